@@ -20,12 +20,12 @@ from numba.core.dispatcher import Dispatcher
 from typer.main import get_command
 from xdist.scheduler import LoadFileScheduling
 
-from thali._aspects.maximum_likelihood import goodness
+from thali._aspects.maximum_likelihood import fit_tests
 from thali._compile import jit
 from thali._compile.store import KernelCache
 from thali._designs import choice
 from thali._model.spec import ModelSpec
-from thali._paired import estimates
+from thali._paired import worth_estimates
 from thali._surfaces.cli import app
 
 KINDS = ("unit", "fit", "exact")
@@ -256,9 +256,9 @@ def pictures():
 
 @pytest.fixture
 def few_replicates(monkeypatch):
-    """Tests of fit by bootstrap are short: their shares are tested beside `goodness`."""
-    monkeypatch.setattr(goodness, "SAMPLES", 39)
-    monkeypatch.setattr(goodness, "FEW_SAMPLES", 39)
+    """Tests of fit by bootstrap are short: their shares are tested beside `fit_tests`."""
+    monkeypatch.setattr(fit_tests, "SAMPLES", 39)
+    monkeypatch.setattr(fit_tests, "FEW_SAMPLES", 39)
 
 
 @pytest.fixture
@@ -274,7 +274,7 @@ def few_draws(request, monkeypatch):
     `exact`."""
     if request.node.get_closest_marker("exact"):
         return
-    monkeypatch.setattr(estimates, "DRAWS", 1000)
+    monkeypatch.setattr(worth_estimates, "DRAWS", 1000)
 
 
 @pytest.fixture

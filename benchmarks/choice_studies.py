@@ -28,7 +28,7 @@ from bayesm_peer import fit_bayesm, has_bayesm
 
 import thali as th
 from thali._choice.coding import build_coding
-from thali._choice.logit import choice_probabilities
+from thali._choice.logit_likelihood import choice_probabilities
 
 SWEEPS = 20_000
 BETTER = ("pixels", "zoom", "video", "swivel", "wifi")

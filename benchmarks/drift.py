@@ -23,7 +23,7 @@ import pandas as pd
 from scipy.special import expit
 
 from thali._data.pairs import PairedComparisons
-from thali._paired.worths import WorthsRequest, build_worth_problem
+from thali._paired.leaderboard_worths import WorthsRequest, build_worth_problem
 from thali._worths.laplace import Marginal
 
 # periods that are seen before the first prediction; points of a unit of Glicko-2

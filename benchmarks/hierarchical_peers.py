@@ -26,7 +26,7 @@ import pandas as pd
 
 import thali as th
 from thali._choice.coding import build_coding
-from thali._choice.logit import choice_probabilities
+from thali._choice.logit_likelihood import choice_probabilities
 
 from hierarchical_scale import simulated  # isort: skip
 

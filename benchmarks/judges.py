@@ -20,7 +20,7 @@ from scipy.special import expit
 from scipy.stats import spearmanr
 
 from thali._data.pairs import PairedComparisons
-from thali._paired.worths import WorthsRequest, build_worth_problem
+from thali._paired.leaderboard_worths import WorthsRequest, build_worth_problem
 from thali._worths.chains import run_chains
 from thali._worths.laplace import Marginal
 

@@ -14,10 +14,10 @@ from itertools import combinations
 import numpy as np
 
 import thali as th
-from thali._paired.board_table import CERTAIN
-from thali._paired.estimates import estimate_worths
-from thali._paired.scale import WorthScale
-from thali._paired.worths import WorthsRequest
+from thali._paired.leaderboard_table import CERTAIN
+from thali._paired.leaderboard_worths import WorthsRequest
+from thali._paired.rating_scale import WorthScale
+from thali._paired.worth_estimates import estimate_worths
 
 WORTHS, NU, VOTES = np.array([0.5, 0.35, 0.1, -0.1, -0.3, -0.5]), 0.3, 600
 LABELS = list("ABCDEF")

@@ -16,9 +16,9 @@ import numpy as np
 from scipy.special import expit, xlogy
 
 import thali as th
-from thali._paired.estimates import WorthEstimates, estimate_worths
-from thali._paired.scale import WorthScale
-from thali._paired.worths import WorthsRequest
+from thali._paired.leaderboard_worths import WorthsRequest
+from thali._paired.rating_scale import WorthScale
+from thali._paired.worth_estimates import WorthEstimates, estimate_worths
 
 # Options, comparisons of each, standard deviation of log worths.
 CELLS = [(120, 15, sd) for sd in (0.5, 1.3, 4.0, 7.0)] + [(120, 3, sd) for sd in (1.3, 4.0)]

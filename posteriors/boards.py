@@ -11,7 +11,7 @@ import xarray as xr
 from scipy.special import expit
 
 from thali._inference.seeds import spawn_generators
-from thali._paired.worths import WorthsRequest, build_worth_problem
+from thali._paired.leaderboard_worths import WorthsRequest, build_worth_problem
 from thali._worths.chains import Sampler, tune_step
 from thali._worths.laplace import Marginal
 

@@ -22,7 +22,7 @@ from scipy import integrate, stats
 import thali as th
 from papers.samplers import algorithm_1, tree_2008, use_published_sampler
 from thali._aspects.priors import PhylogeneticBuffet
-from thali._aspects.priors.tree_rates import TreeRates
+from thali._aspects.priors.phylogenetic import TreeRates
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS, remove_column, resize_state

@@ -15,7 +15,6 @@ from scipy.special import digamma
 import thali as th
 import thali._aspects.priors.phylogenetic as phylogenetic
 from thali._aspects import operations
-from thali._aspects.priors.tree_rates import TreeRates
 from thali._aspects.state import count_grid_nodes, make_empty_state
 from thali.errors import DataError
 from thali.priors import IndianBuffet, PhylogeneticBuffet
@@ -154,7 +153,7 @@ def test_the_star_is_the_indian_buffet(n):
 def test_probability_given_pi_is_that_of_all_ways_through_the_tree(seed):
     """Brute force: every assignment of the inner nodes."""
     tree = random_tree(6, seed)
-    kinship, inner = TreeRates.from_tree(tree, 12), range(6, len(tree.parents))
+    kinship, inner = phylogenetic.TreeRates.from_tree(tree, 12), range(6, len(tree.parents))
     for owners in patterns(6):
         expected = np.zeros(12)
         for values in itertools.product([0, 1], repeat=len(inner) - 1):
@@ -294,7 +293,10 @@ def test_rates_of_short_edges_against_a_fine_grid(groups, per_group, leaf_length
     tree = th.Tree.from_groups(
         {str(g): [f"{g}-{k}" for k in range(per_group)] for g in range(groups)}, leaf_length
     )
-    coarse, fine = TreeRates.from_tree(tree, count_grid_nodes(n)), TreeRates.from_tree(tree, 20_000)
+    coarse, fine = (
+        phylogenetic.TreeRates.from_tree(tree, count_grid_nodes(n)),
+        phylogenetic.TreeRates.from_tree(tree, 20_000),
+    )
     for m in (2, per_group // 2, per_group - 1, n - 1):
         owners = np.arange(n) < m
         found, expected = (
@@ -346,7 +348,7 @@ def test_probabilities_drawn_afterwards():
         [PhylogeneticBuffet(tree).draw_probabilities(matrix, rng) for _ in range(1_500)]
     )
     for column in range(2):
-        kinship = TreeRates.from_tree(tree, 400)
+        kinship = phylogenetic.TreeRates.from_tree(tree, 400)
         density = np.exp(kinship.base + kinship.sum_gains(matrix[:, column], tree.parents))
         mean = (density * -np.expm1(-kinship.gamma)).sum() / density.sum()
         assert abs(drawn[:, column].mean() - mean) < 4.5 * drawn[:, column].std() / math.sqrt(1_500)

@@ -26,7 +26,6 @@ from thali._aspects.samplers.chains import (
 from thali._aspects.samplers.task import DEFAULT_THIN, FIRST_LEVELS
 from thali._data.groups import GroupedData
 from thali._inference.progress import Progress
-from thali._model import run_budget
 from thali._model import sampling as fits
 from thali._model.sampling import RunningFit
 from thali.errors import EstimateWarning
@@ -238,15 +237,12 @@ def test_chains_that_begin_again_with_tempering_have_what_is_left_of_the_budget(
     """Less than half of it is not enough to begin again."""
     data = random_comparisons(8, 3)
     sampling = run_of(th.EliminationByAspects(), data)
-    assert (
-        sampling.forecast is not None
-        and sampling.with_tempering(0).forecast.most <= run_budget.BUDGET
-    )
-    spent = int(0.4 * run_budget.BUDGET / sampling.forecast.sweep)
+    assert sampling.forecast is not None and sampling.with_tempering(0).forecast.most <= fits.BUDGET
+    spent = int(0.4 * fits.BUDGET / sampling.forecast.sweep)
     again = sampling.with_tempering(spent)
-    assert again.forecast.most <= 0.6 * run_budget.BUDGET and again.with_tempering(0) is None
+    assert again.forecast.most <= 0.6 * fits.BUDGET and again.with_tempering(0) is None
     assert len(again.chains(10, np.random.SeedSequence(1))[0].ladder.beta) == FIRST_LEVELS
-    assert sampling.with_tempering(int(0.6 * run_budget.BUDGET / sampling.forecast.sweep)) is None
+    assert sampling.with_tempering(int(0.6 * fits.BUDGET / sampling.forecast.sweep)) is None
 
 
 @pytest.mark.long

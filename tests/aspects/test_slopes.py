@@ -301,7 +301,7 @@ def test_groups_keep_what_is_known_of_people():
     assert groups.people.equals(PEOPLE.set_axis(groups.people.index)) and list(
         groups.people.index
     ) == list(groups.names)
-    assert pickle.loads(pickle.dumps(groups)) == groups == groups.mapped(lambda part: part)
+    assert pickle.loads(pickle.dumps(groups)) == groups == groups.map_groups(lambda part: part)
     assert "people" not in vars(GroupedData(dict(groups)))
 
 

@@ -474,7 +474,7 @@ def test_groups_and_landmarks_of_a_measured_attribute():
     names, groups = data.scheme.groups["price"]
     assert names == ("to 3.29", "3.29 to 6.71", "6.71 to 10.1", "from 10.1")
     assert np.bincount(groups).tolist() == [24, 24, 24, 24]
-    compared = data.scheme.compared("price", np.arange(96)).tolist()
+    compared = data.scheme.select_compared_levels("price", np.arange(96)).tolist()
     assert compared == [0, 24, 48, 71, 95]
     assert [data.scheme.labels["price"][k] for k in compared] == [
         "0",
@@ -485,7 +485,7 @@ def test_groups_and_landmarks_of_a_measured_attribute():
     ]
     names, groups = data.scheme.groups["zoom"]
     assert names == data.levels["zoom"] and groups.tolist() == [0, 1]
-    assert data.scheme.compared("zoom", np.arange(2)).tolist() == [0, 1]
+    assert data.scheme.select_compared_levels("zoom", np.arange(2)).tolist() == [0, 1]
     near = th.ChoiceExperiment.from_frame(
         simulate_experiment(n_respondents=4).assign(price=5 + np.arange(96) / 7e6)
     )

@@ -9,7 +9,6 @@ import pandas as pd
 import thali as th
 from helpers.all_drawn import all_drawn
 from helpers.naive import latent_features as naive
-from thali._aspects.likelihoods.group_elimination import match_group_forms
 from thali._aspects.populations.latent_classes import (
     ClassGroupChain,
     LatentClassPopulation,
@@ -77,10 +76,18 @@ def random_choices(people, n, choices, seed):
     return th.Choices(frame, respondent="person", labels=labels)
 
 
+class OfSets(th.likelihoods.Elimination):
+    """Elimination by aspects that treats choices from pairs as those from sets of two, without
+    which people who were offered only pairs would have another form than the others."""
+
+    def convert_data(self, data):
+        return data
+
+
 def likelihood_of(data, lapse=0.01):
     """In the form that kinds of people have."""
-    made = th.likelihoods.Elimination(lapse, ties=data.n_ties > 0, covariates=data.covariate_names)
-    return match_group_forms(made, [data])
+    kind = OfSets if isinstance(data, th.Choices) else th.likelihoods.Elimination
+    return kind(lapse, ties=data.n_ties > 0, covariates=data.covariate_names)
 
 
 def naive_log_likelihood(data, features, weights, unique, lapse=0.01, tie=None, beta=()):

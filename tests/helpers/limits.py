@@ -1,7 +1,7 @@
 """Limits that files and tables of some bytes reach: the one place where a test lowers one."""
 
 from thali import _source
-from thali._reading import cells, json_rows, large_tables, table
+from thali._reading import cells, large_tables, table
 
 LIMITS = {
     "bytes of a pipe": (_source, "MAX_PIPED"),
@@ -11,7 +11,6 @@ LIMITS = {
     "cells of a byte of Parquet": (table, "MAX_TIMES"),
     "bytes of Parquet": (table, "MAX_BYTES"),
     "cells of a text": (cells, "MAX_CELLS"),
-    "cells of JSON": (json_rows, "MAX_CELLS"),
     "bytes read at once": (large_tables, "LARGE"),
     "rows of a batch": (large_tables, "BATCH"),
     "bytes of a batch": (large_tables, "BLOCK"),

@@ -16,9 +16,8 @@ from thali._inference.progress import (
     build_duration_warning,
     format_duration,
 )
-from thali._model import run_budget
-from thali._model.run_budget import BUDGET, MIN_DRAWS, limit_run
-from thali._model.sampling import MAX_DRAWS
+from thali._model import sampling
+from thali._model.sampling import BUDGET, MAX_DRAWS, MIN_DRAWS, limit_run
 from thali.errors import LongRunWarning
 
 SWEEP = BUDGET / 4  # seconds of one chain of four
@@ -68,9 +67,7 @@ def test_a_bounded_fit_goes_on_as_a_longer_one(monkeypatch, tmp_path):
     sweep = (
         th.EliminationByAspects("unique").prepare(data, 1, 0, None).task.forecast_sweep_seconds()
     )
-    monkeypatch.setattr(
-        run_budget, "BUDGET", sweep * 2 * 500.5
-    )  # five hundred sweeps of two chains
+    monkeypatch.setattr(sampling, "BUDGET", sweep * 2 * 500.5)  # five hundred sweeps of two chains
     with pytest.warns(th.errors.ConvergenceWarning):
         short = th.EliminationByAspects("unique").fit(data, job=tmp_path / "job", **usual)
     tree = short.posterior_

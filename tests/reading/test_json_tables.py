@@ -158,7 +158,7 @@ def test_damaged_files(text, facts):
 
 @pytest.mark.unit
 def test_keys_that_differ_from_row_to_row_do_not_fill_the_memory(monkeypatch):
-    limits.lower(monkeypatch, cells_of_JSON=10)
+    limits.lower(monkeypatch, cells_of_a_text=10)
     assert read_table(source(in_lines([{"a": 1, "b": 2}] * 30 + [{"a": 1}] * 30))).shape == (60, 2)
     with refused(DataError, "almost all of them empty"):
         read_table(source("".join(f'{{"{k}":1}}\n' for k in range(100))))

@@ -21,6 +21,7 @@ from helpers.group_problems import (
 )
 from helpers.joint_distribution import simulate_choices, simulate_pairs, simulate_similarities
 from helpers.joint_means import LIMIT
+from helpers.kind_problems import OfSets
 from helpers.naive import latent_features as naive
 from helpers.problems import random_comparisons, random_similarities, three_options
 from helpers.set_problems import choices_of, random_choices
@@ -38,7 +39,6 @@ from thali._aspects.group_state import (
     select_common_weights,
     select_group_likelihood,
 )
-from thali._aspects.likelihoods.group_elimination import SetElimination
 from thali._aspects.operations import log_likelihood, select_cache
 from thali._aspects.populations.group_chains import GroupChain, sample_group_states
 from thali._aspects.populations.several_groups import sample_base
@@ -144,7 +144,7 @@ def test_posterior_means(case):
 @pytest.mark.first(1)
 @pytest.mark.parametrize("case", [KNOWN[3], KNOWN[4]])
 def test_posterior_means_of_choices_out_of_sets_of_two(case):
-    hold_against(*case, draws=4_000, of_pair=as_choices, likelihood=SetElimination(0.01))
+    hold_against(*case, draws=4_000, of_pair=as_choices, likelihood=OfSets(0.01))
 
 
 @pytest.mark.long
@@ -213,7 +213,7 @@ def offered(groups):
 
 
 PAIRS = [random_comparisons(3, seed) for seed in range(3)], None
-SETS = offered(2), SetElimination(0.01)
+SETS = offered(2), OfSets(0.01)
 MOVES = [("flips", "free"), ("compensated", "similar"), ("plain", "similar"), ("transfer", "free")]
 MOVES += [("transfer", "similar"), ("plain", "free"), ("together", "similar")]
 
@@ -294,7 +294,7 @@ def test_changes_that_are_kept_are_those_of_the_definition(uncompiled):
     """After some sweeps the stored log-likelihoods are those of the columns and weights, in every
     group."""
     data = [random_choices(4, (2, 3, 4), seed, kept=0.7) for seed in range(3)]
-    of_task = task(data, SetElimination(0.02), weights="similar", draws=6)
+    of_task = task(data, OfSets(0.02), weights="similar", draws=6)
     chain = small_chain(of_task, [[1], [1], [0], [0]], [[0.5]] * 3, np.ones((3, 4)))
     chain.run_until(6)
     Z, w, s = contents(chain.state)
@@ -371,7 +371,7 @@ def of_pairs(groups, weights):
 
 def of_sets(groups, weights):
     data = [random_choices(4, (2, 3, 4), seed, most=1, kept=0.4) for seed in range(1, 1 + groups)]
-    of_task = task(data, SetElimination(0.05), weights=weights)
+    of_task = task(data, OfSets(0.05), weights=weights)
     return (
         of_task,
         means(4, weights == "similar"),

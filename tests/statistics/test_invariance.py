@@ -27,7 +27,6 @@ import thali._aspects.moves.births as births
 import thali._aspects.moves.flips as flips
 import thali._aspects.moves.joint_memberships as joint_rows
 import thali._aspects.moves.mass_transfer as mass_transfer
-import thali._aspects.moves.split_join as split_join
 from thali._aspects.likelihoods.residuals import VARIANCE
 from thali._aspects.operations import open_members
 from thali.priors import FiniteFeatures, IndianBuffet, PhylogeneticBuffet
@@ -134,7 +133,7 @@ def rows():
     compensated, row_block, transfer = (
         mass_transfer.propose_compensated_flip,
         mass_transfer.draw_row_block,
-        split_join.propose_split_or_join,
+        births.propose_split_or_join,
     )
     # within the pass columns may have any number of owners from 1 to n
     of_pair = {"data": PAIR, "matrix": both, "unique": [0.5, 1.0], "kind": FIXED_UNIQUE, "hi": 2}

@@ -11,6 +11,7 @@ from helpers.group_problems import contents, geweke, mean_and_error, means, smal
 from helpers.joint_means import LIMIT
 from helpers.kind_problems import (
     Asked,
+    OfSets,
     answered,
     as_choices,
     drawn,
@@ -32,7 +33,6 @@ from scipy.stats import chi2
 import thali as th
 import thali._aspects.moves.class_membership as moves
 from thali._aspects.group_state import KAPPA, select_group_likelihood, select_membership
-from thali._aspects.likelihoods.group_elimination import SetElimination
 from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT
 from thali._aspects.operations import rebuild_cache, select_cache
@@ -127,7 +127,7 @@ def test_posterior_means(people, kinds, tempering, draws):
 @pytest.mark.long
 def test_posterior_means_of_choices_out_of_sets_of_two():
     data = as_choices(of_one_pair(*THREE))
-    hold_against(THREE, 2, task(data, 2, SetElimination(0.01), alpha=1.0, draws=60_000, tune=300))
+    hold_against(THREE, 2, task(data, 2, OfSets(0.01), alpha=1.0, draws=60_000, tune=300))
 
 
 # times first, second and neither, at a covariate
@@ -405,7 +405,7 @@ def test_joint_distribution(kinds, weights, make, rounds):
             )
             return [win, loss, tie]
 
-        of_task.people = asked.drawn(rng, probabilities)
+        of_task.people = asked.simulate_counts(rng, probabilities)
 
     scores = geweke(chain, expected, rounds, simulate, more, sweeps=5)
     assert max(abs(z) for z in scores.values()) < LIMIT, scores

@@ -17,8 +17,7 @@ import thali as th
 import thali._worths.chains as chains
 import thali._worths.scale_moves as scales
 from thali._posterior.summary import compute_mean_mcse
-from thali._worths.density import DistinctComparisons, Spreads
-from thali._worths.group_density import GroupDensity
+from thali._worths.density import DistinctComparisons, GroupDensity, Spreads
 from thali._worths.laplace import Marginal
 from thali._worths.posterior_sample import sample_posterior
 

@@ -16,7 +16,7 @@ from thali._posterior.dependence import Dependence
 from .likelihoods.elimination import MAX_RANKED_OPTIONS, Elimination, convert_to_rankings
 from .maximum_likelihood.estimates import compute_covariate_sizes
 from .maximum_likelihood.maximum import find_mode
-from .maximum_likelihood.problem import WeightProblem, build_problem
+from .maximum_likelihood.pair_problem import WeightProblem, build_problem
 from .priors.given import Given
 
 

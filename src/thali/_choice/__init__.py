@@ -1,4 +1,4 @@
-"""Models of choices among products, and their reports.
+"""Models of choices among described products (conjoint experiments), and their reports.
 
 coding.py         columns of the model matrix: levels, numbers, and interactions
 logit.py          choice probabilities of a logit, and the log-likelihood with its derivatives

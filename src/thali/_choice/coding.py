@@ -1,4 +1,4 @@
-"""Columns of the model matrix: levels, numbers, pieces of numbers, and interactions."""
+"""Model matrix of products: columns for levels, numbers, pieces of numbers, interactions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -43,7 +43,7 @@ def build_attention_error(argument: str) -> ArgumentError:
 
 
 class AttributeCoding(NamedTuple):
-    """Columns of one attribute in the model matrix."""
+    """Columns that one attribute has in the model matrix."""
 
     # (levels + 1, columns) of each declared level; the last row: attribute missing
     table: np.ndarray
@@ -51,7 +51,7 @@ class AttributeCoding(NamedTuple):
     knots: tuple[float, ...] = ()  # numbers at which the slope changes
 
     def encode_cells(self, cells: np.ndarray) -> np.ndarray:
-        """Return the columns of cells, shape (rows, columns)."""
+        """Return the attribute's model-matrix columns, shape (rows, columns)."""
         missing = np.isnan(cells)
         if self.numbers is None:
             return self.table[np.where(missing, -1, cells).astype(np.int64)]
@@ -62,7 +62,7 @@ class AttributeCoding(NamedTuple):
 
 
 class CodingRequest(NamedTuple):
-    """The coding arguments of a user, checked."""
+    """The user's arguments `linear`, `knots` and `interactions`, checked."""
 
     # numeric attributes, and the numbers at which the slope of each changes
     numbers: dict[str, tuple[float, ...]]
@@ -70,7 +70,7 @@ class CodingRequest(NamedTuple):
 
 
 class Coding(NamedTuple):
-    """Columns of the model matrix."""
+    """Columns of the model matrix, by attribute, with interactions and names."""
 
     # (p,), such as "brand[sony]", "price", "zoom[missing]", "price:brand[sony]"
     names: tuple[str, ...]
@@ -89,7 +89,7 @@ class Coding(NamedTuple):
     unlabelled: tuple[tuple[int, tuple[bool, ...]], ...] = ()
 
     def convert_codes(self, codes: np.ndarray) -> np.ndarray:
-        """Convert level codes of products to cells, shape (products, attributes).
+        """Return numbers instead of level codes, shape (products, attributes).
 
         Cells contain the number of a numeric attribute, otherwise the code; NaN if missing.
         """
@@ -100,18 +100,18 @@ class Coding(NamedTuple):
         return cells
 
     def encode_cells(self, cells: np.ndarray) -> np.ndarray:
-        """Return the model matrix of cells, shape (products, p)."""
+        """Return the model matrix of encoded products, shape (products, p)."""
         return encode_attribute_cells(self.parts, self.crossed, cells)
 
     def encode_codes(self, codes: np.ndarray) -> np.ndarray:
-        """Return the model matrix of products by level codes, shape (products, p)."""
+        """Return the model matrix of products given by level codes, (products, p)."""
         return self.encode_cells(self.convert_codes(codes))
 
 
 def encode_attribute_cells(
     parts: Sequence[AttributeCoding], crossed: Sequence[tuple[int, int]], cells: np.ndarray
 ) -> np.ndarray:
-    """Return the columns of cells (products, attributes), then products of pairs of columns."""
+    """Return the model matrix of encoded products, with products of crossed columns."""
     columns = zip(parts, cells.T, strict=True)
     single = np.hstack([part.encode_cells(column) for part, column in columns])
     if not crossed:
@@ -123,7 +123,7 @@ def encode_attribute_cells(
 def build_coding(
     data: ChoiceExperiment, linear: Any = (), knots: Any = None, interactions: Any = ()
 ) -> Coding:
-    """Build the columns that describe the products of the data."""
+    """Build the model-matrix columns that describe the products of the data."""
     # Each level of an attribute in the products, except the first, has a column: 1 in products with
     # that level. A measured attribute, and one in `linear`, has one column with its number; one in
     # `knots` has a column for each piece of its number. Products that lack an attribute have 0 in
@@ -140,7 +140,7 @@ def build_coding(
 def build_coding_from_numbers(
     data: ChoiceExperiment, numbers: Mapping[str, np.ndarray], request: CodingRequest
 ) -> Coding:
-    """Build columns like `build_coding`, given the numbers of levels by attribute."""
+    """Build model-matrix columns, given the numbers of numeric levels."""
     names: list[str] = []
     parts, shown_levels, shared, unlabelled, first_column = [], [], [], [], {}
     lacking = {}
@@ -199,7 +199,7 @@ def _add_interactions(
     first_column: Mapping[str, tuple[int, int]],
     interactions: tuple[tuple[str, str], ...],
 ) -> Coding:
-    """Return the coding with products of the columns of pairs of attributes."""
+    """Return the coding with columns for interactions of attributes."""
     single, names = coding.encode_codes(products), coding.names
     crossed = [
         (a, b)
@@ -214,7 +214,7 @@ def _add_interactions(
 
 
 def _find_lacking_labels(data: ChoiceExperiment, missing: np.ndarray) -> tuple[bool, ...] | None:
-    """Return which labels of alternatives lack an attribute, or None."""
+    """Return which labelled alternatives never have an attribute; None if mixed."""
     # None without constants, or if only some alternatives of a label lack it.
     if data.scheme.alternative not in data.attributes or not missing.any():
         return None
@@ -231,7 +231,7 @@ def _find_lacking_labels(data: ChoiceExperiment, missing: np.ndarray) -> tuple[b
 def _compute_scales(
     coding: Coding, products: np.ndarray, first_column: Mapping[str, tuple[int, int]]
 ) -> np.ndarray:
-    """Return a scale per column: sd if numeric, product if an interaction, else 1."""
+    """Return the scale of each column: sd if numeric, product if crossed, else 1."""
     # Scales of interactions are products of scales.
     scale = np.ones(len(coding.names))
     matrix = coding.encode_codes(products)
@@ -249,7 +249,7 @@ def _compute_scales(
 
 
 def _name_pieces(name: str, knots: Sequence[float]) -> list[str]:
-    """Return the names of the pieces of a numeric attribute."""
+    """Return column names of a numeric attribute's pieces between knots."""
     if not knots:
         return [name]
     inner = [f"{name}[{low:g} to {high:g}]" for low, high in pairwise(knots)]
@@ -262,7 +262,7 @@ def encode_new_tasks(
     new: "pd.DataFrame | ChoiceExperiment",
     respondents: Sequence[str] = (),
 ) -> tuple[np.ndarray, "SchemeCells"]:
-    """Return new tasks as a model matrix, and as cells of the scheme.
+    """Return the model matrix of new tasks, and their encoded products.
 
     Numeric attributes may have any value.
     """
@@ -276,7 +276,7 @@ def read_task_cells(
     new: "pd.DataFrame | ChoiceExperiment",
     respondents: Sequence[str],
 ) -> tuple[np.ndarray, "SchemeCells"]:
-    """Return new tasks as cells; warn of numbers outside the tested range."""
+    """Return new tasks with encoded products; warn of numbers outside the tested range."""
     wide, scheme_cells = encode_tasks(scheme, coding.linear, new, respondents)
     _refuse_unseen(coding, scheme, scheme_cells.products)
     cells = np.where(scheme_cells.products < 0, np.nan, scheme_cells.products)
@@ -297,7 +297,7 @@ def encode_tasks(
     new: "pd.DataFrame | ChoiceExperiment",
     respondents: Sequence[str] = (),
 ) -> "tuple[Scheme, SchemeCells]":
-    """Return the scheme extended by new numbers, and new tasks in it."""
+    """Return the scheme with new numbers added, and new tasks encoded by it."""
     if isinstance(new, ChoiceExperiment) and scheme.alternative in scheme.names:
         new = add_constants(new)
     extended_scheme = scheme.with_numbers(linear, new)
@@ -305,7 +305,7 @@ def encode_tasks(
 
 
 def _warn_extrapolated(name: str, numbers: np.ndarray, tested: np.ndarray) -> None:
-    """Warn of the value farthest outside the tested range, if any."""
+    """Warn of the number farthest outside the tested range, if any is."""
     with np.errstate(invalid="ignore"):
         beyond = numbers[(numbers < tested.min()) | (numbers > tested.max())]
     if len(beyond):
@@ -321,7 +321,7 @@ def _warn_extrapolated(name: str, numbers: np.ndarray, tested: np.ndarray) -> No
 def find_unseen_levels(
     coding: Coding, levels: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]]:
-    """Return, by categorical attribute, the levels that no fitted product has."""
+    """Return {attribute: levels that no fitted product has}."""
     unseen = {
         name: tuple(
             level
@@ -335,7 +335,7 @@ def find_unseen_levels(
 
 
 def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> None:
-    """Raise if products have levels or missing attributes whose utility the fit leaves unknown."""
+    """Raise DataError for products with levels that the fit has no utility for."""
     for name, unseen in find_unseen_levels(coding, scheme.levels).items():
         levels = scheme.levels[name]
         requested = [
@@ -380,7 +380,7 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
 
 
 def require_experiment(data: Any, constants: bool | None = False) -> ChoiceExperiment:
-    """Return the choice experiment, with labels as an attribute if requested."""
+    """Return the choice experiment, with labels as an attribute for constants."""
     if not isinstance(data, ChoiceExperiment):
         raise DataError(
             f"The model requires a ChoiceExperiment; got {type(data).__name__}. Create one with"
@@ -396,14 +396,14 @@ def require_experiment(data: Any, constants: bool | None = False) -> ChoiceExper
 
 
 def has_constants(data: ChoiceExperiment, constants: bool | None) -> bool:
-    """Return whether alternatives have constants; None: if they are named."""
+    """Return whether labelled alternatives get constants; None means if they are named."""
     if constants is None:
         return not explain_no_constants(data)
     return constants
 
 
 def describe_constants(data: ChoiceExperiment, constants: bool | None) -> Message:
-    """Describe whether alternatives have constants, and how to change it."""
+    """Return a message on alternative constants, and how to change that."""
     has = has_constants(data, constants)
     description = "no alternative-specific constants"
     if has:
@@ -416,7 +416,7 @@ def describe_constants(data: ChoiceExperiment, constants: bool | None) -> Messag
 
 
 def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) -> None:
-    """Refuse attributes with many levels that are not listed.
+    """Raise DataError for attributes with many levels that `numbers` does not list.
 
     `numbers` are the numeric attributes; None if the model has none.
     """
@@ -451,7 +451,7 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
 
 
 def build_measured_facts(coding: Coding, scheme: "Scheme") -> Facts:
-    """Return the fact that lists attributes treated as numbers by default."""
+    """Return the report fact that lists attributes treated as numeric by default."""
     names = [name for name in scheme.measured if name in coding.linear]
     if not names:
         return ()
@@ -460,7 +460,7 @@ def build_measured_facts(coding: Coding, scheme: "Scheme") -> Facts:
 
 
 def build_unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> list[Message]:
-    """Return a remark on declared levels that no task shows."""
+    """Return a list with a remark on declared levels that no task shows."""
     names = [
         f"{name} = {level}"
         for name, attribute_levels in find_unseen_levels(coding, levels).items()
@@ -484,7 +484,7 @@ def build_unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> 
 def parse_coding_request(
     data: "ChoiceExperiment", linear: Any, knots: Any, interactions: Any
 ) -> CodingRequest:
-    """Check the arguments `linear`, `knots` and `interactions` against the data."""
+    """Return the arguments `linear`, `knots`, `interactions`, checked against data."""
     numbers: dict[str, tuple[float, ...]] = dict.fromkeys(data.scheme.measured, ())
     for name in parse_linear(linear):
         _check_attribute("linear", name, data)
@@ -567,7 +567,7 @@ def parse_level_numbers(name: str, levels: Iterable[str]) -> np.ndarray:
 
 
 def split_at_knots(numbers: np.ndarray, knots: Sequence[float]) -> np.ndarray:
-    """Split numbers into their parts between knots, shape (values, pieces).
+    """Return the part of each number in each interval between knots, (values, pieces).
 
     Coefficients of the pieces are slopes.
 
@@ -593,7 +593,7 @@ def _check_attribute(argument: str, name: str, data: "ChoiceExperiment") -> None
 
 
 def _choose_knots(data: "ChoiceExperiment", name: str, knots: Any) -> tuple[float, ...]:
-    """Return the knots of an attribute: as given, or quantiles of tested values."""
+    """Return the knots of an attribute: given numbers, or quantiles of tested values."""
     codes = data.products[:, data.attributes.index(name)]
     tested = np.unique(parse_level_numbers(name, data.levels[name])[np.unique(codes[codes >= 0])])
     if is_integer(knots) and 0 < knots < len(tested) - 1:

@@ -1,1 +1,1 @@
-"""Data of the user, validated and frozen."""
+"""Data classes (comparisons, choices, experiments, similarities, triplets) and their readers."""

@@ -1,4 +1,4 @@
-"""Answers by respondent, and the columns that describe these respondents."""
+"""Counts of answers by each respondent, and columns that describe the respondents."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 class RowRespondents(NamedTuple):
-    """The respondent of each row of a table."""
+    """The respondent of each table row: names, index of each row, columns of respondents."""
 
     names: tuple[str, ...]
     number: np.ndarray  # (rows,) int64 positions in names
     people: "pd.DataFrame | None"  # one row per person
 
-    def of_rows(self, rows: np.ndarray) -> "RowRespondents":
-        """Select rows, which may be repeated."""
+    def select_rows(self, rows: np.ndarray) -> "RowRespondents":
+        """Return the respondents of the given rows, which may be repeated."""
         return self._replace(number=self.number[rows])
 
 
 def merge_respondents(parts: Sequence[RowRespondents]) -> RowRespondents:
-    """Merge the respondents of several parts.
+    """Concatenate the row respondents of several data sets; equal names are one respondent.
 
     The same name is the same person. Columns of people are kept if all parts have them.
     """
@@ -68,7 +68,7 @@ def merge_respondents(parts: Sequence[RowRespondents]) -> RowRespondents:
 
 
 def _build_changed_columns_warning(all_people: "pd.DataFrame", columns: list[str]) -> DataWarning:
-    """Build the warning about columns that differ within a respondent after merging."""
+    """Build the warning that a respondent has different cells in merged data sets."""
     values = all_people[columns[0]].groupby(level=0, sort=False)
     person = values.nunique(dropna=False).idxmax()
     first_value, second_value = (
@@ -85,7 +85,7 @@ def _build_changed_columns_warning(all_people: "pd.DataFrame", columns: list[str
 def read_respondents(
     frame: "pd.DataFrame", respondent: str | None, used_columns: Iterable[str | None]
 ) -> RowRespondents | None:
-    """Read the respondents of the rows, with the columns that describe them.
+    """Read the respondent column of a table, and the columns that describe respondents.
 
     Return None without a column of respondents.
     """
@@ -102,14 +102,14 @@ def read_respondents(
 def read_any_respondents(
     frame: "pd.DataFrame", respondent: str | None, used_columns: Iterable[str | None]
 ) -> RowRespondents:
-    """Read the respondents of the rows, or -1 in each row without such a column."""
+    """Read the respondent column of a table; without one, give each row index -1."""
     return read_respondents(frame, respondent, used_columns) or RowRespondents(
         (), np.full(len(frame), -1), None
     )
 
 
 class RespondentAnswers(Frozen):
-    """Answers by respondent, sorted by respondent and by position in the data."""
+    """Base class of answers with one row per respondent and pair or other position."""
 
     _KEY: ClassVar[str] = "pair"  # the field of the position in the data
 
@@ -127,7 +127,7 @@ class RespondentAnswers(Frozen):
     def _add_rows(
         cls, row_respondents: RowRespondents, position: np.ndarray, *values: np.ndarray
     ) -> Self:
-        """Add up rows that have the same respondent and position."""
+        """Sum the values of rows with equal respondent and position."""
         width = int(position.max()) + 1
         keys, row = np.unique(row_respondents.number * width + position, return_inverse=True)
         sums = (np.bincount(row, row_values, len(keys)) for row_values in values)
@@ -135,12 +135,12 @@ class RespondentAnswers(Frozen):
         return cls._from_fields(row_respondents.names, row_respondents.people, *arrays, *sums)
 
     def _select_rows(self, rows: np.ndarray) -> Self:
-        """Return the answers of some rows."""
+        """Return a copy with only these rows, given by mask or index."""
         names = (name for name in self._FIELDS if name not in ("respondents", "people"))
         return self._copy_with_fields(**{name: getattr(self, name)[rows] for name in names})
 
     def select_positions(self, is_kept: np.ndarray, new_positions: np.ndarray) -> Self | None:
-        """Select the answers at some positions, and renumber the positions.
+        """Keep the answers about some pairs (or other positions); renumber these.
 
         Return None if there are no such answers.
         """
@@ -152,7 +152,7 @@ class RespondentAnswers(Frozen):
         return selected._copy_with_fields(**{self._KEY: positions})
 
     def select_respondents(self, members: np.ndarray) -> Self:
-        """Select the answers of some respondents, by their indices."""
+        """Keep the answers of the respondents with these indices; renumber them."""
         selected = self._select_rows(np.isin(self.respondent, members))
         people = self.people
         if people is not None:
@@ -165,7 +165,7 @@ class RespondentAnswers(Frozen):
 
 
 class Answers(RespondentAnswers):
-    """How often each respondent chose each side of a pair, or neither.
+    """Counts by respondent and pair: first chosen, second chosen, tied.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ class Answers(RespondentAnswers):
     tied: np.ndarray
 
     @classmethod
-    def of_rows(
+    def from_rows(
         cls,
         row_respondents: RowRespondents,
         pair: np.ndarray,
@@ -194,18 +194,19 @@ class Answers(RespondentAnswers):
         counts: np.ndarray,
         tied: np.ndarray,
     ) -> "Answers":
-        """Add up rows of counts; `won` states whether the first of the pair was chosen.
+        """Sum table rows to counts by respondent and pair.
 
-        `tied` counts choices of neither.
+        `won` states whether a row's `counts` are choices of the pair's first option; `tied` counts
+        choices of neither.
         """
         return cls._add_rows(row_respondents, pair, counts * won, counts * ~won, tied)
 
-    def of_pairs(
+    def select_pairs(
         self, is_kept: np.ndarray, new_positions: np.ndarray, turned: np.ndarray
     ) -> "Answers | None":
-        """Select the answers to some pairs, and renumber the pairs.
+        """Keep the answers about some pairs; renumber the pairs and swap sides where `turned`.
 
-        The sides of `turned` pairs are exchanged. Return None if there are no such answers.
+        Return None if there are no such answers.
         """
         if (selected := self.select_positions(is_kept, new_positions)) is None:
             return None
@@ -216,8 +217,8 @@ class Answers(RespondentAnswers):
             np.lexsort((selected.pair, selected.respondent))
         )
 
-    def merged(self, new_positions: np.ndarray) -> "Answers":
-        """Merge pairs (or cells) that have the same new position."""
+    def merge_pairs(self, new_positions: np.ndarray) -> "Answers":
+        """Renumber the pairs (or cells); sum counts of pairs with the same new number."""
         row_respondents = RowRespondents(
             self.respondents, self.respondent.astype(np.int64), self.people
         )
@@ -225,8 +226,8 @@ class Answers(RespondentAnswers):
             row_respondents, new_positions[self.pair], self.wins, self.losses, self.tied
         )
 
-    def of_respondents(self, members: np.ndarray) -> "tuple[Answers, np.ndarray]":
-        """Select the answers of some respondents, and renumber the pairs they compared.
+    def select_respondents_and_pairs(self, members: np.ndarray) -> "tuple[Answers, np.ndarray]":
+        """Keep the answers of some respondents, and only the pairs they compared.
 
         Return the answers and the indices of these pairs.
         """
@@ -235,7 +236,7 @@ class Answers(RespondentAnswers):
         return selected._copy_with_fields(pair=pair.astype(np.int32)), pairs
 
     def without_ties(self, share: float) -> "Answers | None":
-        """Count each tie as a share of a choice of either side.
+        """Convert each tie to `share` of a choice of the first and of the second option.
 
         Return None if nothing is left.
         """
@@ -248,7 +249,7 @@ class Answers(RespondentAnswers):
 
 
 class ChosenPlaces(RespondentAnswers):
-    """How often each respondent gave each possible answer; zeros are not stored.
+    """Counts by respondent and answer, where an answer is a choice from a given set.
 
     Attributes
     ----------
@@ -267,18 +268,18 @@ class ChosenPlaces(RespondentAnswers):
     times: np.ndarray
 
     @classmethod
-    def of_rows(
+    def from_rows(
         cls, row_respondents: RowRespondents, answer: np.ndarray, times: np.ndarray
     ) -> "ChosenPlaces":
-        """Add up rows of respondents, answers and times."""
+        """Sum table rows to counts by respondent and answer; zeros are dropped."""
         is_positive = times > 0
         return cls._add_rows(
-            row_respondents.of_rows(is_positive), answer[is_positive], times[is_positive]
+            row_respondents.select_rows(is_positive), answer[is_positive], times[is_positive]
         )
 
 
 class JudgedValues(RespondentAnswers):
-    """The number that each respondent gave for each pair of objects.
+    """Similarities by respondent and pair of objects.
 
     Attributes
     ----------
@@ -297,8 +298,8 @@ class JudgedValues(RespondentAnswers):
     values: np.ndarray
 
     @classmethod
-    def of_table(cls, respondents: tuple[str, ...], table: np.ndarray) -> "JudgedValues":
-        """Convert a table (people, pairs), with NaN where a pair was not judged."""
+    def from_table(cls, respondents: tuple[str, ...], table: np.ndarray) -> "JudgedValues":
+        """Convert a table (respondents, pairs) to rows; NaN cells are dropped."""
         respondent, pair = np.nonzero(~np.isnan(table))
         return cls._from_fields(
             respondents,
@@ -317,7 +318,7 @@ NAMED = ("best", "worst")
 
 
 def number_given_answers(data: Any) -> np.ndarray:
-    """Return the number of the given answer for each row of best-worst choices, shape (rows,)."""
+    """Return the index of each best-worst answer among all possible answers, (rows,)."""
     assert data.worst is not None
     set_index = data.set_of[data.choice]
     start, sizes = data.start[set_index], data.sizes[set_index]
@@ -326,13 +327,13 @@ def number_given_answers(data: Any) -> np.ndarray:
 
 
 def find_first_answers(start: np.ndarray) -> np.ndarray:
-    """Return the number of the first answer to each set, shape (sets + 1,)."""
+    """Return the index of each set's first possible best-worst answer, (sets + 1,)."""
     sizes = np.diff(start)
     return part_bounds(sizes * (sizes - 1))
 
 
 class PossibleAnswers(NamedTuple):
-    """All possible answers to every best-worst set, set after set.
+    """All (best, worst) answers to all best-worst sets, set after set.
 
     Answers are sorted by the best member. `best` and `worst` are indices into `Choices.members`.
     """
@@ -343,18 +344,18 @@ class PossibleAnswers(NamedTuple):
 
     @property
     def sizes(self) -> np.ndarray:
-        """Number of answers to each set."""
+        """Number of possible answers to each set, m (m - 1)."""
         return np.diff(self.start)
 
 
 def list_ordered_pairs(size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return best and worst of each answer to a set of this size."""
+    """Return all (best, worst) pairs of a set of this size as two index arrays."""
     best, worst = (~np.eye(size, dtype=bool)).nonzero()
     return best, worst
 
 
 def list_possible_answers(start: np.ndarray) -> PossibleAnswers:
-    """List the answers to sets whose members begin at these indices."""
+    """List all (best, worst) answers to sets with these bounds in `members`."""
     sizes, first_answer = np.diff(start), find_first_answers(start)
     best, worst = np.empty((2, first_answer[-1]), np.int64)
     for m in np.unique(sizes).tolist():

@@ -1,4 +1,4 @@
-"""Checks that all data kinds share: counts and measured numbers."""
+"""Checks that all data classes share: counts and measured numbers."""
 
 import math
 import re
@@ -17,7 +17,7 @@ MAX_MAGNITUDE = 1e50  # measured numbers above this have fourth powers that over
 def check_counts(
     values: Any, describe_position: Callable[[int], str], weights: bool = False
 ) -> np.ndarray:
-    """Check that values are counts, and return them as a flat float array.
+    """Convert a column of counts to a flat float array; raise DataError for other numbers.
 
     Counts are finite, 0 or more, and integers unless `weights` is true. `where(k)` describes the
     position of the k-th value in errors.
@@ -48,9 +48,9 @@ def check_counts(
 
 
 def check_numbers(values: Any, describe_position: Callable[[int], str], noun: str) -> np.ndarray:
-    """Convert values to a flat float array, with NaN where a value is missing.
+    """Convert a column of numbers to a flat float array, NaN where empty.
 
-    `what` names the values in errors, and `where(k)` describes the position of the k-th.
+    `noun` names the values in errors; `describe_position(k)` describes the position of value k.
     """
     values = np.asarray(values).ravel()
     if values.dtype.kind in "biuf":
@@ -62,9 +62,9 @@ def check_numbers(values: Any, describe_position: Callable[[int], str], noun: st
 
 
 def refuse_extremes(values: np.ndarray, noun: str) -> None:
-    """Raise if the largest value is too far from 1 for floating-point squares.
+    """Raise DataError if the largest value is too large or small to be squared.
 
-    `what` names a value in the error.
+    `noun` names a value in the error.
     """
     largest = float(np.abs(values).max(initial=0.0))
     if largest > MAX_MAGNITUDE or 0.0 < largest < 1.0 / MAX_MAGNITUDE:
@@ -80,7 +80,7 @@ def refuse_extremes(values: np.ndarray, noun: str) -> None:
 def _convert_number(
     value: Any, k: int, describe_position: Callable[[int], str], noun: str
 ) -> float:
-    """Convert one cell to a float, NaN where it is missing."""
+    """Convert one cell to a float, NaN if it is empty; raise DataError for texts."""
     if not format_label(value) or str(value) == "<NA>":
         return math.nan
     if isinstance(value, (np.str_, np.complexfloating)):
@@ -100,7 +100,7 @@ def _convert_number(
 
 
 def _suggest_number_format(text: str, noun: str) -> str:
-    """Suggest how to write a number without separators or a per cent sign; else ""."""
+    """Return the advice to write "1,000" or "5 %" as plain numbers; else ""."""
     if re.fullmatch(r"[+-]?\d{1,3}([,.' \u00a0\u202f\u2019]\d{3})+([,.]\d+)?", text.strip()):
         return f"; write {re.sub(r'[^0-9]', '', text)}, without thousands separators"
     if re.fullmatch(r"[+-]?[\d.,]+\s*%", text.strip()):
@@ -111,12 +111,12 @@ def _suggest_number_format(text: str, noun: str) -> str:
 
 
 def are_integers(numbers: np.ndarray) -> bool:
-    """Return whether all numbers are integers."""
+    """Return whether all numbers have no fractional part."""
     return np.array_equal(numbers, np.floor(numbers))
 
 
 def convert_whole_counts(numbers: np.ndarray) -> np.ndarray:
-    """Convert counts to integers unless some are fractional."""
+    """Convert a count array to int64 if all counts are integers."""
     if are_integers(numbers):
         return numbers.astype(np.int64)
     return numbers

@@ -1,4 +1,4 @@
-"""Read data frames and their columns, and encode labels as integers."""
+"""Reading of data frame columns: counts, labels, flags, missing answers."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def convert_frame(frame: Any) -> "pd.DataFrame":
-    """Convert a data frame of any library to pandas.
+    """Convert a data frame of any library (polars, pyarrow, ...) to pandas.
 
     The frame has the Arrow interface, or is a lazy frame that narwhals collects.
     """
@@ -66,12 +66,12 @@ def convert_frame(frame: Any) -> "pd.DataFrame":
 
 
 def rename_as_text(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return the frame with column names converted to text."""
+    """Return the table with column names converted to text."""
     return frame.set_axis(column_names(frame), axis=1)
 
 
 def describe_columns(count: str | None, respondent: str | None) -> str:
-    """Describe the columns of counts and respondents, if there are any."""
+    """Return a phrase such as ", counts in 'n', respondents in 'id'"; "" without them."""
     description = ""
     if count is not None:
         description += f", counts in {count!r}"
@@ -103,7 +103,7 @@ COUNTS = SquareTableWords(
 def read_square_cells(
     counts: Any, labels: Iterable[Any] | None, weights: bool
 ) -> tuple[tuple[str, ...], Cells]:
-    """Return the labels and the positive cells of a square table of counts.
+    """Return labels and positive cells of a square table of counts.
 
     The table is an array, DataFrame or sparse matrix; the row was chosen over the column.
     """
@@ -123,14 +123,14 @@ def read_square_cells(
 
 
 def _read_dense_cells(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
-    """Read the positive cells of an array."""
+    """Return (row, column, count) of the positive cells of an array."""
     n = len(names)
     for k in range(n):  # an empty diagonal means 0
         if not format_label(counts[k, k]):
             counts[k, k] = 0
 
     def where(k: int) -> str:
-        """Describe the position of a cell by its labels."""
+        """Describe cell k by its row and column labels, for an error message."""
         return describe_cell(names, k // n, k % n)
 
     try:
@@ -145,7 +145,7 @@ def _read_dense_cells(counts: np.ndarray, names: tuple[str, ...], weights: bool)
 
 
 def _suggest_counts(counts: np.ndarray, describe_position: Callable[[int], str]) -> str:
-    """Return a sentence that asks for counts instead of percentages or proportions, or ""."""
+    """Return advice to give counts if cells look like percentages; else ""."""
     try:
         table = check_counts(counts, describe_position, weights=True).reshape(counts.shape)
     except DataError:
@@ -156,7 +156,7 @@ def _suggest_counts(counts: np.ndarray, describe_position: Callable[[int], str])
 
 
 def _read_sparse_cells(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
-    """Read the positive cells of a sparse matrix."""
+    """Return (row, column, count) of the positive cells of a scipy sparse matrix."""
     entries = counts.tocoo()
     winner, loser = entries.row.astype(np.int64), entries.col.astype(np.int64)
     cell_counts = check_counts(
@@ -167,7 +167,7 @@ def _read_sparse_cells(counts: Any, names: tuple[str, ...], weights: bool) -> Ce
 
 
 def get_column(frame: "pd.DataFrame", name: str) -> "pd.Series":
-    """Return a column; raise with the available names if it is missing or repeated."""
+    """Return the column with this name; raise DataError if missing or repeated."""
     if name not in frame.columns:
         names = column_names(frame)
         raise DataError(
@@ -182,14 +182,14 @@ def get_column(frame: "pd.DataFrame", name: str) -> "pd.Series":
 
 
 def check_columns(frame: "pd.DataFrame", names: Iterable[str | None]) -> None:
-    """Raise if a column is missing or repeated; None is skipped."""
+    """Raise DataError if a named column is missing or repeated; None is skipped."""
     for name in names:
         if name is not None:
             get_column(frame, name)
 
 
 def refuse_nested(series: "pd.Series") -> None:
-    """Raise if a cell of a column contains a list, dictionary or other container."""
+    """Raise DataError if a cell contains a list, dict or other container."""
     import pandas as pd
 
     if series.dtype != object or pd.api.types.infer_dtype(series) != "mixed":
@@ -203,7 +203,7 @@ def refuse_nested(series: "pd.Series") -> None:
 
 
 def encode_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
-    """Return the code of each row's text, and the distinct texts; "" is a missing cell."""
+    """Return each row's text code, and the distinct texts; "" is an empty cell."""
     import pandas as pd
 
     codes, values = pd.factorize(series)
@@ -214,25 +214,25 @@ def encode_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
 
 
 def read_row_texts(series: "pd.Series") -> np.ndarray:
-    """Return the text of every row, as an array of objects."""
+    """Return each row's text, as an object array; "" is an empty cell."""
     codes, texts = encode_texts(series)
     return np.array(texts, dtype=object)[codes]
 
 
 def list_texts(frame: "pd.DataFrame", name: str) -> list[str]:
-    """Return the text of every cell of a column; "" is a missing cell."""
+    """Return each row's text in the column `name`; "" is an empty cell."""
     return list(map(format_label, get_column(frame, name)))
 
 
 def describe_content(text: str) -> str:
-    """Describe the text of a cell: "is 'tea'", or "is empty"."""
+    """Return "is 'tea'", or "is empty", for an error message on a cell."""
     if not text:
         return "is empty"
     return f"is {text!r}"
 
 
 def note_thousands(frame: "pd.DataFrame", cells: Mapping[str, Sequence[str]]) -> None:
-    """Record which columns of a file contain numbers such as "1.000".
+    """Remember in `frame.attrs` which columns contain numbers such as "1.000".
 
     They may be thousands, or integers with three decimals.
     """
@@ -244,7 +244,7 @@ def note_thousands(frame: "pd.DataFrame", cells: Mapping[str, Sequence[str]]) ->
 
 
 def refuse_thousands(frame: "pd.DataFrame", *names: str) -> None:
-    """Raise if a column of counts contains an ambiguous number such as "1.000"."""
+    """Raise DataError if one of these columns contains ambiguous numbers such as "1.000"."""
     suspects = frame.attrs.get(_THOUSANDS_KEY, {})
     for name in names:
         if name in suspects:
@@ -256,7 +256,7 @@ def refuse_thousands(frame: "pd.DataFrame", *names: str) -> None:
 
 
 def read_counts(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.ndarray:
-    """Read a column of counts; 1 in each row without a column."""
+    """Read the column of counts; 1 per row if `name` is None."""
     if name is None:
         return np.ones(len(frame))
     series = get_column(frame, name)
@@ -272,14 +272,14 @@ def read_counts(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.nd
 
 
 def list_cells(series: "pd.Series") -> np.ndarray:
-    """Return the cells of a column as an array, of objects if some are missing."""
+    """Return the cells of a column as an array; object dtype if some are empty."""
     if series.hasnans:  # an array of numbers cannot contain <NA>
         return series.to_numpy(dtype=object)
     return series.to_numpy()
 
 
 def is_row_number(series: "pd.Series") -> bool:
-    """Return whether a column counts 0, 1, 2, ... or 1, 2, 3, ...
+    """Return whether the column just numbers the rows from 0 or 1.
 
     The column has three rows or more; some rows of a file may be missing.
     """
@@ -294,14 +294,14 @@ def is_row_number(series: "pd.Series") -> bool:
 
 
 def name_rows(count: str | None) -> str:
-    """Return the noun for rows: "comparison" if a column counts comparisons, else "row"."""
+    """Return "comparison" if a column counts comparisons, else "row"."""
     if count is None:
         return "row"
     return "comparison"
 
 
 def count_comparisons(rows: "pd.DataFrame", count: str | None) -> float:
-    """Count the comparisons that rows represent, by a column or one per row.
+    """Sum the column `count` over the rows; without it count rows.
 
     Cells that are not numbers are treated as 0.
     """
@@ -321,9 +321,10 @@ def select_answered_rows(
     task_columns: Iterable[str | None] = (),
     is_reported: bool = True,
 ) -> "pd.DataFrame":
-    """Return the rows, or the tasks in columns `by`, with an answer.
+    """Return the rows with an answer; note how many were dropped.
 
-    The number of other rows is noted. Return all rows if none has an answer.
+    All rows are returned if none has an answer. `task_columns` identify tasks, which are dropped as
+    a whole. `options` are the columns of offered options, `labels` known labels.
     """
     import pandas as pd
 
@@ -356,7 +357,7 @@ def select_answered_rows(
 
 @contextmanager
 def collect_notes() -> Iterator[list[str]]:
-    """Collect notes about dropped rows within the block, instead of warning."""
+    """Collect notes on dropped rows within this block, instead of warning."""
     token = _NOTES.set(clauses := [])
     try:
         yield clauses
@@ -374,7 +375,7 @@ def note_omission(n_omitted: float, words: Iterable[str] = (), noun: str = "row"
 
 
 def note(clause: str) -> None:
-    """Add a clause to the collected notes, or warn if none are collected."""
+    """Append a clause to the collected notes; warn if none are collected."""
     if (clauses := _NOTES.get()) is not None:
         clauses.append(f"; {clause}")
     else:
@@ -382,7 +383,7 @@ def note(clause: str) -> None:
 
 
 def match_codes(texts: Iterable[str], codes: Collection[str]) -> dict[str, str]:
-    """Map texts such as "choice2" or "Option B" to codes; {} unless all share what precedes.
+    """Map texts such as "choice2" to codes such as "2"; {} unless all match.
 
     Examples
     --------
@@ -407,7 +408,7 @@ def match_codes(texts: Iterable[str], codes: Collection[str]) -> dict[str, str]:
 def drop_self_comparisons(
     frame: "pd.DataFrame", first_column: str, second_column: str, count: str | None = None
 ) -> "pd.DataFrame":
-    """Return the rows that compare two options; note the number of others."""
+    """Drop rows that compare an option with itself; note their number."""
     import pandas as pd
 
     texts: dict[str, int] = {}
@@ -432,7 +433,7 @@ def encode_labels(
     labels: Iterable[Any] | None,
     describe_position: Callable[[int, bool], str] | None = None,
 ) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
-    """Encode two columns of labels as integers.
+    """Encode winner and loser columns as indices into shared labels.
 
     Return the labels, and the indices of winners and losers. `describe_position(row, is_winner)`
     describes a position in errors; None: by row and column.
@@ -440,7 +441,7 @@ def encode_labels(
     import pandas as pd
 
     def describe_side(row: int, is_winner: bool) -> str:
-        """Describe the position of a cell."""
+        """Describe a winner or loser cell for an error message."""
         column = losers
         if is_winner:
             column = winners
@@ -493,7 +494,7 @@ def find_label_positions(
     describe_position: Callable[[int], str],
     subject: str = "A label",
 ) -> np.ndarray:
-    """Return the indices of the labels `texts[codes]` among names.
+    """Return the index among `names` of each row's label; raise if unknown.
 
     `where` describes the position of the first missing or unknown label in the error.
     """
@@ -514,7 +515,7 @@ def find_label_positions(
 
 
 def _sort_labels(codes: np.ndarray, texts: list[str]) -> tuple[str, ...]:
-    """Sort distinct texts: numbers by size, names by first appearance row by row."""
+    """Return distinct labels: numbers by size, names in order of appearance."""
     n_rows = len(codes) // 2
     first_appearance = np.full(len(texts), len(codes))
     np.minimum.at(
@@ -526,14 +527,14 @@ def _sort_labels(codes: np.ndarray, texts: list[str]) -> tuple[str, ...]:
 
 
 def number_pairs(n: int, first_indices: np.ndarray, second_indices: np.ndarray) -> np.ndarray:
-    """Return a key for each pair of n options or objects."""
+    """Return a unique integer for each unordered pair of n options."""
     return np.minimum(first_indices, second_indices).astype(np.int64) * n + np.maximum(
         first_indices, second_indices
     )
 
 
 def number_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number the distinct rows in lexicographic order, and return one row of each."""
+    """Number distinct array rows in sorted order; return numbers and one row of each."""
     row_code = np.zeros(len(rows), np.int64)
     for column in rows.T:
         _, codes = np.unique(column, return_inverse=True)
@@ -546,7 +547,7 @@ def number_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def sum_pair_counts(
     n: int, winner: np.ndarray, loser: np.ndarray, counts: np.ndarray, tied: np.ndarray
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Sum counts by pair: first, second, wins, losses and ties; also return the pair of each row.
+    """Sum wins, losses and ties by pair; also return the pair of each row.
 
     Pairs are sorted row by row of the n x n table.
     """
@@ -572,7 +573,7 @@ NO = {"0", "false", "f", "no", "n"}
 def encode_column(
     frame: "pd.DataFrame", name: str, labels: Iterable[Any] | None = None
 ) -> tuple[np.ndarray, tuple[Any, ...]]:
-    """Encode a column as integers, and return the codes and their labels.
+    """Encode a column as integers; return the codes and their labels.
 
     The labels are `labels`, the categories, or the values in order.
     """
@@ -591,14 +592,14 @@ def encode_column(
 
 
 def choose_labels(labels: Iterable[Any] | None, texts: Iterable[str]) -> tuple[str, ...]:
-    """Check the given labels, or sort the distinct texts if none are given."""
+    """Return the given labels, checked, or the sorted distinct texts."""
     if labels is not None:
         return check_labels(labels)
     return sort_texts(list(dict.fromkeys(texts)))
 
 
 def sort_texts(texts: list[str]) -> tuple[str, ...]:
-    """Sort numbers by size; keep names in order of appearance."""
+    """Sort texts by size if all are numbers; else keep their order."""
     try:
         return tuple(sorted(texts, key=lambda text: (float(text), text)))
     except ValueError:
@@ -606,7 +607,7 @@ def sort_texts(texts: list[str]) -> tuple[str, ...]:
 
 
 def read_flags(frame: "pd.DataFrame", name: str) -> np.ndarray:
-    """Read a column of yes and no, shape (rows,)."""
+    """Read a yes/no column as bool array (rows,); raise for other cells."""
     series = get_column(frame, name)
     is_yes, is_wrong = classify_yes_no(series)
     if is_wrong.any():
@@ -619,7 +620,7 @@ def read_flags(frame: "pd.DataFrame", name: str) -> np.ndarray:
 
 
 def classify_yes_no(series: "pd.Series") -> tuple[np.ndarray, np.ndarray]:
-    """Return whether each cell is a yes, and whether it is neither yes nor no."""
+    """Return which cells mean yes, and which mean neither yes nor no."""
     import pandas as pd
 
     codes, distinct = pd.factorize(series)

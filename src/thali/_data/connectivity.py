@@ -1,4 +1,4 @@
-"""Connectivity of options by chains of comparisons or wins, and sentences about it."""
+"""Connectivity of options by comparisons, and sentences about it."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ from thali.errors import DataError, InPython
 def number_components(
     n_options: int, first_indices: np.ndarray, second_indices: np.ndarray
 ) -> tuple[int, np.ndarray]:
-    """Return the number of connected groups, and the group of each option.
+    """Return the number of connected components, and that of each option.
 
     Groups are in the order of their first options. SciPy's function for this takes 0.2 s to load,
     which every fit would wait for.
@@ -41,7 +41,7 @@ def number_components(
 def list_components(
     labels: Sequence[str], first_indices: np.ndarray, second_indices: np.ndarray
 ) -> list[list[str]]:
-    """Return the labels of each connected group, the largest group first.
+    """Return the labels of each connected component, the largest first.
 
     Labels in no pair are groups of one.
     """
@@ -53,7 +53,7 @@ def list_components(
 
 
 def describe_disconnected(groups: list[list[str]], never_compared: list[str]) -> str:
-    """Describe options that no chain of comparisons connects; "" if all are connected."""
+    """Return a sentence on options that no comparison chain connects; "" if none."""
     sentences = []
     if sentence := describe_groups("options", groups, "compared with each other"):
         sentences.append(
@@ -71,7 +71,7 @@ def describe_disconnected(groups: list[list[str]], never_compared: list[str]) ->
 
 
 def describe_groups(noun: str, groups: list[list[str]], relation: str) -> str:
-    """Describe the groups of two or more that were never joined; "" if there is one."""
+    """Return a sentence on groups between which there is no `relation`; "" if one group."""
     large = [group for group in groups if len(group) > 1]
     if len(large) < 2:
         return ""
@@ -80,7 +80,7 @@ def describe_groups(noun: str, groups: list[list[str]], relation: str) -> str:
 
 
 def _is_first_connected(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
-    """Return whether chains of arrows lead from the first option to every other option."""
+    """Return whether directed chains lead from option 0 to every other option."""
     reached = np.arange(n_options) == 0
     count = 0
     while reached.sum() > count:
@@ -100,10 +100,10 @@ def check_finite(
     loser: np.ndarray,
     alternative_fix: tuple[object, ...] = _USE_MCMC,
 ) -> None:
-    """Raise a DataError unless chains of wins lead from every option to every other.
+    """Raise DataError unless chains of wins lead from every option to every other.
 
-    Otherwise some scale values are infinite or have no common scale (Ford 1957). `instead` lists
-    another solution for the error.
+    Otherwise some estimated scale values are infinite or have no common scale (Ford 1957).
+    `alternative_fix` lists another solution for the error.
     """
     if _is_first_connected(len(labels), winner, loser) and _is_first_connected(
         len(labels), loser, winner

@@ -1,4 +1,4 @@
-"""Roles of the columns that no reader uses: columns of people, comparisons, or options."""
+"""Guesses at the meaning of columns that no reader uses: respondents, covariates."""
 
 import math
 import re
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class SideColumns(NamedTuple):
-    """Two columns whose names differ only in their side."""
+    """Two columns whose names differ only in their side, such as left_x and right_x."""
 
     stem: str  # the text that both names share, in plain letters
     side: tuple[str, str]  # the marks, such as ("left", "right")
@@ -44,7 +44,7 @@ class SideColumns(NamedTuple):
 
 
 def find_side_columns(names: list[str]) -> list[SideColumns]:
-    """Find all pairs of side columns.
+    """Find pairs of columns named for the two options of a comparison.
 
     Series of three or more columns (a, b, c) are skipped.
     """
@@ -65,7 +65,7 @@ def find_side_columns(names: list[str]) -> list[SideColumns]:
 def _split_side_names(
     name_by_plain: dict[str, str], marks: tuple[str, str]
 ) -> Iterator[tuple[str, str, str, str]]:
-    """Split plain names that begin or end with the first side's mark."""
+    """Yield (stem, first, second, third name) for names with the first side's mark."""
     # Yield the stem, and the names for the first, second and third side.
     first_mark, second_mark = marks
     third_mark = THIRD.get(second_mark, "")
@@ -86,7 +86,7 @@ _NUMBERED = tuple(
 
 
 def find_option_columns(names: Iterable[str]) -> list[str]:
-    """Find the columns of a design of pairs or sets that contain the shown options.
+    """Find the columns of a design that contain the options shown in each row.
 
     Their names are sides or numbered. The list is empty for a design of products.
 
@@ -99,7 +99,7 @@ def find_option_columns(names: Iterable[str]) -> list[str]:
     (['option1', 'option2', 'option3'], ['links', 'rechts'])
     """
     name_by_plain = map_plain_names(names)
-    if next(ALTERNATIVE.surely(name_by_plain), None) is not None:
+    if next(ALTERNATIVE.find_certain_columns(name_by_plain), None) is not None:
         return []
     for stem in _NUMBERED:
         numbered = takewhile(name_by_plain.__contains__, (f"{stem}{k}" for k in count(1)))
@@ -130,7 +130,7 @@ _OUTCOMES |= {name for two in SHORT_GOALS for name in two}
 
 
 class ColumnsRead(NamedTuple):
-    """The columns that a reader uses."""
+    """Names of the columns that a reader uses, by their role."""
 
     options: tuple[str, ...]  # the compared or offered options
     outcome: tuple[str, ...] = ()  # the outcomes, if they are in other columns
@@ -147,7 +147,9 @@ class ColumnsRead(NamedTuple):
 
 
 def list_people_columns(people: "pd.DataFrame | None") -> list[str]:
-    """List the columns that can divide people into groups: no dates, no unique texts.
+    """List the columns that can divide respondents into groups.
+
+    Dates and unique texts are excluded.
 
     Examples
     --------
@@ -170,7 +172,7 @@ def list_people_columns(people: "pd.DataFrame | None") -> list[str]:
 
 
 def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
-    """List the columns that may describe the first of two options over the second.
+    """List the columns that may be covariates of the comparison in each row.
 
     Excluded are columns of respondents, options, outcomes and response times, also under other
     names; columns that describe respondents; trial numbers, dates, and columns that are constant or
@@ -196,7 +198,7 @@ def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[s
 def guess_respondent_column(
     frame: "pd.DataFrame", roles: ColumnsRead, excluded: Collection[str] = ()
 ) -> str | None:
-    """Guess the column of respondents: many values, each in several rows.
+    """Guess which unused column identifies respondents, from its cells; else None.
 
     The rows of a value are adjacent, or another column is constant within them. Of several columns,
     the one with the most values is returned.
@@ -222,7 +224,7 @@ def guess_respondent_column(
 
 
 def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
-    """List the columns that may contain respondents: few labels, each in several rows.
+    """List unused columns whose cells may identify respondents.
 
     The list is empty if there is a column of respondents, answers are counted, or these are games.
     """
@@ -242,7 +244,7 @@ def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> lis
 
 
 def _list_option_labels(frame: "pd.DataFrame", roles: ColumnsRead) -> set[str]:
-    """List the labels of the options."""
+    """Return all labels in the columns of options."""
     return {
         format_label(value)
         for name in roles.options
@@ -251,7 +253,7 @@ def _list_option_labels(frame: "pd.DataFrame", roles: ColumnsRead) -> set[str]:
 
 
 def can_be_measure(name: str, series: "pd.Series") -> bool:
-    """Return whether a column contains different numbers and may be a measure.
+    """Return whether a numeric column may contain similarities or other measurements.
 
     Trials, times and row numbers are excluded by name.
     """
@@ -264,7 +266,7 @@ def can_be_measure(name: str, series: "pd.Series") -> bool:
 
 
 def _has_few_labels(series: "pd.Series") -> bool:
-    """Return whether cells are texts or integers, each in two rows or more on average."""
+    """Return whether cells are texts or integers that repeat at least twice on average."""
     if series.isna().any():
         return False
     n_labels = series.nunique()
@@ -276,7 +278,7 @@ def _has_few_labels(series: "pd.Series") -> bool:
 
 
 def _list_unused_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
-    """List the columns that no reader uses and that may describe their rows."""
+    """List columns that are unused, not constant, and no outcomes or dates."""
     names = column_names(frame)
     goal_columns = {
         name
@@ -296,7 +298,7 @@ def _list_unused_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]
 
 
 def _is_outcome_name(name: str) -> bool:
-    """Return whether a name denotes an outcome, response time or trial."""
+    """Return whether a column name means an outcome, response time or trial number."""
     plain_name = simplify_name(re.sub(r"[(\[].*?[)\]]", "", name))  # without a unit
     return plain_name in _OUTCOMES or plain_name.endswith(
         ("thisn", "thistrialn", "thisrepn", "thisindex")
@@ -304,19 +306,19 @@ def _is_outcome_name(name: str) -> bool:
 
 
 def _encode_columns(frame: "pd.DataFrame", names: Iterable[str]) -> dict[str, np.ndarray]:
-    """Encode the different cells of each column as integers."""
+    """Encode each column's distinct cells as integers."""
     return {name: _encode_cells(get_column(frame, name)) for name in names}
 
 
 def _encode_cells(series: "pd.Series") -> np.ndarray:
-    """Return an integer per cell, the same for equal cells; empty cells share one."""
+    """Return an integer for each cell, equal for equal cells; empty cells share one."""
     import pandas as pd
 
     return pd.factorize(series, use_na_sentinel=False)[0]
 
 
 def _are_equivalent(first_codes: np.ndarray, second_codes: np.ndarray) -> bool:
-    """Return whether two columns divide the rows equally, with repeated values."""
+    """Return whether two columns group the rows equally."""
     have_equal_counts = first_codes.max() == second_codes.max() < len(first_codes) - 1
     return (
         have_equal_counts
@@ -326,7 +328,7 @@ def _are_equivalent(first_codes: np.ndarray, second_codes: np.ndarray) -> bool:
 
 
 def _encode_outcome_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -> np.ndarray:
-    """Encode the outcome of each row as the position of the chosen option."""
+    """Encode each row's outcome by the position of the chosen option."""
     import pandas as pd
 
     outcomes = np.array(list_texts(frame, name), dtype=object)
@@ -337,14 +339,14 @@ def _encode_outcome_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -
 
 
 def _is_text(series: "pd.Series") -> bool:
-    """Return whether a column is not numeric."""
+    """Return whether the column is not numeric."""
     import pandas as pd
 
     return not pd.api.types.is_numeric_dtype(series.dtype)
 
 
 def _is_date(series: "pd.Series") -> bool:
-    """Return whether the cells are dates, or times of day."""
+    """Return whether the cells are dates or times of day."""
     import datetime
 
     if series.dtype.kind in "mM":
@@ -359,7 +361,7 @@ def _is_date(series: "pd.Series") -> bool:
 
 
 def _is_comment_or_option(series: "pd.Series", options: Collection[str]) -> bool:
-    """Return whether texts name options, or are comments that rarely repeat."""
+    """Return whether texts are labels of options, or comments that rarely repeat."""
     if not _is_text(series):
         return False
     cells = series.dropna()
@@ -368,7 +370,7 @@ def _is_comment_or_option(series: "pd.Series", options: Collection[str]) -> bool
 
 
 def _is_rising(series: "pd.Series", respondent_codes: np.ndarray) -> bool:
-    """Return whether numbers rise from row to row within each person."""
+    """Return whether numbers rise from row to row of each respondent, as trial numbers do."""
     # Trial numbers and clock times do; without people all rows are one group.
     if _is_text(series):
         return False

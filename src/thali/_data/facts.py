@@ -1,4 +1,4 @@
-"""Facts about data that readers of a paper ask for, as text."""
+"""Facts about data, as (name, text) pairs, for reports and papers."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ MAX_LISTED = 12  # names that are written out
 
 
 def format_value_range(values: np.ndarray) -> str:
-    """Format minimum, maximum and median as text.
+    """Format "minimum to maximum (median)", or one number if all are equal.
 
     The text is one number where they are equal.
     """
@@ -25,7 +25,7 @@ def format_value_range(values: np.ndarray) -> str:
 
 
 def format_extremes(values: np.ndarray) -> str:
-    """Format the minimum and maximum of integers, as one number where they are equal."""
+    """Format integers as "minimum to maximum", or one number if all are equal."""
     minimum, maximum = int(values.min()), int(values.max())
     if minimum == maximum:
         return str(minimum)
@@ -33,20 +33,20 @@ def format_extremes(values: np.ndarray) -> str:
 
 
 def format_pair_share(n_pairs: int, n_options: int) -> str:
-    """Format the number of compared pairs, out of all pairs of options."""
+    """Format "compared pairs of all pairs (per cent)"."""
     possible = n_options * (n_options - 1) // 2
     return f"{n_pairs:,} of {possible:,} ({format_number(100 * n_pairs / possible)} %)"
 
 
 def list_name_facts(title: str, names: Any) -> Facts:
-    """Return one fact that lists names, or none without names."""
+    """Return one (title, names) fact; () without names."""
     if not names:
         return ()
     return ((title, list_names(names, MAX_LISTED)),)
 
 
 def count_component_facts(components: list[Any]) -> Facts:
-    """Return the number of unconnected groups of options, if several."""
+    """Return a fact on the number of unconnected option groups; () if one."""
     if len(components) == 1:
         return ()
     return (
@@ -55,7 +55,7 @@ def count_component_facts(components: list[Any]) -> Facts:
 
 
 def count_respondent_facts(respondents: Any, people: Any) -> Facts:
-    """Return the number of respondents and their columns, if available."""
+    """Return facts on the number of respondents and their columns; () if unknown."""
     if not respondents:
         return ()
     columns = list_name_facts("Respondent characteristics", list_differing_columns(people))

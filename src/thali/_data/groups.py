@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class GroupedData(Judged, Mapping[str, Any]):
-    """Data of several groups, with all options in one order; a group may lack options.
+    """Data of several respondent groups, one data object per group, with equal options.
 
     Models of groups convert the mapping that `fit` receives to this class. Nothing can be changed
     after construction.
@@ -117,10 +117,10 @@ class GroupedData(Judged, Mapping[str, Any]):
         return self.in_words(format_plural(len(self), "group"))
 
     def in_words(self, group_count: str) -> str:
-        """Describe the groups and the number of options.
+        """Return a text on the groups' sizes and the number of options.
 
-        `several` is the number of groups as text, such as "3 groups". Groups of equal size are not
-        listed if they are many.
+        `group_count` is the number of groups as text, such as "3 groups". Groups of equal size are
+        not listed if they are many.
         """
         options = format_plural(self.n_options, self.data[0].option_word)
         answers = [part.answers_in_words for part in self.data]
@@ -132,14 +132,14 @@ class GroupedData(Judged, Mapping[str, Any]):
         return f"{group_count} ({', '.join(sizes)}), {options}"
 
     def _details(self) -> Facts:
-        """Return the facts that a notebook shows in addition to the size."""
+        """Return (name, labels) facts that a notebook shows below the size."""
         facts: list[Any] = [("options", self.labels)]
         if missing := [f"{name}: {shorten(absent)}" for name, absent in self.missing.items()]:
             facts.append(("not judged", "; ".join(missing)))
         return tuple(facts)
 
     def _facts(self) -> Facts:
-        """Return names and values that describe the groups in a report."""
+        """Return (name, text) facts about the groups for a report."""
         missing = [f"{name}: {list_names(absent)}" for name, absent in self.missing.items()]
         facts = [
             ("Groups", f"{len(self):,}: {list_names(self.names, MAX_LISTED)}"),
@@ -151,7 +151,7 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     @property
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]
-        """All options."""
+        """Labels of all options."""
         return self.data[0].labels
 
     @property
@@ -166,7 +166,7 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     @property
     def add_up(self) -> bool:  # type: ignore[override]
-        """Whether the answers of several groups can be added up."""
+        """Whether the answers of several groups can be merged into one data object."""
         return self.data[0].add_up
 
     @property
@@ -186,12 +186,12 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     @property
     def missing(self) -> dict[str, tuple[str, ...]]:
-        """The options that a group did not judge, for groups that lack options."""
+        """Options that a group did not judge, by name of the group."""
         unjudged = {name: tuple(part.never_judged) for name, part in self.items()}
         return {name: absent for name, absent in unjudged.items() if absent}
 
-    def mapped(self, function: Callable[[Any], Any]) -> "GroupedData":
-        """Apply a function to the data of each group."""
+    def map_groups(self, function: Callable[[Any], Any]) -> "GroupedData":
+        """Return groups with `function(data)` for the data of each group."""
         return GroupedData({name: function(part) for name, part in self.items()}, self.people)
 
     def without_ties(self, how: str) -> "GroupedData":
@@ -199,15 +199,15 @@ class GroupedData(Judged, Mapping[str, Any]):
 
         A tie counts as half a choice of either option ("half"), or is dropped ("drop").
         """
-        return self.mapped(lambda part: part.without_ties(how) if part.n_ties else part)
+        return self.map_groups(lambda part: part.without_ties(how) if part.n_ties else part)
 
     def with_covariates(self, names: Iterable[str]) -> "GroupedData":
         """Keep only these covariates in each group."""
         names = list(names)
-        return self.mapped(lambda part: part.with_covariates(names))
+        return self.map_groups(lambda part: part.with_covariates(names))
 
     def pooled(self) -> Any:
-        """Merge the comparisons or choices of all groups.
+        """Merge the data of all groups into one data object.
 
         Raises
         ------
@@ -250,7 +250,7 @@ class GroupedData(Judged, Mapping[str, Any]):
 
 
 def _check_people_rows(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
-    """Return the rows of these people, in their order."""
+    """Return the rows of the table `people` in the order of `names`."""
     import pandas as pd
 
     if not isinstance(people, pd.DataFrame):
@@ -278,7 +278,7 @@ def _check_people_rows(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
 def _check_equal_covariates(
     names: tuple[str, ...], parts: tuple[Any, ...], labels: tuple[str, ...]
 ) -> None:
-    """Raise unless all groups have the same covariates, for all options."""
+    """Raise DataError unless all groups have the same covariates."""
     first_part = parts[0]
     for name, part in zip(names, parts, strict=True):
         if part.covariate_names != first_part.covariate_names:

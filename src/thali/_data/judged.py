@@ -1,4 +1,4 @@
-"""What all data objects share: they are read-only, and answers have one interface."""
+"""Base classes of all data objects: read-only fields, and one interface to answers."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Frozen(DescribedObject):
-    """Data made of a few fields, with read-only arrays."""
+    """Base class of read-only data with a few fields."""
 
     _FIELDS: ClassVar[tuple[str, ...]]
     # a field that is stored only if it is not None; the class attribute is None
@@ -28,11 +28,11 @@ class Frozen(DescribedObject):
 
     @classmethod
     def _from_fields(cls, *values: Any) -> Self:
-        """Build data from the fields in `_FIELDS`, in this order."""
+        """Build an object from the values of `_FIELDS`, in this order, without checks."""
         return cls.__new__(cls)._freeze(*values)
 
     def _freeze(self, *values: Any) -> Self:
-        """Set the fields once, and make arrays read-only."""
+        """Set the fields in the order of `_FIELDS`; make arrays read-only."""
         for name, field_value in zip(self._FIELDS, values, strict=True):
             if isinstance(field_value, np.ndarray):
                 field_value.flags.writeable = False
@@ -43,7 +43,7 @@ class Frozen(DescribedObject):
         return self
 
     def _copy_with_fields(self, **changed: Any) -> Self:
-        """Return a copy with other values of some fields."""
+        """Return a copy with new values of the named fields."""
         fields = {name: getattr(self, name) for name in self._FIELDS} | changed
         return self._from_fields(*fields.values())
 
@@ -51,7 +51,7 @@ class Frozen(DescribedObject):
         return Description(type(self).__name__, (("data", str(self)), *self._details()))
 
     def _details(self) -> Facts:
-        """Return the facts that a notebook shows in addition to the size."""
+        """Return (name, labels) facts that a notebook shows below the size."""
         raise NotImplementedError
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -83,7 +83,7 @@ class Frozen(DescribedObject):
 
 
 def _are_equal_fields(value: Any, other_value: Any) -> bool:
-    """Return whether two values of a field are equal."""
+    """Return whether two field values (arrays, tables, texts, ...) are equal."""
     if value is None or other_value is None:
         return value is other_value
     if isinstance(value, np.ndarray):
@@ -106,7 +106,7 @@ _NO_COVARIATES = (
 
 
 class Judged(Frozen):
-    """Answers about options or objects with labels.
+    """Base class of data with answers about labelled options or objects.
 
     A kind without some property returns its neutral value.
     """
@@ -141,7 +141,7 @@ class Judged(Frozen):
 
     @property
     def answers_in_words(self) -> str:
-        """Number and name of the answers, such as "10 comparisons"."""
+        """Number of answers as text, such as "10 comparisons"."""
         singular, noun = self._ANSWER
         if self.n_answers == 1:
             noun = singular
@@ -149,16 +149,16 @@ class Judged(Frozen):
 
     @property
     def word_for_answers(self) -> str:
-        """Plural name of the answers, such as "comparisons"."""
+        """Plural noun for the answers, such as "comparisons"."""
         return self._ANSWER[1]
 
     @property
     def never_judged(self) -> list[str]:
-        """Labels of the options without an answer."""
+        """Labels of the options without any answer."""
         return []
 
     def _list_absent_labels(self, *judged: np.ndarray) -> list[str]:
-        """List the labels that are in none of these arrays of indices."""
+        """Return labels of options whose index is in none of these arrays."""
         is_absent = np.ones(self.n_options, bool)
         for indices in judged:
             is_absent[indices] = False
@@ -182,11 +182,11 @@ class Judged(Frozen):
         return None
 
     def _facts(self) -> Facts:
-        """Return names and values that describe the data in a report."""
+        """Return (name, text) facts about the data for a report."""
         return ()
 
     def example(self) -> str:
-        """Describe one answer; "" if there is none."""
+        """Describe one answer in words; "" if there is none."""
         return ""
 
     def by_respondent(self, /) -> Mapping[str, Self]:
@@ -232,7 +232,7 @@ class Judged(Frozen):
         raise DataError(_NO_COVARIATES)
 
     def together(self, others: Sequence[Any], labels: tuple[str, ...], /) -> Self:
-        """Merge the answers of several data objects, for these options.
+        """Merge several data objects; `labels` contains the options of all.
 
         Respondents are kept if all know them. Raise a DataError if answers do not add up.
         """
@@ -240,7 +240,7 @@ class Judged(Frozen):
 
 
 class JudgedByPeople(Judged):
-    """Answers whose respondents may be known."""
+    """Base class of data whose respondents may be known."""
 
     answers: Any
 
@@ -260,7 +260,7 @@ class JudgedByPeople(Judged):
 
 
 def merge_new_data(old_data: Any, new_data: Any) -> Any:
-    """Merge new comparisons or choices into old ones, for the old options.
+    """Return the old data with the answers of new data added.
 
     Respondents are kept if both know them.
     """
@@ -287,7 +287,7 @@ def merge_new_data(old_data: Any, new_data: Any) -> Any:
 
 
 def explain_unpaired_data(data: Any) -> str:
-    """Explain that paired comparisons are required."""
+    """Return the error sentence that the data are no paired comparisons."""
     requirement = (
         "This requires PairedComparisons, or a square table of counts (row chosen over column)"
     )

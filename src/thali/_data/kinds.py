@@ -1,4 +1,4 @@
-"""The data kinds that models can be fitted to, with one `DataSpec` each."""
+"""Registry of data kinds (comparisons, choices, ...), one `DataSpec` each."""
 
 from typing import Any, NamedTuple
 
@@ -103,7 +103,7 @@ SPECS: tuple[DataSpec, ...] = (
 
 
 class DataForm(NamedTuple):
-    """The kind of data, and whether they belong to several groups (GROUPS) or not (ONE)."""
+    """A data kind, and whether the data have several groups of respondents."""
 
     kind: str
     population: str = ONE
@@ -118,7 +118,7 @@ class DataForm(NamedTuple):
 
 
 def get_data_form(data: Any) -> DataForm:
-    """Return the form of any data.
+    """Return the kind of a data object, and whether it has groups.
 
     The kind is "" for data that are not thali's.
     """
@@ -126,5 +126,5 @@ def get_data_form(data: Any) -> DataForm:
 
 
 def find_data_spec(kind: str) -> DataSpec:
-    """Return the spec of a data kind."""
+    """Return the `DataSpec` of this data kind."""
     return next(spec for spec in SPECS if spec.kind == kind)

@@ -1,4 +1,4 @@
-"""Data of a custom likelihood: a NamedTuple whose field `labels` names the options."""
+"""Data of a custom likelihood: a user's NamedTuple whose field `labels` names the options."""
 
 import numbers
 from collections import namedtuple
@@ -14,7 +14,7 @@ _FIELD_CLASSES: dict[tuple[str, ...], Any] = {}
 
 
 class Observed:
-    """Data of a custom likelihood, as models take them."""
+    """Data of a custom likelihood, with the interface that models need."""
 
     labels: tuple[str, ...]
     fields: Any
@@ -58,14 +58,14 @@ class Observed:
         return len(self.labels)
 
     def warn_if_unusual(self) -> None:
-        """Warn of nothing, because the meaning of custom data is unknown."""
+        """Do nothing: the meaning of custom data is unknown."""
 
     def _facts(self) -> tuple[()]:
-        """Return no facts, because the meaning of custom data is unknown."""
+        """Return (): the meaning of custom data is unknown."""
         return ()
 
     def replace(self, data: Any) -> None:
-        """Replace the values in place by new values of the same shapes."""
+        """Copy the values of `data` into the existing arrays."""
         for field, old_value in zip(self.fields._fields, self.fields, strict=True):
             new_value: Any = getattr(data, field, None)
             if isinstance(old_value, np.ndarray):
@@ -83,7 +83,7 @@ class Observed:
 
 
 def _convert_field(name: str, field_value: Any) -> Any:
-    """Convert a field to a bool, int, float or new array of numbers; raise DataError otherwise."""
+    """Convert one field to a bool, int, float or array; raise DataError otherwise."""
     if isinstance(field_value, bool | np.bool_):
         return bool(field_value)
     if isinstance(field_value, numbers.Integral):

@@ -1,4 +1,4 @@
-"""Tables of respondents: columns that are constant within each respondent."""
+"""Tables of respondents, one row each, from columns constant within respondents."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ def build_people_table(
     names: tuple[str, ...],
     title: Any = "respondent",
 ) -> "pd.DataFrame | None":
-    """Collect the columns that describe people, one row per person.
+    """Build a table of respondents from columns constant within each; None if there are none.
 
     These are columns that are constant within each person, not empty and not in `used_columns`.
     Return None if there are none.
@@ -44,7 +44,7 @@ def build_people_table(
 
 
 def is_constant_within(codes: np.ndarray, groups: np.ndarray) -> bool:
-    """Return whether a column is constant within each group of rows."""
+    """Return whether `codes` is constant within each group of rows."""
     group_codes = np.zeros(groups.max() + 1, np.int64)
     group_codes[groups] = codes
     return np.array_equal(group_codes[groups], codes)
@@ -53,7 +53,7 @@ def is_constant_within(codes: np.ndarray, groups: np.ndarray) -> bool:
 def group_people(
     people: "pd.DataFrame | None", column: str, respondent: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Group people by a column, and return the indices of each group's members.
+    """Return the indices of the respondents in each group, by a column's cells.
 
     People with an empty cell, and people without answers, are in no group. `respondent` lists the
     people who gave answers.
@@ -82,14 +82,14 @@ def group_people(
 
 
 def list_differing_columns(people: "pd.DataFrame | None") -> list[str]:
-    """List the columns of people whose values differ between people."""
+    """List the columns of `people` with at least two different values."""
     if people is None:
         return []
     return [str(name) for name, n in people.nunique(dropna=False).items() if n > 1]
 
 
 def list_people_facts(people: "pd.DataFrame | None") -> Facts:
-    """Return the columns of people that a notebook shows."""
+    """Return (column, values) facts about respondents that a notebook shows."""
     if differing := list_differing_columns(people):
         return (("respondent columns", tuple(differing)),)
     return ()

@@ -1,4 +1,4 @@
-"""Questions, their possible answers, and how often each answer was given: one form for all counts.
+"""Questions with their possible answers and counts: one form for all kinds of choice data.
 
 A comparison has two possible answers, or three if ties are allowed. A set of options has one answer
 for each option, or one for each ordered pair (best, worst). A triplet has one answer for each pair
@@ -19,7 +19,7 @@ AnswerProbabilities = Callable[[slice], np.ndarray]
 
 
 class GivenAnswers(NamedTuple):
-    """Answers by respondent: one row for each answer that a respondent gave."""
+    """Answer counts by respondent, one row per respondent and answer given."""
 
     respondents: tuple[str, ...]
     respondent: np.ndarray  # (rows,) ascending positions in `respondents`
@@ -32,7 +32,7 @@ MEMBER, ANSWER = "member of a set", "option that is named"
 
 
 class ReportRows(NamedTuple):
-    """Rows of a table that count answers."""
+    """Rows of a predictive check: which answers each row counts, and its labels."""
 
     kind: str
     counted: Any  # sparse (rows, answers): 1 where an answer is counted in a row
@@ -46,7 +46,7 @@ class ReportRows(NamedTuple):
 def build_report_rows(
     kind: str, row: np.ndarray, names: dict[str, np.ndarray], n_questions: int
 ) -> ReportRows:
-    """Build rows that are all shown, with each answer counted in one row."""
+    """Build check rows for answers that each count in one row; all are shown."""
     from scipy.sparse import csr_array
 
     n_rows = int(row.max()) + 1
@@ -56,18 +56,18 @@ def build_report_rows(
 
 
 def _find_no_respondents() -> None:
-    """Return None, for answers of unknown respondents."""
+    """Return None: the respondents are unknown."""
     return None
 
 
 def _find_no_rows() -> ReportRows:
-    """Raise, because these questions have no report rows."""
+    """Raise NotImplementedError: these questions have no predictive check."""
     raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Questions:
-    """Questions with their possible answers, and how often each answer was given."""
+    """Questions, their possible answers, and the count of each answer."""
 
     # (questions + 1,): the answers to question q are start[q] to start[q + 1] - 1
     start: np.ndarray
@@ -81,12 +81,12 @@ class Questions:
 
     @cached_property
     def given(self) -> GivenAnswers | None:
-        """Answers by respondent; None if some respondents are unknown."""
+        """Answer counts by respondent; None if some respondents are unknown."""
         return self.find_given()
 
     @cached_property
     def rows(self) -> ReportRows:
-        """Rows of the table that count the answers."""
+        """Rows of a predictive check of these questions."""
         return self.find_rows()
 
     @cached_property
@@ -98,12 +98,12 @@ class Questions:
 
     @cached_property
     def observed(self) -> np.ndarray:
-        """Observed counts of the report rows, shape (rows,)."""
+        """Observed count of each row of the predictive check, shape (rows,)."""
         return self.rows.counted @ self.counts
 
     @cached_property
     def sums(self) -> Any:
-        """Sparse matrix (rows, questions): 1 where a row counts an answer to a question."""
+        """Sparse matrix (rows, questions): 1 where a check row counts answers to a question."""
         from scipy.sparse import csr_array
 
         question = csr_array(
@@ -119,15 +119,15 @@ class Questions:
     @property
     def totals(self) -> np.ndarray:
         """Number of times each question was answered."""
-        return self.summed(self.counts)
+        return self.sum_by_question(self.counts)
 
     @property
     def question(self) -> np.ndarray:
         """Index of the question of each answer, shape (answers,)."""
         return np.repeat(np.arange(len(self.start) - 1), self.sizes)
 
-    def summed(self, values: np.ndarray) -> np.ndarray:
-        """Sum values of answers (..., answers) over each question."""
+    def sum_by_question(self, values: np.ndarray) -> np.ndarray:
+        """Sum values (..., answers) over the answers to each question, (..., questions)."""
         return np.add.reduceat(values, self.start[:-1], axis=-1)
 
     def with_counts(self, counts: np.ndarray) -> "Questions":
@@ -135,13 +135,13 @@ class Questions:
         return replace(self, counts=counts, find_given=_find_no_respondents)
 
     def log_coefficients(self) -> np.ndarray:
-        """Compute the log multinomial coefficient of each question."""
+        """Return the log multinomial coefficient of each question's counts."""
         from scipy.special import gammaln
 
-        return gammaln(self.totals + 1.0) - self.summed(gammaln(self.counts + 1.0))
+        return gammaln(self.totals + 1.0) - self.sum_by_question(gammaln(self.counts + 1.0))
 
     def compute_respondent_coefficients(self) -> np.ndarray:
-        """Compute each respondent's log multinomial coefficients, summed over questions."""
+        """Return log multinomial coefficients summed over each respondent's questions."""
         from scipy.special import gammaln
 
         answers = self.given
@@ -155,19 +155,22 @@ class Questions:
         return np.bincount(keys // len(self.sizes), totals, n_people) - log_repeats
 
     def log_likelihoods(self, p: np.ndarray) -> np.ndarray:
-        """Compute the log probability of each question's counts, for p (..., answers)."""
+        """Return the multinomial log probability of each question's counts.
+
+        `p` (..., answers) has the probability of each answer.
+        """
         from scipy.special import xlogy
 
-        return self.summed(xlogy(self.counts, p)) + self.log_coefficients()
+        return self.sum_by_question(xlogy(self.counts, p)) + self.log_coefficients()
 
-    def drawn(self, p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw counts (answers,) with the observed number of answers to each question."""
+    def simulate_counts(self, p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Simulate counts (answers,) with the observed number of answers to each question."""
         return draw_answers(rng, self.check_integer_totals()[:, None], p[None], self.start)[
             :, 0
         ].astype(float)
 
     def check_integer_totals(self) -> np.ndarray:
-        """Return how often each question was answered, as integers for simulation.
+        """Return each question's number of answers as int64, for simulation.
 
         Raises
         ------
@@ -186,7 +189,7 @@ class Questions:
 def draw_answers(
     rng: np.random.Generator, times: np.ndarray, p: np.ndarray, start: np.ndarray
 ) -> np.ndarray:
-    """Draw replicates of the answers (answers, draws), for p (draws, answers).
+    """Simulate multinomial answer counts, shape (answers, draws), for p (draws, answers).
 
     The order of p is the order of the questions.
     """
@@ -200,7 +203,7 @@ def draw_answers(
 
 
 def slice_sets(start: np.ndarray, sets: slice, *arrays: np.ndarray) -> Any:
-    """Slice arrays to some sets, and return the sets' starts, counted from 0, first."""
+    """Slice arrays to the members of some sets; return the sets' bounds first."""
     selected_starts = start[sets.start : sets.stop + 1]
     return selected_starts - selected_starts[0], *(
         array[selected_starts[0] : selected_starts[-1]] for array in arrays

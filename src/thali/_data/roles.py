@@ -1,4 +1,4 @@
-"""Roles that a column of a table can have, with their usual names in four languages.
+"""Roles of table columns (respondent, count, ...) and their usual names in four languages.
 
 Names are compared after `simplify_name`: without capitals, accents, blanks and punctuation.
 """
@@ -21,7 +21,7 @@ _COMPONENT = re.compile(r"(.+)\.(?:keys|clicked_name|response)")
 
 
 def simplify_name(name: str) -> str:
-    """Simplify a name for comparison.
+    """Return a column name in lower case, without accents, blanks and punctuation.
 
     Examples
     --------
@@ -37,12 +37,12 @@ def simplify_name(name: str) -> str:
 
 
 def column_names(frame: "pd.DataFrame") -> list[str]:
-    """Return the names of the columns as text."""
+    """Return the table's column names as texts."""
     return [str(name) for name in frame.columns]
 
 
 def map_plain_names(names: Iterable[str]) -> dict[str, str]:
-    """Map each simplified name to the first column name that has it.
+    """Return the first column name with each simplified name.
 
     A PsychoPy table has columns NAME.thisN; there the column odd.keys, odd.clicked_name or
     odd.response of the component odd is also the column odd.
@@ -75,7 +75,7 @@ NO_CHOICE = (
 
 @dataclass(frozen=True)
 class Role:
-    """The role of a column, and its usual names.
+    """A role that a table column can have, such as respondent, and its usual names.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Role:
 
     @cached_property
     def languages(self) -> dict[str, tuple[str, ...]]:
-        """The unambiguous names, simplified, by language."""
+        """Simplified unambiguous names of the role, by language."""
         texts = (self.english, self.german, self.french, self.spanish)
         endings = ("", *self.endings.split())
         return {
@@ -122,41 +122,41 @@ class Role:
 
     @cached_property
     def sure(self) -> tuple[str, ...]:
-        """The unambiguous names of all languages, English first."""
+        """Simplified unambiguous names in all languages, English first."""
         return tuple(dict.fromkeys(word for words in self.languages.values() for word in words))
 
     @cached_property
     def synonyms(self) -> tuple[str, ...]:
-        """All names, the vague names last."""
+        """All simplified names, those with other meanings last."""
         names = [*self.sure, *map(simplify_name, self.vague.split())]
         if self.wider is not None:
             names += self.wider.sure
         return tuple(dict.fromkeys(names))
 
     def but(self, **changes: str) -> "Role":
-        """Return a copy with some fields changed."""
+        """Return a copy of the role with the given fields changed."""
         return replace(self, **changes)
 
     def find_column(
         self, name_by_plain: Mapping[str, str], used_columns: Collection[str | None] = ()
     ) -> str | None:
-        """Return the column that most probably has this role, or None.
+        """Return the column whose name most probably has this role, or None.
 
         `name_by_plain` maps simplified names to columns. A name with two roles in two languages
         counts only if other names identify the language.
         """
-        return next(self.each(name_by_plain, used_columns), None)
+        return next(self.find_possible_columns(name_by_plain, used_columns), None)
 
-    def each(
+    def find_possible_columns(
         self, name_by_plain: Mapping[str, str], used_columns: Collection[str | None] = ()
     ) -> Iterator[str]:
-        """Iterate over all columns with such a name, the most probable first."""
+        """Yield the columns whose names can mean this role, the most probable first."""
         return self._iterate_columns(self.synonyms, name_by_plain, used_columns)
 
-    def surely(
+    def find_certain_columns(
         self, name_by_plain: Mapping[str, str], used_columns: Collection[str | None] = ()
     ) -> Iterator[str]:
-        """Iterate over the columns whose name is not vague."""
+        """Yield the columns whose names can only mean this role."""
         return self._iterate_columns(self.sure, name_by_plain, used_columns)
 
     def _iterate_columns(
@@ -165,7 +165,7 @@ class Role:
         name_by_plain: Mapping[str, str],
         used_columns: Collection[str | None],
     ) -> Iterator[str]:
-        """Iterate over the columns named by these words."""
+        """Yield the unused columns with one of these simplified names."""
         for word in words:
             if (
                 word in name_by_plain
@@ -175,7 +175,7 @@ class Role:
                 yield name_by_plain[word]
 
     def _is_meant(self, word: str, name_by_plain: Mapping[str, str]) -> bool:
-        """Return whether a name has this role, and not another role in another language."""
+        """Return whether a name has this role, not another role in another language."""
         meanings = _map_homographs().get(word)
         if meanings is None or self.name not in meanings:
             return True
@@ -187,7 +187,7 @@ class Role:
 def find_column_pairs(
     name_by_plain: Mapping[str, str], pairs: Iterable[tuple[str, str]]
 ) -> list[tuple[str, str]]:
-    """Return the columns of each pair of simplified names, if both are present."""
+    """Return the columns of each pair of simplified names, where both exist."""
     return [
         (name_by_plain[first_name], name_by_plain[second_name])
         for first_name, second_name in pairs
@@ -201,7 +201,7 @@ def find_named_columns(
     roles: Iterable[Role],
     used_columns: Collection[str | None] = (),
 ) -> list[Any]:
-    """Return the column of each role, as named or by its usual names; None where there is none."""
+    """Return the column of each role: named by the user, recognised, or None."""
     return [
         named_columns.get(role.name) or role.find_column(name_by_plain, used_columns)
         for role in roles
@@ -555,7 +555,7 @@ ROLES = (
 
 
 def _split_name_pairs(text: str) -> tuple[tuple[str, str], ...]:
-    """Split a text into pairs of simplified names; commas separate the pairs."""
+    """Split "left right, home away" into pairs of simplified names."""
     pairs = (map(simplify_name, pair.split()) for pair in text.split(","))
     return tuple((first_name, second_name) for first_name, second_name in pairs)
 
@@ -700,7 +700,7 @@ NO_ANSWERS = (*MISSING_WORDS, "None", "NaT")
 
 
 def find_no_answers(texts: Iterable[str], known_labels: Collection[str]) -> set[str]:
-    """Return the texts that mean no answer and are not known labels."""
+    """Return the texts that mean "no answer" and are no known labels."""
     return {
         text
         for text in texts
@@ -714,7 +714,7 @@ ROLE_NAMES = {role.name: role for role in reversed(ROLES)}
 
 @cache
 def _map_languages() -> dict[str, str]:
-    """Map each name that occurs in one language only to this language."""
+    """Return the language of each column name that only one language uses."""
     languages_by_word: dict[str, set[str]] = {}
     for role in ROLES:
         for language, words in role.languages.items():
@@ -729,7 +729,7 @@ def _map_languages() -> dict[str, str]:
 
 @cache
 def _map_homographs() -> dict[str, dict[str, str]]:
-    """Map column names that mean different roles in different languages to {role: language}."""
+    """Return {role: language} of column names with different roles in different languages."""
     roles_by_word: dict[str, dict[str, set[str]]] = {}
     for role in _READ:
         for language, words in role.languages.items():
@@ -745,7 +745,7 @@ def _map_homographs() -> dict[str, dict[str, str]]:
 
 
 def refuse_ambiguous(frame: "pd.DataFrame", named_columns: Collection[object] = ()) -> None:
-    """Raise if the name of a numeric column has two roles in two languages.
+    """Raise DataError if a numeric column's name has different roles in two languages.
 
     Names in `given`, and names whose language is clear, are accepted.
     """
@@ -773,7 +773,7 @@ def refuse_ambiguous(frame: "pd.DataFrame", named_columns: Collection[object] = 
 
 
 def list_role_names() -> "pd.DataFrame":
-    """List the recognised column names: one row per role, one column per language.
+    """Return a table of recognised column names: one row per role, one column per language.
 
     The last column lists names that may have other meanings.
 

@@ -1,4 +1,4 @@
-"""Rows of covariates and classes, as read from tables and as classifiers are fitted to them."""
+"""Covariates and class labels of table rows, and equal rows merged for fitting classifiers."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ _MAX_SHOWN_CLASSES = 20  # classes with printed counts
 
 
 class Observations(Frozen):
-    """Covariates and class labels of the rows of a table."""
+    """Covariates (rows, columns) and class label of each table row."""
 
     kind = CLASSES
     _FIELDS = ("covariates", "labels", "target")
@@ -59,7 +59,7 @@ class Observations(Frozen):
 
 
 class TrainingData(NamedTuple):
-    """Training data of a classifier: n given rows, merged into m distinct rows.
+    """Training data of a classifier: n rows merged into m distinct weighted rows.
 
     The m rows are sorted, so k copies of a row, a weight of k, and another order of rows all give
     the same arrays, and so the same draws. The rows are sorted by class and then by number, so that
@@ -74,7 +74,7 @@ class TrainingData(NamedTuple):
     number: np.ndarray  # (n,) int64: of a row among all rows, including rows of weight 0
 
     def first(self) -> np.ndarray:
-        """Return the number of the first given row that equals each merged row, shape (m,)."""
+        """Return the index of the first original row of each merged row, shape (m,)."""
         first_numbers = np.empty(len(self.codes), np.int64)
         first_numbers[self.row[::-1]] = self.number[::-1]
         return first_numbers
@@ -83,7 +83,7 @@ class TrainingData(NamedTuple):
 def merge_rows(
     matrix: np.ndarray, codes: np.ndarray, weight: np.ndarray | None = None
 ) -> TrainingData:
-    """Merge equal rows of the same class, and add up their weights.
+    """Merge rows with equal covariates and class; sum their weights.
 
     Rows of weight 0 are dropped.
 
@@ -118,7 +118,7 @@ def merge_rows(
 
 
 def wrap_sparse_rows(matrix: Any, codes: np.ndarray, weight: np.ndarray) -> TrainingData:
-    """Wrap the rows of a sparse matrix, in order, without rows of weight 0."""
+    """Wrap a sparse matrix as training data; drop rows of weight 0."""
     number = np.flatnonzero(weight > 0.0)
     weight = weight[number]
     return TrainingData(
@@ -133,7 +133,7 @@ def convert_sparse_data(data: TrainingData) -> TrainingData:
 
 
 def _encode_sortable(keys: np.ndarray) -> np.ndarray:
-    """Encode rows of numbers as bytes (n,) that sort like the numbers."""
+    """Encode each row of numbers as bytes with the same sort order, shape (n,)."""
     # The first column counts before the second.
     bits = keys.astype(">f8").view(">i8")
     for column in bits.T:  # one at a time, to save memory

@@ -1,4 +1,4 @@
-"""Scores of predicted choices: probabilities of the choices made, hits, and their means."""
+"""Prediction scores of choices: probability of the choice made, and hit or miss."""
 
 import math
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ TIE_TOLERANCE = 1e-12  # difference of probabilities that are the same but for r
 
 
 class ChosenAlternatives(Protocol):
-    """Tasks with the alternative chosen in each."""
+    """Protocol of data with tasks and the alternative chosen in each."""
 
     @property
     def first_row(self) -> np.ndarray:
@@ -24,7 +24,7 @@ class ChosenAlternatives(Protocol):
 
 
 def score_choices(p: np.ndarray, test: ChosenAlternatives) -> tuple[np.ndarray, np.ndarray]:
-    r"""Return the probability of each choice, and its hit score, shape (tasks,).
+    r"""Return each task's probability of the choice made, and its hit score, (tasks,).
 
     A choice of the most probable alternative scores 1; where m alternatives are equally probable,
     it scores 1/m.
@@ -39,7 +39,7 @@ def score_choices(p: np.ndarray, test: ChosenAlternatives) -> tuple[np.ndarray, 
 
 
 def mean_and_error(values: np.ndarray, groups: Iterable[Any] | None = None) -> tuple[float, float]:
-    r"""Compute a mean and its standard error.
+    r"""Return the mean of `values` and its standard error, clustered by `groups`.
 
     Values of the same group may be dependent.
 

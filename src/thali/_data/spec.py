@@ -1,11 +1,11 @@
-"""Description of a data kind that can be read without loading it, like `thali._model.spec`."""
+"""Description of a data kind that loads without its code."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class DataSpec:
-    """Description of a data kind for code outside `thali._data`.
+    """Description of a data kind: class, readers, words.
 
     Parameters
     ----------

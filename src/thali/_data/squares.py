@@ -1,4 +1,4 @@
-"""Square tables with equal row and column labels: arrays, data frames, sparse matrices."""
+"""Reading square tables with equal row and column labels."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class SquareTableWords(NamedTuple):
-    """Words for errors about a square table: its argument, its rows, and other readers."""
+    """Words for error messages about a square table."""
 
     argument: str
     noun: str
@@ -25,7 +25,7 @@ class SquareTableWords(NamedTuple):
 def read_square_table(
     values: Any, labels: Iterable[Any] | None, words: SquareTableWords
 ) -> tuple[tuple[str, ...], Any]:
-    """Return the labels and the values of a square table.
+    """Return labels and values of a square array, data frame or sparse matrix.
 
     The values are a new array (a sparse matrix stays one), with rows in the order of the columns.
     """
@@ -46,12 +46,12 @@ def read_square_table(
 
 
 def describe_cell(names: Sequence[Any], row: int, column: int) -> str:
-    """Describe the position of a value by its row and column labels."""
+    """Describe a cell by row and column label, for an error message."""
     return f"in row {names[row]!r}, column {names[column]!r}"
 
 
 def convert_numbers(table: np.ndarray, names: Sequence[Any], noun: str) -> np.ndarray:
-    """Convert a square table to numbers, NaN on the diagonal and where a cell is empty."""
+    """Convert cells to floats; NaN on the diagonal and where empty."""
     n = len(names)
     if table.dtype.kind not in "biuf":
         table = table.astype(object)
@@ -63,7 +63,7 @@ def convert_numbers(table: np.ndarray, names: Sequence[Any], noun: str) -> np.nd
 
 
 def _convert_array(values: Any, words: SquareTableWords) -> np.ndarray:
-    """Convert a table to a new array, with NaN for masked values."""
+    """Convert a table to a new array, NaN where masked."""
     if isinstance(values, np.ma.MaskedArray):  # np.array would drop the mask
         values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
@@ -75,7 +75,7 @@ def _convert_array(values: Any, words: SquareTableWords) -> np.ndarray:
 
 
 def _check_square(shape: tuple[int, ...], words: SquareTableWords) -> None:
-    """Raise unless a shape is square."""
+    """Raise DataError unless the shape is (n, n)."""
     if len(shape) != 2 or shape[0] != shape[1]:
         raise DataError(
             f"`{words.argument}` must be a square matrix, with one row and one column per"
@@ -86,7 +86,7 @@ def _check_square(shape: tuple[int, ...], words: SquareTableWords) -> None:
 def _read_square_frame(
     frame: "pd.DataFrame", labels: Iterable[Any] | None, words: SquareTableWords
 ) -> tuple[np.ndarray, Iterable[Any] | None]:
-    """Return the values of a DataFrame with rows in the order of the columns, and its labels."""
+    """Return a data frame's values with rows sorted like columns, and its labels."""
     import pandas as pd
 
     if len(frame) + 1 == len(frame.columns) and not pd.api.types.is_numeric_dtype(frame.iloc[:, 0]):
@@ -97,7 +97,7 @@ def _read_square_frame(
     _check_square(frame.shape, words)
 
     def named(index: pd.Index) -> bool:
-        """Return whether an index contains names instead of row numbers."""
+        """Return whether an index has names rather than row numbers."""
         return not (isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1)
 
     values = frame.to_numpy()
@@ -122,7 +122,7 @@ def _read_square_frame(
 
 
 def describe_label_mismatch(rows: Iterable[str], columns: Iterable[str]) -> str:
-    """Build the sentence about labels that only the rows or only the columns have."""
+    """Return a sentence on labels that only rows or only columns have."""
     rows, columns = list(rows), list(columns)
     clauses = []
     if only_rows := [name for name in rows if name not in columns]:

@@ -1,4 +1,4 @@
-"""Checks for data that are wrong, or probably not as intended."""
+"""Warnings and errors for data that are probably not as intended."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -37,7 +37,7 @@ _MIN_PAIRS = 3  # pairs that must sum to 100 before a warning
 
 
 def explain_tie_label(label: str) -> str:
-    """Explain what to do where a label means that there was no winner."""
+    """Return advice for an option label that means "tie"."""
     return (
         f"{label!r} seems to mean that neither option was chosen. Put the two options and the"
         " outcome into columns such as 'left', 'right' and 'chosen', or count ties in a column"
@@ -46,14 +46,14 @@ def explain_tie_label(label: str) -> str:
 
 
 def is_tie_label(label: str) -> bool:
-    """Return whether a label is a word or sign for a comparison without a winner."""
+    """Return whether a label is a word or sign for a tie."""
     return simplify_name(label) in TIES.sure or label.casefold() in _NO_OPTION
 
 
 def refuse_ties(
     labels: Sequence[str], winner: np.ndarray, loser: np.ndarray, counts: np.ndarray
 ) -> None:
-    """Raise if a label that means a tie only ever won or only ever lost.
+    """Raise DataError if an option named "tie" or the like only won or only lost.
 
     A real option rarely does so.
     """
@@ -72,7 +72,7 @@ def refuse_ties(
 
 
 def refuse_totals(labels: Sequence[str], counts: np.ndarray) -> None:
-    """Raise if a row and its column contain the sums of the others.
+    """Raise DataError if a row and its column are the sums of the others.
 
     With three options this may be chance; then the diagonal must contain the total, too.
     """
@@ -99,7 +99,7 @@ def refuse_totals(labels: Sequence[str], counts: np.ndarray) -> None:
 
 
 def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.ndarray) -> None:
-    """Raise if all rows and columns without a counterpart contain sums of the others."""
+    """Raise DataError if rows or columns without counterpart are sums of the others."""
     shared_rows = np.array([label in columns for label in rows])
     shared_columns = np.array([label in rows for label in columns])
     inner_part = np.nan_to_num(values[np.ix_(shared_rows, shared_columns)])
@@ -121,7 +121,7 @@ def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.n
 
 
 def find_dropped_columns(frame: "pd.DataFrame", used_columns: set[Any]) -> str | None:
-    """Return a sentence if unused columns seem to contain losses or ties, else None."""
+    """Return a sentence if unused columns seem to contain losses or ties; else None."""
     names = [
         str(name)
         for name in frame.columns
@@ -138,7 +138,7 @@ def find_dropped_columns(frame: "pd.DataFrame", used_columns: set[Any]) -> str |
 
 
 def find_percentages(wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | float = 0.0) -> str:
-    """Return a sentence if every pair sums to 100 (percentages) or 1 (proportions); else ""."""
+    """Return a sentence if all pairs sum to 100 or 1, as shares do; else ""."""
     total = wins + losses + tied
     has_both = ((wins > 0) & (losses > 0)).any()
     for constant_sum, noun in ((100.0, "percentages"), (1.0, "proportions")):
@@ -158,7 +158,7 @@ def find_percentages(wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | fl
 
 
 def find_similar_labels(labels: Sequence[str]) -> str | None:
-    """Return a sentence if labels differ only in capitals, blanks or encoding, else None."""
+    """Return a sentence if labels differ only in case, blanks or encoding; else None."""
     groups: dict[str, list[str]] = {}
     for label in labels:
         groups.setdefault(
@@ -177,7 +177,7 @@ def find_similar_labels(labels: Sequence[str]) -> str | None:
 
 
 def find_total_labels(labels: Sequence[str]) -> str | None:
-    """Return a sentence if an option has the name of a total or mean, else None."""
+    """Return a sentence if an option is named like a total or mean; else None."""
     total_labels = [label for label in labels if simplify_name(label) in _TOTALS]
     if not total_labels:
         return None
@@ -188,7 +188,7 @@ def find_total_labels(labels: Sequence[str]) -> str | None:
 
 
 def list_unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> list[str | Message]:
-    """List a sentence for each property of similarities that the default priors do not suit."""
+    """Return sentences on similarities that the default priors do not suit."""
     similarities = data.values
     sentences: list[str | Message] = []
     if lowest_diagonal:
@@ -233,6 +233,6 @@ def list_unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> li
 
 
 def warn_each(*sentences: str | None) -> None:
-    """Warn with each sentence; skip empty sentences and None."""
+    """Issue a DataWarning for each sentence; skip "" and None."""
     for sentence in filter(None, sentences):
         warn(DataWarning(sentence))

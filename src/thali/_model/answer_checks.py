@@ -95,10 +95,8 @@ def check_answers(
 def _split_groups(
     questions: Questions, groups: slice, numbers: int
 ) -> Iterator[tuple[np.ndarray, slice]]:
-    """Yield (row indices, slice of questions) in blocks that fit in memory.
-
-    `numbers` is the count of numbers in memory for each answer.
-    """
+    """Yield (row indices, slice of questions) in blocks that fit in memory."""
+    # `numbers` is the count of numbers in memory for each answer.
     group_start = questions.rows.group
     row_start = questions.rows.group_row
     size = int(np.diff(questions.start[group_start]).max())

@@ -157,10 +157,8 @@ class MarkovChainModel(SampledModel):
         )
 
     def _copy_with_posterior(self, tree: "xarray.DataTree", part_name: str) -> Self:
-        """Return a copy with another posterior, such as that of one group.
-
-        The copy cannot be continued; `part_name` names its respondents.
-        """
+        """Return a copy with another posterior, such as that of one group."""
+        # The copy cannot be continued; `part_name` names its respondents.
         copied_model = copy.copy(self)
         vars(copied_model).pop("_state_", None)
         copied_model.posterior_ = tree
@@ -193,10 +191,8 @@ class MarkovChainModel(SampledModel):
     def _simulate_replicates(
         self, rng: np.random.Generator, *design: Any, **kwargs: Any
     ) -> dict[str, np.ndarray]:
-        """Simulate data at every posterior draw; return arrays (chain, draw, ...) by name.
-
-        Names are those of the group `observed_data`.
-        """
+        """Simulate data at every posterior draw; return arrays (chain, draw, ...) by name."""
+        # Names are those of the group `observed_data`.
         raise NotImplementedError
 
     def _build_observed(self, *design: Any, **kwargs: Any) -> dict[str, np.ndarray]:

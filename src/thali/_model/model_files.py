@@ -398,10 +398,8 @@ def _decode_sparse(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) 
 
 
 def _decode_dtype(encoded_part: dict[Any, Any]) -> np.dtype:
-    """Return the numpy dtype of an encoded array.
-
-    Text gets the width of its longest cell.
-    """
+    """Return the numpy dtype of an encoded array."""
+    # Text gets the width of its longest cell.
     dtype = np.dtype(encoded_part["dtype"])
     if dtype.kind not in "USV":
         return dtype
@@ -409,10 +407,8 @@ def _decode_dtype(encoded_part: dict[Any, Any]) -> np.dtype:
 
 
 def _decode_list(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
-    """Rebuild an array that was stored as a JSON list.
-
-    All texts take the width of the longest.
-    """
+    """Rebuild an array that was stored as a JSON list."""
+    # All texts take the width of the longest.
     dtype = _decode_dtype(encoded_part)
     lengths = []
     if dtype.kind == "U":

@@ -138,10 +138,8 @@ def expected_information(
 
 
 def _mixture_entropies(outcomes: QuestionOutcomes, weights: np.ndarray) -> np.ndarray:
-    """Return entropies of outcomes averaged over weighted draws, (rows, questions).
-
-    They are corrected for bias.
-    """
+    """Return entropies of outcomes averaged over weighted draws, (rows, questions)."""
+    # They are corrected for bias.
     p = outcomes.probabilities
     mean = weights @ p
     squared = weights**2
@@ -160,10 +158,8 @@ def _extend_answers(
     rows: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Combine earlier answers with each outcome of one more question.
-
-    Combinations are sampled if there are more than `rows`.
-    """
+    """Combine earlier answers with each outcome of one more question."""
+    # Combinations are sampled if there are more than `rows`.
     p = outcomes.probabilities[:, outcomes.start[question] : outcomes.start[question + 1]]
     joint = (weights[:, None, :] * p.T).reshape(-1, len(p)) * np.repeat(p_answers, p.shape[1])[
         :, None

@@ -9,7 +9,7 @@ import numpy as np
 from thali._arguments import check_integer
 from thali._inference.seeds import build_generator, spawn_generators
 from thali._inference.warn import silence_warnings
-from thali._posterior.densities import check_predictive_size
+from thali._posterior.store import check_predictive_size
 from thali._posterior.view import LATENT
 from thali.errors import DataError
 

@@ -237,10 +237,8 @@ def _leverage_correction(shares: np.ndarray) -> np.ndarray:
 
 
 def _sum_entry_variances(matrices: np.ndarray) -> np.ndarray:
-    """Return the summed variances of a matrix product's entries.
-
-    The factors have covariances (..., q, q).
-    """
+    """Return the summed variances of a matrix product's entries."""
+    # The factors have covariances (..., q, q).
     return np.trace(matrices, axis1=-2, axis2=-1) ** 2 + (matrices * matrices.swapaxes(-1, -2)).sum(
         axis=(-1, -2)
     )

@@ -17,6 +17,7 @@ from thali._inference.array_encoding import (
     select_prefix,
 )
 from thali._inference.chains import (
+    FIRST_DRAWS,
     Chain,
     Run,
     RunMonitor,
@@ -40,6 +41,7 @@ from thali.errors import (
     Setting,
 )
 
+from .engine import Forecast
 from .model_files import compute_digest, describe_model
 
 if TYPE_CHECKING:
@@ -49,12 +51,15 @@ if TYPE_CHECKING:
 
     from .base import Model
     from .chain_model import MarkovChainModel
-    from .engine import Forecast
 
 # effective sample size of every summary row at which a run without a fixed length ends
 SUFFICIENT_ESS = 400
 MAX_DRAWS = 64_000  # per chain of such a run
 MAX_BYTES = 2 * 10**9  # of the draws of such a run, all chains together
+# maximum CPU seconds of such a run, forecast from the size of the data, not by a clock; all chains
+# together, on the machine of `benchmarks/`
+BUDGET = 600.0
+MIN_DRAWS = 100  # per chain, in any case, and the same number of warm-up draws
 
 
 AnyChain = TypeVar("AnyChain", bound=Chain)
@@ -96,7 +101,7 @@ class Sampling(Generic[AnyChain]):
     faster: Setting | None = None  # a faster method of the model
     # draws per chain that the size of the data allows; None: `max_draws`
     data_max_draws: int | None = None
-    forecast: "Forecast | None" = None  # run time; None: unknown
+    forecast: Forecast | None = None  # run time; None: unknown
     # Factor by which draws are faster than `data_max_draws` assumes, known after a pilot.
     measure_speedup: Callable[[Sequence[AnyChain]], float] = lambda chains: 1.0
     # Returns the draws per chain at the next convergence check.
@@ -581,3 +586,65 @@ def open_fit_folder(
     stamp = {"kind": "fit", "models": models, "settings": settings, "data": compute_digest(data)}
     with FitFolder(run.job, stamp, run.random_seed) as folder:
         yield folder, folder.seed
+
+
+# Length of a run without a fixed length, computed from the size of the data ----------------------
+
+
+class BudgetedRun(NamedTuple):
+    """Run settings within the budget of CPU seconds."""
+
+    run: Run
+    thin: int  # sweeps per draw
+    first_draws: int  # per chain, at the first convergence check
+    max_draws: int  # per chain
+    settings: dict[str, Any]  # as requested, for the record of a job
+    sweep: float  # CPU seconds
+
+    @property
+    def forecast(self) -> Forecast:
+        """Forecast CPU seconds of the run."""
+        seconds = self.run.chains * self.thin * self.sweep
+        return Forecast(
+            seconds * (self.run.tune + self.first_draws),
+            seconds * (self.run.tune + self.max_draws),
+            self.sweep,
+        )
+
+
+def remaining_budget(sweeps: int, sweep: float) -> float:
+    """Return the share of the CPU budget left after sweeps of `sweep` seconds each."""
+    return 1.0 - sweeps * sweep / BUDGET
+
+
+def limit_run(
+    run: Run,
+    thin: int,
+    sweep: float,
+    first_draws: int = FIRST_DRAWS,
+    share: float = 1.0,
+) -> BudgetedRun:
+    """Reduce thinning, warm-up and draws of a run to a share of the CPU budget.
+
+    A slow run has fewer sweeps per draw unless `thin` was set. If one sweep per draw is still too
+    slow, a run without a fixed length has fewer draws and warm-up draws. Requested numbers of draws
+    are kept.
+    """
+    settings = run.lengths
+    # a longer warm-up was requested
+    sweeps = int(share * BUDGET / run.chains / sweep)
+    tune = min(run.tune, FIRST_DRAWS)
+    if run.thin is None and (tune + first_draws) * thin > sweeps:
+        thin = max(1, sweeps // (tune + first_draws))
+        run = run._replace(thin=thin)
+    if run.draws is not None:
+        return BudgetedRun(run, thin, run.draws, run.draws, settings, sweep)
+    length = sweeps // thin  # draws and tuning states of a chain
+    if tune + first_draws > length:
+        share = length / (tune + first_draws)
+        first_draws = max(min(first_draws, MIN_DRAWS), int(first_draws * share))
+        if run.tune == tune:
+            run = run._replace(tune=max(min(tune, MIN_DRAWS), int(tune * share)))
+    return BudgetedRun(
+        run, thin, first_draws, max(first_draws, min(MAX_DRAWS, length - run.tune)), settings, sweep
+    )

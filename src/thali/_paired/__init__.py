@@ -1,1 +1,1 @@
-"""The stub beside this file lists what `thali.paired` exports."""
+"""Leaderboards and classical tests of paired comparisons, exported as `thali.paired`."""

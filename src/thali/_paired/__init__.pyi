@@ -1,7 +1,8 @@
+from .circular_triads import circular_triads as circular_triads
 from .design import pair_design as pair_design
-from .groups import group_test as group_test
+from .group_tests import group_test as group_test
 from .kendall import agreement as agreement
-from .order import order_effect as order_effect
+from .order_effects import order_effect as order_effect
 from .resampling import bootstrap as bootstrap
 from .resampling import parametric_bootstrap as parametric_bootstrap
 from .simulation import simulate as simulate
@@ -9,6 +10,5 @@ from .stochastic_transitivity import transitivity as transitivity
 from .thurstonian import thurstone as thurstone
 from .ties import davidson as davidson
 from .ties import half_wins as half_wins
-from .triads import circular_triads as circular_triads
-from .trinary import trinary_inequality as trinary_inequality
-from .wald import wald_test as wald_test
+from .trinary_inequality import trinary_inequality as trinary_inequality
+from .wald_tests import wald_test as wald_test

@@ -1,4 +1,4 @@
-"""Design of all pairs of options, balanced in order and orientation."""
+"""Design of paired comparisons: all pairs, balanced in order and position."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +10,7 @@ from thali._printed import PrintedResult
 
 @dataclass(frozen=True, repr=False, eq=False)
 class PairDesign(PrintedResult):
-    """A design of all pairs: `.table` has round, first, second; `list_a` and `list_b` show pairs in
-    opposite orders."""
+    """A design of all pairs: `.table`, with opposite orders in `list_a` and `list_b`."""
 
     list_a: list[tuple[str, str]]
     list_b: list[tuple[str, str]]

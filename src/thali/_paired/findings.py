@@ -1,4 +1,4 @@
-"""Findings about a leaderboard."""
+"""Findings that a leaderboard reports."""
 
 import itertools
 from dataclasses import replace
@@ -26,11 +26,11 @@ from thali._model.predictive_check import describe_check
 from thali._posterior.certain_signs import CERTAIN, select_certain_signs
 from thali.errors import Message, Setting
 
-from . import board_report
-from .board import Leaderboard
+from . import leaderboard_report
+from .leaderboard_result import Leaderboard
+from .leaderboard_worths import MIN_JUDGE_COMPARISONS
 from .more_votes import CHANCES, FIRST, find_votes_needed
 from .vote_counts import name_parts
-from .worths import MIN_JUDGE_COMPARISONS
 
 _MAX_OPTIONS, _MAX_PAIR_OPTIONS = (
     60,
@@ -58,7 +58,7 @@ _COVARIATE_COLUMNS = ("rank_without", "rating_without")  # with covariates
 
 
 def shorten_words(words: list[str]) -> str:
-    """Join the first of several words, with the number of others."""
+    """Return the first few words joined by commas, with the number of others."""
     text = ", ".join(words[:_MAX_NAMED])
     if len(words) > _MAX_NAMED:
         text += f" and {len(words) - _MAX_NAMED} more"
@@ -66,7 +66,7 @@ def shorten_words(words: list[str]) -> str:
 
 
 def build_board_findings(board: Leaderboard) -> Findings:
-    """Build the findings of a leaderboard."""
+    """Return all findings of a leaderboard, with its settings."""
     return Findings(
         board,
         (
@@ -81,16 +81,16 @@ def build_board_findings(board: Leaderboard) -> Findings:
             order,
             votes_by_pair,
             check,
-            board_report.data,
-            board_report.methods,
-            board_report.convergence,
-            board_report.independence,
+            leaderboard_report.data,
+            leaderboard_report.methods,
+            leaderboard_report.convergence,
+            leaderboard_report.independence,
         ),
     )
 
 
 def _describe_omitted(names: list[str], n_drawn: int) -> str:
-    """Return a sentence on options missing from a picture; "" if none."""
+    """Return a sentence on options that a plot leaves out; "" if none."""
     if len(names) <= n_drawn:
         return ""
     if len(names) == n_drawn + 1:
@@ -124,7 +124,7 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
 
 
 def _describe_leader(board: Leaderboard) -> str:
-    """Describe the leader, its probability, and options not separated from it."""
+    """Return sentences on the leader, its probability, and options close to it."""
     leader, *others = board.table.index
     not_separated = [option for option in others if board.order.loc[leader, option] < CERTAIN]
     p_1 = board.table["p_1"].loc[leader]
@@ -136,7 +136,7 @@ def _describe_leader(board: Leaderboard) -> str:
 
 @finding("groups", "Tiers")
 def groups(board: Leaderboard, settings: None) -> Finding | None:
-    """Report the tiers with several options."""
+    """Report the tiers that contain several options; None without any."""
     tiers = [(k, members) for k, members in enumerate(board.groups, start=1) if len(members) > 1]
     if not tiers:
         return None
@@ -208,7 +208,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
 def _describe_votes_needed(
     votes: str, n_half: int | None, n_certain: int | None, max_votes: int
 ) -> str:
-    """Describe how many more votes separate the leaders with the low and the high of `CHANCES`."""
+    """Return a sentence on how many more votes separate the leaders."""
     low, high = (f"{chance:.2f}" for chance in CHANCES)
     if n_half is None:
         return (
@@ -238,7 +238,7 @@ def reliability(board: Leaderboard, settings: None) -> Finding | None:
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def check(board: Leaderboard, settings: None) -> Finding | None:
-    """Report observed proportions that the model misses."""
+    """Report observed proportions that the model does not reproduce."""
     if board.of_check is None:
         if "missing" not in board.check_facts:
             return None
@@ -299,7 +299,7 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
 
 
 def _describe_joint_certainty(n_named: int, compared_text: str) -> str:
-    """Describe how certain all named differences are jointly."""
+    """Return a sentence on how certain all named differences are together."""
     if n_named == 0:
         return f" No difference is certain (probability ≥ {CERTAIN:g}; {compared_text} compared)."
     statements = "This statement is"
@@ -368,7 +368,7 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
 
 @finding("boards", "Leaderboards by part", ON_SCREEN)
 def boards(board: Leaderboard, settings: None) -> Finding | None:
-    """Report the board of each part: leaders, and ratings that differ."""
+    """Report the leaderboard of each part: leaders, and ratings that differ."""
     if not board.boards:
         return None
     table = board.by_part()
@@ -398,7 +398,7 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
 
 
 def _describe_unassigned(board: Leaderboard) -> tuple[str, ...]:
-    """Describe comparisons that belong to no part of a column."""
+    """Return sentences on comparisons that belong to no part."""
     if board.made is None:
         return ()
     n_unassigned = dict.fromkeys(board.made.counted.parts, board.data.n_answers)
@@ -414,7 +414,7 @@ def _describe_unassigned(board: Leaderboard) -> tuple[str, ...]:
 
 
 def _describe_small_parts(board: Leaderboard) -> tuple[Message, ...]:
-    """Describe parts with fewer votes than options, or than 30."""
+    """Return warnings on parts with few votes."""
     parts = board.boards.items()
     small_parts = [
         f"{name} ({part.data.n_answers:,})"
@@ -443,7 +443,7 @@ def order(board: Leaderboard, settings: None) -> Finding:
 
 @finding("votes_by_pair", "Comparisons per pair", FULL)
 def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
-    """Report the number of comparisons of each pair."""
+    """Report the number of comparisons of each pair of options."""
     labels = board.data.labels
     table = board.votes_by_pair()
     first, second = np.triu_indices(len(labels), 1)
@@ -469,7 +469,7 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
 
 
 def _describe_scope(n_shown: int, n_options: int) -> str:
-    """Return the end of the title of a table that shows the first options; "" for all."""
+    """Return the end of a title: "first n of m options", or "" for all."""
     if n_shown == n_options:
         return ""
     return f", of the first {n_shown} of {n_options:,}"

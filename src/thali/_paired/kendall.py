@@ -1,4 +1,4 @@
-"""Kendall's coefficient of agreement between judges."""
+"""Kendall's coefficient of agreement u between judges, and its test."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -111,7 +111,7 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
 
 
 def _check_judges(data: PairedComparisons) -> None:
-    """Raise if an identified judge compared a pair more than once."""
+    """Raise DataError if an identified judge compared a pair more than once."""
     answers = data.answers
     if answers is None:
         return
@@ -131,12 +131,12 @@ def _check_judges(data: PairedComparisons) -> None:
 
 
 def _count_pairs(count: np.ndarray) -> np.ndarray:
-    """Return the number of pairs, n (n - 1) / 2."""
+    """Return n (n - 1) / 2, the number of pairs among n."""
     return count * (count - 1) / 2
 
 
 def _exact_p_value(judges: np.ndarray, agreeing: float, possible: float) -> float:
-    """Return P(at least `agreeing` agreements of two judges) if all choices are fair coins."""
+    """Return P(at least `agreeing` agreements) if all choices are fair coins."""
     from scipy.signal import fftconvolve
     from scipy.stats import binom
 

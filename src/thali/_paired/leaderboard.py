@@ -1,4 +1,4 @@
-"""Leaderboards: options ranked by paired comparisons, with the uncertainty of their order."""
+"""`leaderboard`, the function that ranks options by paired comparisons, and updates."""
 
 import itertools
 import math
@@ -22,14 +22,14 @@ from thali._posterior.dependence import POWER
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
-from .board import Leaderboard
-from .board_check import check_votes
-from .board_table import build_board
-from .estimates import WorthEstimates, estimate_worths, fit_individuals
+from .leaderboard_check import check_votes
+from .leaderboard_result import Leaderboard
+from .leaderboard_table import build_board
+from .leaderboard_worths import WorthsRequest, prior_required_error
 from .more_votes import FIRST, forecast_separation
-from .pooled import PooledWorths, check_pool, pool_worths
+from .pooled_worths import PooledWorths, check_pool, pool_worths
+from .rating_scale import WorthScale
 from .reliability import measure_reliability
-from .scale import WorthScale
 from .vote_counts import (
     DAVIDSON,
     CountedComparisons,
@@ -41,7 +41,7 @@ from .vote_counts import (
     name_parts,
     treat_ties,
 )
-from .worths import WorthsRequest, prior_required_error
+from .worth_estimates import WorthEstimates, estimate_worths, fit_individuals
 
 if TYPE_CHECKING:
     import pandas
@@ -236,7 +236,7 @@ def leaderboard(
 def check_settings(
     request: WorthsRequest, by: Any, ties: str, anchor_model: Any, pool: Any
 ) -> dict[str, Any]:
-    """Return the settings of a leaderboard; raise for invalid combinations."""
+    """Return the settings of a leaderboard; raise ArgumentError for invalid ones."""
     check_people(request.people, (Individuals,))
     request = request.choose_method()
     check_allowed("method", request.method, METHODS)
@@ -251,14 +251,14 @@ def check_settings(
 
 
 class LeaderboardRecipe(NamedTuple):
-    """Counts and settings of a leaderboard, from which an update starts."""
+    """Counted votes and settings, from which a leaderboard is built or updated."""
 
     counted: CountedComparisons
     settings: dict[str, Any]  # arguments of `build_leaderboard`
     columns: dict[str, Any]  # names of columns of the tables
 
     def build_board(self, progressbar: bool) -> Leaderboard:
-        """Build the leaderboard."""
+        """Build the leaderboard from counted votes."""
         parts = {name: part for name, (_, part) in name_parts(self.counted.parts).items()}
         board = build_leaderboard(
             self.counted.data, **self.settings, progressbar=progressbar, parts=parts
@@ -277,7 +277,7 @@ class LeaderboardRecipe(NamedTuple):
     def add_votes(
         self, more: Any, progressbar: bool, columns: dict[str, Any]
     ) -> "LeaderboardRecipe":
-        """Return the recipe with more votes, whose columns may have other names."""
+        """Return the recipe with more votes counted."""
         self._check_columns(columns)
         new = count_votes(more, progressbar, self.columns | columns, self.counted.ids)
         ties = self.settings["ties"]
@@ -299,7 +299,7 @@ class LeaderboardRecipe(NamedTuple):
         )
 
     def _check_columns(self, columns: dict[str, Any]) -> None:
-        """Raise unless the columns of an update match those the leaderboard was made with."""
+        """Raise ArgumentError unless an update names the same columns."""
         n_before = {name: len(list_names_argument(self.columns[name])) for name in ("by", "id")}
         n_before["covariates"] = len(convert_to_judgements(self.counted.data).covariate_names)
         for name in n_before.keys() & columns.keys():
@@ -330,7 +330,7 @@ def build_leaderboard(
     pool: bool = False,
     **asked: Any,
 ) -> Leaderboard:
-    """Build the leaderboard of data and of its parts.
+    """Build the leaderboard of all data and of each part.
 
     `asked` has the fields of `WorthsRequest`.
     """
@@ -339,7 +339,7 @@ def build_leaderboard(
     parts = parts or {}
 
     def prepare_data(source: Any) -> Judgements:
-        """Select dates and treat ties."""
+        """Return data between the dates, with ties treated."""
         return treat_ties(request.select_comparisons(convert_to_judgements(source)), ties)
 
     all_data = convert_to_judgements(source)
@@ -388,7 +388,7 @@ def build_leaderboard(
 def _estimate_with_and_without(
     data: Judgements, request: WorthsRequest, scale: WorthScale, progressbar: bool
 ) -> WorthEstimates:
-    """Estimate worths with control for covariates and, if there are any, also without."""
+    """Estimate worths with control for covariates and without."""
     if request.has_individuals:
         return fit_individuals(data, request, progressbar)
     estimates = estimate_worths(data, request, scale, progressbar)
@@ -402,7 +402,7 @@ def _estimate_with_and_without(
 def _forecast_votes(
     board: Leaderboard, estimates: WorthEstimates, request: WorthsRequest
 ) -> "pandas.DataFrame":
-    """Forecast the separation of the first options after more votes."""
+    """Return a table: probability that the leaders separate after more votes."""
     assert estimates.marginal is not None
     leaders = [board.data.labels.index(label) for label in board.table.index[:FIRST]]
     draws = estimates.with_variance
@@ -422,7 +422,7 @@ def _forecast_votes(
 
 
 def _run_check(estimates: WorthEstimates, request: WorthsRequest) -> dict[str, Any]:
-    """Return the fields of a board about the model check."""
+    """Return the fields of a leaderboard that the posterior predictive check fills."""
     try:
         if estimates.individuals is None:
             table = check_votes(estimates)
@@ -436,7 +436,7 @@ def _run_check(estimates: WorthEstimates, request: WorthsRequest) -> dict[str, A
 def forecast_information(
     marginal: "Marginal", options: list[int], votes: float, effect: float
 ) -> Callable[[float], np.ndarray]:
-    """Return a function (n votes) -> information, in current proportions.
+    """Return a function from n votes to the information they add.
 
     The information is about differences of neighbouring options.
     """
@@ -450,7 +450,7 @@ def forecast_information(
     def information_per_vote(
         power: int,
     ) -> np.ndarray:  # factorising the matrix of all options is slow
-        """Return the information per vote, for 10**power votes."""
+        """Return the information per vote at 10**power votes."""
         return (precision((1.0 + 10.0**power / votes) / effect) - current_precision) / 10.0**power
 
     def interpolate_information(n: float) -> np.ndarray:
@@ -465,7 +465,7 @@ def forecast_information(
 
 
 def _pool_parts(parts: Mapping[str, Any], all_data: Judgements, *settings: Any) -> PooledWorths:
-    """Pool the parts, also without control for covariates."""
+    """Return pooled worths of the parts, with and without covariates."""
     if isinstance(all_data, Choices):
         raise DataError(
             Argument("pool"),
@@ -488,7 +488,7 @@ def _pool_parts(parts: Mapping[str, Any], all_data: Judgements, *settings: Any) 
 
 @contextmanager
 def _prefix_errors(part: str) -> Iterator[None]:
-    """Prefix errors with the name of the part."""
+    """Add the name of the part to errors raised inside the `with` block."""
     try:
         yield
     except DataError as error:
@@ -496,7 +496,7 @@ def _prefix_errors(part: str) -> Iterator[None]:
 
 
 def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> None:
-    """Raise for covariates of options and perfect predictors; warn for near ones."""
+    """Raise DataError for covariates that predict choices perfectly; warn if nearly."""
     covariates.refuse_options("a leaderboard")
     wins = covariates.wins > 0.0
     losses = covariates.losses > 0.0
@@ -535,7 +535,7 @@ def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> No
 
 
 def _list_constant_outcomes(data: PairedComparisons) -> list[np.ndarray]:
-    """Return choices per pair side that a perfect predictor may leave."""
+    """Return choice counts by pair side that a perfect predictor may leave unexplained."""
     # The cases are none, all while the option was first, and all while it was second.
     # Only the first case applies if a position was rarely chosen, or the order is unknown.
     counts = np.concatenate([data.wins, data.losses])
@@ -554,7 +554,7 @@ def _is_perfect_predictor(
     side_index: np.ndarray,
     lower_bounds: list[np.ndarray],
 ) -> bool:
-    """Return whether a covariate exceeds some value for exactly one outcome."""
+    """Return whether a covariate separates chosen from rejected options perfectly."""
     # `differences` are chosen minus rejected: above a value t for one outcome, at least -t for the
     # other, so all differences between -t and t belong to the other. `lower_bounds`: see
     # `_list_constant_outcomes`.

@@ -1,11 +1,11 @@
-"""Tables of likelihood-ratio tests."""
+"""Tables of likelihood-ratio tests between nested models."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._aspects.maximum_likelihood.goodness import FitTest, chi_square_tail, describe_roughness
+from thali._aspects.maximum_likelihood.fit_tests import FitTest, chi_square_tail, describe_roughness
 
 if TYPE_CHECKING:
     import pandas
@@ -27,7 +27,7 @@ Row = tuple[int, int, float, float]
 def tabulate_tests(
     rows: dict[str, Row], tests: dict[str, Callable[[float], FitTest]]
 ) -> "pandas.DataFrame":
-    """Tabulate likelihood-ratio tests: chi-square, or the named test of the statistic."""
+    """Return a table of likelihood-ratio tests, with p-values by chi-square or `tests`."""
     import pandas as pd
 
     table_rows = []
@@ -43,7 +43,7 @@ def tabulate_tests(
 
 
 def describe_caveats(model: FitTest, comparisons: float, parameters: int, nested: str) -> str:
-    """Return caveats of a goodness-of-fit test and of tests of nested models."""
+    """Return caveats of a test of fit and of tests between nested models."""
     sentences = []
     if model.kind == "none":
         sentences.append(f"The test of the model is not available, because {model.why}.")
@@ -52,7 +52,7 @@ def describe_caveats(model: FitTest, comparisons: float, parameters: int, nested
 
 
 def equal_means_row(counts: np.ndarray) -> Row:
-    """Return the row of the test that counts have one Poisson mean."""
+    """Return the table row of the test that all counts have one Poisson mean."""
     return (
         1,
         len(counts),
@@ -62,7 +62,7 @@ def equal_means_row(counts: np.ndarray) -> Row:
 
 
 def _poisson_log_likelihood(counts: np.ndarray, mean: np.ndarray | float) -> float:
-    """Return the sum of ln Poisson(count | mean)."""
+    """Return the summed Poisson log-likelihood of the counts."""
     from scipy.special import gammaln, xlogy
 
     return float(np.sum(xlogy(counts, mean) - mean - gammaln(counts + 1.0)))

@@ -1,4 +1,4 @@
-"""Simulated effect of more votes on the separation of the first options."""
+"""Forecast of how more votes separate the leading options, by simulation."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -20,7 +20,7 @@ _EQUAL = 1e-7  # difference of log worths within rounding error
 
 
 class VoteOutcome(NamedTuple):
-    """One vote, or its expected outcomes."""
+    """One vote, or its expected outcomes, as counts."""
 
     wins: np.ndarray
     losses: np.ndarray
@@ -61,7 +61,7 @@ def forecast_separation(
     lapse: float,
     effect: float,
 ) -> "pandas.DataFrame":
-    r"""Return the probability that options are separated after n more votes.
+    r"""Return a table: probability that options separate after n more votes.
 
     With the differences d of the log worths of neighbours, with mean m and covariance :math:`R R'`
     in the draws, n votes with the information :math:`G_n` on d result in a normal posterior of
@@ -117,7 +117,7 @@ def forecast_separation(
     margin = float(ndtri(CERTAIN))  # standard deviations of a difference whose sign is just certain
 
     def share_separated(gained: np.ndarray) -> float:
-        """Return the share of truths in which all options are separated."""
+        """Return the share of draws in which all options separate."""
         information_root = _cholesky_factor(root.T @ gained @ root)
         spread = np.linalg.inv(
             np.eye(size) + information_root @ information_root.T
@@ -141,7 +141,7 @@ def forecast_separation(
 
 
 def _cholesky_factor(matrix: np.ndarray) -> np.ndarray:
-    """Return the lower factor of a covariance; directions without variance are 0."""
+    """Return the Cholesky factor of a covariance, 0 in directions without variance."""
     root = np.zeros_like(matrix)
     min_variance = _SINGULAR * matrix.diagonal().max()
     for k in range(len(matrix)):
@@ -152,7 +152,7 @@ def _cholesky_factor(matrix: np.ndarray) -> np.ndarray:
 
 
 def _solve_triangular(root: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Solve x @ root.T = rows for an upper factor; 0 without variance."""
+    """Return x with x @ root.T = rows, 0 in directions without variance."""
     solution = np.zeros_like(rows)
     for k in range(len(root))[::-1]:
         if root[k, k] > 0.0:
@@ -163,7 +163,7 @@ def _solve_triangular(root: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def find_votes_needed(
     chances: Sequence[float], numbers: Sequence[int], target: float
 ) -> int | None:
-    """Return the smallest number of votes with this probability, or None."""
+    """Return the fewest votes whose probability reaches `target`, or None."""
     return next(
         (
             number

@@ -1,16 +1,16 @@
-"""Reliability of a leaderboard, as comparative judgement reports it."""
+"""Reliability table of a leaderboard, as comparative judgement reports it."""
 
 from typing import TYPE_CHECKING
 
-from .estimates import WorthEstimates
-from .worths import build_worth_problem, has_all_judges
+from .leaderboard_worths import build_worth_problem, has_all_judges
+from .worth_estimates import WorthEstimates
 
 if TYPE_CHECKING:
     import pandas
 
 
 def measure_reliability(estimates: WorthEstimates) -> "pandas.DataFrame | None":
-    """Return measures of reliability; None without a prior or for two options."""
+    """Return a table of reliability measures; None without prior or for two options."""
     from thali._worths.reliability import estimate_split_halves, tabulate_reliability
 
     assert estimates.pose is not None

@@ -1,4 +1,4 @@
-"""Standard errors and intervals by bootstrap of respondents or of choices."""
+"""Bootstrap of aspect weights, by respondents or by simulated choices."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Bootstrap(PrintedResult):
-    """Bootstrap of weights by aspect; `at_infinity` counts samples without maximum."""
+    """Bootstrap estimates of aspect weights; `at_infinity` counts failed samples."""
 
     weights: "pandas.DataFrame"
     at_infinity: int
@@ -38,7 +38,7 @@ def bootstrap(
     random_seed: Any = None,
     ci: float = INTERVAL,
 ) -> Bootstrap:
-    """Bootstrap respondents, and fit the choices of each sample.
+    """Bootstrap respondents, fitting the choices of each sample.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def bootstrap(
 def parametric_bootstrap(
     model: Any, samples: int = 1000, random_seed: Any = None, ci: float = INTERVAL
 ) -> Bootstrap:
-    """Simulate choices from a fitted model, and fit each sample.
+    """Simulate choices from a fitted model, fitting each sample.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def parametric_bootstrap(
 def _refit_samples(
     fit: Estimates, wins: np.ndarray, losses: np.ndarray, title: str, ci: float
 ) -> Bootstrap:
-    """Fit every row of counts, starting from the estimate of the data."""
+    """Return the bootstrap of all samples' win and loss counts, refitted."""
     import pandas as pd
 
     weights = np.empty((len(wins), len(fit.weights)))

@@ -1,4 +1,4 @@
-"""Simulation of choices from a fitted model or from probabilities."""
+"""Simulated choices from a fitted model or from given probabilities."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ from thali.errors import ArgumentError, DataError
 def simulate(
     source: Any, comparisons: int | None = None, random_seed: Any = None
 ) -> PairedComparisons:
-    r"""Simulate new choices, x ~ Binomial(n, p) for each pair.
+    r"""Simulate new choices, wins ~ Binomial(n, p) for each pair.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def simulate(
 
 
 def _read_probabilities(source: Any) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
-    """Read labels, pairs and probabilities from a table; raise for an invalid table."""
+    """Return labels, both options and probabilities of pairs in a table."""
     labels = None
     if hasattr(source, "index") and hasattr(source, "columns"):
         labels = tuple(map(str, source.index))

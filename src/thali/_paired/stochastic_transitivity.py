@@ -19,7 +19,7 @@ KINDS = ("weak", "moderate", "strong")
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Transitivity(PrintedResult):
-    """Numbers of violations of transitivity; `violations` lists each."""
+    """Counts of violated transitivity, weak, moderate, strong; `violations` lists them."""
 
     weak: int
     moderate: int
@@ -121,7 +121,7 @@ def transitivity(data: Any) -> Transitivity:
 
 
 def _find_violations(p: np.ndarray, triples: np.ndarray) -> list[list[tuple[Any, ...]]]:
-    """Return the violating triples and deviations, by kind of transitivity."""
+    """Return violating triples with deviations, for each kind of transitivity."""
     # Triples are in the order with the smallest violation.
     orders = triples[:, _ORDERS]  # (triples, 6, 3)
     ij, jk, ik = (p[orders[..., a], orders[..., b]] for a, b in ((0, 1), (1, 2), (0, 2)))

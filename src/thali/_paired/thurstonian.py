@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._aspects.maximum_likelihood.estimates import saturated_log_likelihood
-from thali._aspects.maximum_likelihood.goodness import run_fit_test
+from thali._aspects.maximum_likelihood.fit_tests import run_fit_test
 from thali._data.checks import are_integers
 from thali._data.connectivity import check_finite
 from thali._inference.numerics.log_densities import log_binomial_coefficient
@@ -23,7 +23,7 @@ _ROUGH = 1e-8  # gain of a step that ends a maximisation; the maximum may be at 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Thurstone(PrintedResult):
-    """Fit of Thurstone's Case V."""
+    """Fit of Thurstone's Case V: scale values and test of fit."""
 
     scale: "pandas.Series"
     covariance: "pandas.DataFrame"
@@ -93,7 +93,7 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     probabilities = np.column_stack([p, ndtr(-design @ scale)])
 
     def simulate_deviance(rng: np.random.Generator) -> float:
-        """Return the deviance of simulated choices."""
+        """Return the deviance of choices simulated from the fit."""
         wins = rng.binomial(total.astype(np.int64), p).astype(float)
         losses = total - wins
         refit = maximise_concave(_build_log_likelihood(design, wins, losses), scale, _ROUGH)
@@ -131,11 +131,11 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
 
 
 def _build_log_likelihood(design: np.ndarray, wins: np.ndarray, losses: np.ndarray) -> Concave:
-    """Build the concave log-likelihood of scale values, given counts of each pair."""
+    """Return the log-likelihood of scale values as a concave function."""
     from scipy.special import log_ndtr
 
     def evaluate(scale: np.ndarray) -> Any:
-        """Return value, gradient and information at scale values."""
+        """Return log-likelihood, gradient and information at scale values."""
         eta = design @ scale
         low = log_ndtr(-eta)
         high = log_ndtr(eta)
@@ -156,6 +156,6 @@ def _build_log_likelihood(design: np.ndarray, wins: np.ndarray, losses: np.ndarr
 
 
 def _compute_deviance(wins: np.ndarray, losses: np.ndarray, log_likelihood: float) -> float:
-    """Return twice the log-likelihood ratio of the saturated model to a fit."""
+    """Return twice the log-likelihood ratio of the saturated model to the fit."""
     counts = np.column_stack([wins, losses]).ravel()
     return 2 * (saturated_log_likelihood(counts, np.full(len(wins), 2)) - log_likelihood)

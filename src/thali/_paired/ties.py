@@ -1,4 +1,4 @@
-"""Ties as half a win for either option, or by Davidson's model."""
+"""Ties in paired comparisons: as half wins, or by Davidson's model."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ import numpy as np
 from thali._aspects.maximum_likelihood.aspects import build_known_aspects
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import fit_checked_aspects
-from thali._aspects.maximum_likelihood.goodness import chi_square_tail
+from thali._aspects.maximum_likelihood.fit_tests import chi_square_tail
 from thali._data.connectivity import check_finite
 from thali._data.pairs import PairedComparisons
 from thali._digits import format_p_value
@@ -16,7 +16,7 @@ from thali._labels import format_plural
 from thali._printed import PrintedResult
 from thali.errors import ArgumentError, DataError, InPython
 
-from .order import estimate_advantage
+from .order_effects import estimate_advantage
 from .vote_counts import merge_orders, prepare_pairs, split_by_order
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def half_wins(data: Any, ties: Any = None) -> PairedComparisons:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Davidson(PrintedResult):
-    """Fit of Davidson's model.
+    """Fit of Davidson's model: worths, tie parameter nu and tests.
 
     It has `weights` (sum 1), the tie parameter `tie` with `tie_std_error`, and tests of fit; if
     requested, the advantage `order` of the first option with `order_std_error` and `order_p_value`.
@@ -181,7 +181,7 @@ def davidson(
 
 
 def _report_advantage(fit: Estimates) -> dict[str, float]:
-    """Return gamma, its standard error, and the p-value of gamma = 1."""
+    """Return gamma, its standard error and p-value, by result name."""
     log_advantage, log_error = estimate_advantage(fit)
     without = fit_checked_aspects(fit.data.with_covariates(()), fit.known, 0.0, True, n_starts=1)
     gamma = float(np.exp(log_advantage))
@@ -193,7 +193,7 @@ def _report_advantage(fit: Estimates) -> dict[str, float]:
 
 
 def _set_ties(data: Any, ties: Any) -> PairedComparisons:
-    """Return the data with `ties`, or unchanged if None; raise if they already contain ties."""
+    """Return the data with these ties; raise if they already contain some."""
     data = prepare_pairs(data, ties=True)
     if ties is None:
         return data

@@ -1,4 +1,4 @@
-"""Conversion of any source to paired comparisons or choices, and their counts."""
+"""Votes of any source as counted paired comparisons or choices."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -28,7 +28,7 @@ DAVIDSON = "davidson"  # ties are a third outcome
 
 
 def convert_to_comparisons(data: Any) -> PairedComparisons:
-    """Convert data, choices between pairs, or a table of counts to paired comparisons."""
+    """Return data, choices from pairs or a count table as `PairedComparisons`."""
     if isinstance(data, Judged):
         return data.to_comparisons()
     if isinstance(data, np.ndarray | list | tuple) or hasattr(data, "columns"):
@@ -37,21 +37,21 @@ def convert_to_comparisons(data: Any) -> PairedComparisons:
 
 
 def convert_to_judgements(data: Any) -> Judgements:
-    """Convert to paired comparisons, keeping choices from larger sets unchanged."""
+    """Return data as paired comparisons, or as choices if sets are larger."""
     if isinstance(data, Choices) and (data.worst is not None or not data.is_paired):
         return data
     return convert_to_comparisons(data)
 
 
 def treat_ties(data: Judgements, ties: str) -> Judgements:
-    """Return the data with ties treated as requested."""
+    """Return the data with ties treated as `ties` asks; Davidson's model keeps them."""
     if ties == DAVIDSON:
         return data
     return data.without_ties(ties)
 
 
 def merge_judgements(old: Judgements, new: Judgements, ties: str) -> Judgements:
-    """Merge two data sets; comparisons become choices if the other has sets."""
+    """Merge two data sets; pairs become sets if the other has larger sets."""
     if bool(old.respondents) != bool(new.respondents):
         subject = "earlier"
         if old.respondents:
@@ -76,7 +76,7 @@ def merge_judgements(old: Judgements, new: Judgements, ties: str) -> Judgements:
 
 
 def _convert_to_choices(data: Judgements, ties: str) -> Choices:
-    """Convert to choices from sets, which have no ties, covariates or dates."""
+    """Return comparisons as choices from sets of two."""
     if isinstance(data, Choices):
         return data
     if data.covariates is not None or data.dates is not None:
@@ -104,7 +104,7 @@ def _convert_to_choices(data: Judgements, ties: str) -> Choices:
 
 
 def prepare_pairs(data: Any, ties: bool = False, used_covariate: str = "") -> PairedComparisons:
-    """Return comparisons; raise for ties unless allowed, and for covariates but the used one."""
+    """Return paired comparisons; raise for ties or covariates not allowed."""
     pairs = convert_to_comparisons(data)
     if not ties:
         pairs.refuse_ties()
@@ -112,7 +112,7 @@ def prepare_pairs(data: Any, ties: bool = False, used_covariate: str = "") -> Pa
 
 
 def drop_covariate(data: PairedComparisons, used_covariate: str) -> PairedComparisons:
-    """Drop a covariate that is used elsewhere; raise for others."""
+    """Return comparisons without the covariate used elsewhere; raise for others."""
     data.refuse_dates()
     if names := [name for name in data.covariate_names if name != used_covariate]:
         raise DataError(
@@ -124,7 +124,7 @@ def drop_covariate(data: PairedComparisons, used_covariate: str) -> PairedCompar
 
 
 def read_comparisons(frame: Any, *other_kinds: str, **columns: Any) -> Any:
-    """Read the comparisons in a data frame of any recognised layout.
+    """Return the comparisons in a data frame of any recognised layout.
 
     `other_kinds`: additional kinds of data to accept.
     """
@@ -134,7 +134,7 @@ def read_comparisons(frame: Any, *other_kinds: str, **columns: Any) -> Any:
 def read_rows_of_frame(
     frame: Any, columns: dict[str, Any], other_kinds: tuple[str, ...]
 ) -> "ComparisonTable":
-    """Read the rows of a data frame that meet the conditions, and its column roles."""
+    """Return the selected rows of a data frame as a `ComparisonTable`."""
     from thali._reading.large_tables import ComparisonTable
     from thali._reading.read import read_frame
     from thali._reading.row_filter import RowFilter
@@ -147,7 +147,7 @@ def read_rows_of_frame(
 
 
 def split_by_order(data: Any) -> list[PairedComparisons]:
-    """Split comparisons by whether the earlier label was first, or at home.
+    """Return two data sets, by whether the earlier label was shown first.
 
     `data` identify the first option, are such a data frame, or are the two parts already.
     """
@@ -159,7 +159,7 @@ def split_by_order(data: Any) -> list[PairedComparisons]:
 
 
 def merge_orders(forward: PairedComparisons, backward: PairedComparisons) -> PairedComparisons:
-    """Merge both orders into comparisons with the covariate "order"."""
+    """Merge comparisons of both orders, with the covariate "order"."""
     rows = []
     for data, is_forward in ((forward, True), (backward, False)):
         was_first = np.full(data.n_pairs, is_forward)
@@ -173,7 +173,7 @@ def merge_orders(forward: PairedComparisons, backward: PairedComparisons) -> Pai
 
 
 def prepare_groups(groups: Any, noun: str, ties: bool = False) -> list[PairedComparisons]:
-    """Return data sets with the same options; a mapping gives its values.
+    """Return the data sets of groups, which must have the same options.
 
     `ties`: whether ties are allowed.
     """
@@ -195,32 +195,32 @@ def prepare_groups(groups: Any, noun: str, ties: bool = False) -> list[PairedCom
 
 
 def list_group_names(groups: Any, count: int, noun: str) -> list[str]:
-    """Return the names in a mapping, else "judge 1" and so on."""
+    """Return the keys of a mapping of groups, else "judge 1", "judge 2", ..."""
     if hasattr(groups, "keys") and not hasattr(groups, "columns"):
         return [str(key) for key in groups.keys()]
     return [f"{noun} {number + 1}" for number in range(count)]
 
 
 def pool_groups(groups: list[PairedComparisons]) -> PairedComparisons:
-    """Pool the comparisons of all groups."""
+    """Return the comparisons of all groups added up."""
     if len(groups) == 1:
         return groups[0]
     return groups[0].together(groups[1:], groups[0].labels)
 
 
 def find_pair_indices(data: PairedComparisons, pooled_data: PairedComparisons) -> np.ndarray:
-    """Return indices of the pairs of data among the pairs of pooled data."""
+    """Return where each pair of `data` is among the pairs of `pooled_data`."""
     index_of_pair = {pair: k for k, pair in enumerate(_iterate_pairs(pooled_data))}
     return np.array([index_of_pair[pair] for pair in _iterate_pairs(data)])
 
 
 def _iterate_pairs(data: PairedComparisons) -> Iterable[tuple[int, int]]:
-    """Return both options of each pair."""
+    """Return (first, second) option indices of each pair."""
     return zip(data.first.tolist(), data.second.tolist(), strict=True)
 
 
 def check_complete(data: PairedComparisons) -> None:
-    """Raise if some pair was never compared."""
+    """Raise DataError if some pair was never compared."""
     if data.n_pairs < data.n_options * (data.n_options - 1) // 2:
         compared = set(_iterate_pairs(data))
         i, j = next(
@@ -237,7 +237,7 @@ def check_complete(data: PairedComparisons) -> None:
 
 
 def check_integer_counts(data: PairedComparisons, analysis: str) -> None:
-    """Raise if counts are fractional."""
+    """Raise DataError if counts are fractional, as with half wins."""
     if not (are_integers(data.wins) and are_integers(data.wins + data.losses)):
         raise DataError(
             f"{analysis} requires integer counts, but the counts of"
@@ -247,7 +247,7 @@ def check_integer_counts(data: PairedComparisons, analysis: str) -> None:
 
 
 def choice_proportions(data: PairedComparisons) -> np.ndarray:
-    """Return proportions in which row was chosen over column, NaN if never compared."""
+    """Return proportions of row over column, NaN if never compared, (n, n)."""
     table = np.full((data.n_options, data.n_options), np.nan)
     total = data.wins + data.losses
     table[data.first, data.second] = data.wins / total
@@ -259,7 +259,7 @@ def choice_proportions(data: PairedComparisons) -> np.ndarray:
 
 
 class CountedComparisons(NamedTuple):
-    """Counts from which a leaderboard is computed."""
+    """Counted votes of a source, by part, with how they were read."""
 
     data: Any  # whatever `convert_to_judgements` takes
     parts: dict[str, dict[str, Judgements]]  # by column and value
@@ -271,7 +271,7 @@ class CountedComparisons(NamedTuple):
 
 
 def list_names_argument(names: Any) -> list[str]:
-    """Return the names of columns as a list, from one name, several, or None."""
+    """Return column names as a list, given one name, several or None."""
     if isinstance(names, str):
         return [names]
     return list(names or ())
@@ -283,7 +283,7 @@ def count_votes(
     column_arguments: dict[str, Any],
     known_ids: np.ndarray | None = None,
 ) -> CountedComparisons:
-    """Count the votes of any source, skipping rows with `known_ids` identifiers."""
+    """Count the votes of any source, skipping rows counted before."""
     from thali._reading.recognise import check_names
 
     columns = {
@@ -328,7 +328,7 @@ def count_votes(
 def count_rows(
     rows: "ComparisonTable", by: Sequence[str], identifier: Any, known_ids: np.ndarray | None
 ) -> CountedComparisons:
-    """Count the rows of a table."""
+    """Count the comparisons in the rows of a table, in all and by part."""
     ids, repeated = None, 0
     if identifier:
         if not len(rows.table.frame):
@@ -360,7 +360,7 @@ def count_rows(
 
 
 def name_parts(parts: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, Any]]:
-    """Return column and part by name: the value, or column and value if several columns."""
+    """Return {name of a part: (column, its data)}."""
     parts_by_name = {}
     for column, parts_of_column in parts.items():
         for value, part in parts_of_column.items():

@@ -1,1 +1,1 @@
-"""From files to data objects: cells, tables, and the shapes that tables have."""
+"""Reading of files into data objects: text cells, tables, recognition of their layout."""

@@ -1,4 +1,4 @@
-"""Cells of a table as text: encoding, separator, header, ragged rows."""
+"""Splitting of CSV-like files into text cells: encoding, separator, header, ragged rows."""
 
 import csv
 import io
@@ -34,7 +34,7 @@ BLANKS = " "  # represents any run of blanks, tried if no separator splits the h
 
 @dataclass(frozen=True)
 class TextTable:
-    """Text cells by column, with column names and the line number of each row."""
+    """Text cells by column, column names, and the file line of each row."""
 
     header: list[str]
     columns: list[list[str]]
@@ -45,12 +45,12 @@ class TextTable:
 
 
 def join_notes(*notes: str) -> str:
-    """Join the notes that are not empty with semicolons."""
+    """Join the notes with "; ", without empty ones."""
     return "; ".join(filter(None, notes))
 
 
 def split_text_cells(file_bytes: bytes, joined: bool = False) -> TextTable:
-    """Split a file of separated values into cells.
+    """Split the bytes of a CSV-like file into columns of text cells.
 
     `joined`: the file consists of merged files, whose header may be repeated.
     """
@@ -79,7 +79,7 @@ def split_text_cells(file_bytes: bytes, joined: bool = False) -> TextTable:
 
 
 def find_separator(file_bytes: bytes) -> str | None:
-    """Return the separator of a text table, or None if it is not one character."""
+    """Return the separator character of a CSV-like file; None if it is blanks."""
     text = decode_text(file_bytes)
     if text.startswith("sep=") or (separator := _guess_separator(text)) == BLANKS:
         return None
@@ -87,7 +87,7 @@ def find_separator(file_bytes: bytes) -> str | None:
 
 
 def decode_text(file_bytes: bytes) -> str:
-    """Decode the text of a file in any encoding."""
+    """Decode bytes as UTF-8, UTF-16, Windows-1252 or Latin-1 text."""
     if file_bytes.startswith((b"\xff\xfe", b"\xfe\xff")):  # "Unicode text" as Excel saves it
         return file_bytes.decode("utf-16", errors="replace")
     for encoding in ("utf-8-sig", "cp1252"):
@@ -99,7 +99,7 @@ def decode_text(file_bytes: bytes) -> str:
 
 
 def _guess_separator(text: str) -> str:
-    """Return the separator that splits most of the first lines equally."""
+    """Guess the separator: that which splits most first lines into equally many cells."""
     # A separator that also splits the header is preferred.
     head = text
     if text.count("\n", 0, _HEAD_CHARACTERS) >= 50:
@@ -134,7 +134,7 @@ def _guess_separator(text: str) -> str:
 
 
 def _shorten_line(line: str) -> str:
-    """Return the first 60 characters of a line in quotes."""
+    """Return the repr of a line's first 60 characters, for an error message."""
     line = line.strip()
     if len(line) > 60:
         line = line[:57] + "..."
@@ -142,7 +142,7 @@ def _shorten_line(line: str) -> str:
 
 
 def _split_rows(text: str, separator: str) -> Rows:
-    """Yield the line number and cells of each line with text."""
+    """Yield (line number, cells) of each line that is not empty."""
     lines = io.StringIO(text, newline="")
     if separator == BLANKS:
         for number, line in enumerate(lines, start=1):
@@ -165,7 +165,7 @@ def _split_rows(text: str, separator: str) -> Rows:
 
 
 def split_even_text(text: str, separator: str) -> TextTable | None:
-    """Split an unquoted text with equal numbers of filled cells in all lines.
+    """Split a text whose lines have equally many cells, without a loop over lines.
 
     The cells equal the result of `assemble_columns`, without a loop over lines. Return None for
     another text.
@@ -199,7 +199,7 @@ def split_even_text(text: str, separator: str) -> TextTable | None:
 
 
 def _strip_cells(column: list[str]) -> list[str]:
-    """Return the cells without surrounding blanks."""
+    """Return the cells without blanks at their ends."""
     bare_cells = {cell: normalise_spelling(cell) for cell in set(column)}
     if all(cell is bare_cell for cell, bare_cell in bare_cells.items()):
         return column
@@ -209,7 +209,7 @@ def _strip_cells(column: list[str]) -> list[str]:
 def assemble_columns(
     rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = True
 ) -> TextTable:
-    """Assemble columns from rows of cells.
+    """Turn rows of cells (the first is the header) into columns; check their widths.
 
     `ragged`: a short row is an error; otherwise empty cells fill it.
     """
@@ -253,7 +253,7 @@ def assemble_columns(
 
 
 def _has_row_names(header: list[str], rows: list[list[str]], is_plain: bool) -> bool:
-    """Return whether all rows begin with a row name, for which the header has no cell."""
+    """Return whether each row has one more cell than the header: a row name."""
     # `is_plain`: the separator is not a comma, so no label was split.
     if {len(cells) for cells in rows} != {len(header) + 1} or not any(
         row[-1].strip() for row in rows
@@ -268,7 +268,7 @@ def _has_row_names(header: list[str], rows: list[list[str]], is_plain: bool) -> 
 
 
 def complete_triangle(rows: NumberedRows) -> NumberedRows | None:
-    """Complete a lower triangle of numbers to a labelled square; None for another table.
+    """Mirror a lower triangle of numbers to a square with labels; None for other rows.
 
     The diagonal, the first row, the header and the labels may be absent. The first line may contain
     the number of objects.
@@ -299,7 +299,7 @@ def complete_triangle(rows: NumberedRows) -> NumberedRows | None:
 
 
 def _find_objects(header: list[str], labels: list[str]) -> list[str]:
-    """Return the objects of a triangle with a header and labels; [] for another table."""
+    """Return the object labels of a triangle with header and row labels; [] otherwise."""
     if header[0] == "" or header[1:] == labels[1:]:  # the corner
         header = header[1:]
     objects = [*header[:1], *labels[1:]]  # the first row, which has no numbers, is absent
@@ -314,7 +314,7 @@ def _find_objects(header: list[str], labels: list[str]) -> list[str]:
 def _complete_rows(
     names: list[str], triangle: NumberedRows, first_line: int
 ) -> NumberedRows | None:
-    """Complete the rows of a triangle to rows of a labelled square; None for other rows."""
+    """Mirror the rows of a lower triangle to a square; None for rows of other lengths."""
     # The cells must be numbers, and all rows must end at the diagonal or just before it.
     if not all(_is_numeric(cells) for _, cells in triangle):
         return None
@@ -330,7 +330,7 @@ def _complete_rows(
 
 
 def _is_numeric(cells: list[str]) -> bool:
-    """Return whether all cells are numbers or missing."""
+    """Return whether all cells are numbers or signs for missing."""
     return all(
         NUMBER.fullmatch(cell) or DECIMAL_COMMA.fullmatch(cell) or cell in MISSING for cell in cells
     )
@@ -339,7 +339,7 @@ def _is_numeric(cells: list[str]) -> bool:
 def _drop_empty_columns(
     header: list[str], columns: list[list[str]], lines: list[int] | range, *settings: Any
 ) -> TextTable:
-    """Drop columns without a name and without text."""
+    """Return the columns without those that have neither name nor text."""
     used_columns = [k for k in range(len(header)) if header[k] or any(columns[k])]
     return TextTable(
         [header[k] for k in used_columns], [columns[k] for k in used_columns], lines, *settings
@@ -347,7 +347,7 @@ def _drop_empty_columns(
 
 
 def check_repeated_header(cells: TextTable) -> None:
-    """Raise if a row repeats the header, as in merged files; numbers may repeat."""
+    """Raise DataError if a row repeats the header's names, as in merged files."""
     header, columns, lines = cells.header, cells.columns, cells.lines
     if (
         len(header) < 2
@@ -366,7 +366,7 @@ def check_repeated_header(cells: TextTable) -> None:
 
 
 def check_paircomp(header: list[str], cells: list[str]) -> None:
-    """Raise if cells contain comparisons of R's psychotools in printed form.
+    """Raise DataError for cells with printed comparisons of R's psychotools.
 
     The comparisons are in one cell, or in several where nothing is quoted.
     """
@@ -381,7 +381,7 @@ def check_paircomp(header: list[str], cells: list[str]) -> None:
 
 
 def _describe_uneven_row(cells: list[str], width: int, line: int) -> str:
-    """Describe the error of a row with more or fewer cells than the header."""
+    """Return the error message for a row with more or fewer cells than the header."""
     return (
         f"Line {line} has {format_plural(len(cells), 'cell')}, but the header has {width} columns;"
         " give every row the same number of cells (quote labels that contain the separator)."

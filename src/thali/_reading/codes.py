@@ -1,4 +1,4 @@
-"""Labels of level codes: a table of attribute, code and label, as survey programs store them."""
+"""Replacement of level codes (1, 2, 3) by labels, from a table of attribute, code, label."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ _NUMBERED = re.compile(NUMBERED.format(r"\d+"))
 
 
 def read_codes(path: Path) -> Codes:
-    """Read a table of attribute, code and label; return labels by attribute and code."""
+    """Read a file with columns attribute, code, label; return {attribute: {code: label}}."""
     frame = read_table(path)
     with prefix_errors(str(path)):
         if frame.shape[1] != 3:
@@ -51,7 +51,7 @@ def read_codes(path: Path) -> Codes:
 def replace_codes(
     table: RawTable, codes: Codes, attributes: Any = None
 ) -> tuple[RawTable, dict[str, list[str]]]:
-    """Replace codes by labels; return the table and the order of labels.
+    """Replace codes in a table by labels; also return the levels' order by attribute.
 
     The order is given for text labels of attributes in several columns.
     """
@@ -102,7 +102,7 @@ def replace_codes(
 
 
 def _name_numbered_columns(frame: pd.DataFrame, codes: Codes) -> pd.DataFrame:
-    """Return the table with attribute names for numbered columns, if the numbers match."""
+    """Rename columns att1, att2, ... to the attributes, if there are equally many."""
     numbered = [str(name) for name in frame.columns if _NUMBERED.fullmatch(str(name))]
     if len(numbered) != len(codes):
         return frame
@@ -110,7 +110,7 @@ def _name_numbered_columns(frame: pd.DataFrame, codes: Codes) -> pd.DataFrame:
 
 
 def _replace_column_codes(cells: Any, labels: Mapping[str, str], name: str) -> Any:
-    """Return the labels of the codes in a column, as numbers if all are numeric."""
+    """Return a column with codes replaced by labels, as numbers if all are numeric."""
     texts = cells.map(format_label)
     label_of_code = dict(labels) | {text: text for text in LACKING if text not in labels}
     if (is_unknown := ~texts.isin(list(label_of_code))).any():

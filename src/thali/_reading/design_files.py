@@ -1,4 +1,4 @@
-"""Answers in one table and the design in another, merged into one long table."""
+"""Merging of a table of answers with a table of the design into one long table."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -46,7 +46,7 @@ _SERIES = re.compile(r"(.*\D)(\d+)\D*")  # a series of answer columns, one per t
 
 
 class DesignRows(NamedTuple):
-    """Design rows of each task, in the order of the table."""
+    """A design table, and its row indices by version and task."""
 
     frame: pd.DataFrame
     by: str | None  # column of versions or respondents; None: one version
@@ -55,7 +55,7 @@ class DesignRows(NamedTuple):
     rows: dict[tuple[str, str], np.ndarray]  # (version, task) -> rows
 
     def select_tasks(self, version: str) -> dict[str, np.ndarray]:
-        """Return the rows of each task of a version.
+        """Return the design rows of each task of a version.
 
         Tasks for all respondents are included, unless the version has a task of the same name.
         """
@@ -67,7 +67,7 @@ class DesignRows(NamedTuple):
         }
 
     def list_labels(self, rows: np.ndarray) -> list[str]:
-        """List the labels of the alternatives in these rows."""
+        """Return the labels of the alternatives in these design rows."""
         if self.alternative is None:
             return [str(k + 1) for k in range(len(rows))]
         return [format_label(label) for label in self.frame[self.alternative].iloc[rows]]
@@ -76,7 +76,7 @@ class DesignRows(NamedTuple):
 def match_answers(
     table: RawTable, design: RawTable, named_columns: Mapping[str, Any]
 ) -> tuple[RawTable, dict[str, str]]:
-    """Match answers to a design; return a long table and its columns by role.
+    """Merge answers with their design; return a long table and its columns by role.
 
     `named_columns` names columns of the answers by role.
     """
@@ -127,7 +127,7 @@ def match_answers(
 def _check_column_clash(
     respondent_columns: list[str], design_columns: Collection[str | None], design_noun: str
 ) -> None:
-    """Raise if a column of respondents has the name of a column of the design."""
+    """Raise DataError if answers and design have a column of the same name."""
     if shared_names := [name for name in respondent_columns if name in design_columns]:
         raise DataError(
             f"Both the answers and the design have a column {shared_names[0]!r}; rename the column"
@@ -137,10 +137,10 @@ def _check_column_clash(
 
 
 def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignRows:
-    """Read the columns of a design and the rows of its tasks."""
+    """Find a design's columns of version, task and alternative; group its rows by task."""
     names = map_plain_names(column_names(frame))
     version, task = VERSION.find_column(names), TASK.find_column(names)
-    alternative = next(ALTERNATIVE.surely(names), None)
+    alternative = next(ALTERNATIVE.find_certain_columns(names), None)
     if task is None:
         raise DataError(
             "A design needs a column of task numbers, such as 'task'; this design has none."
@@ -163,7 +163,7 @@ def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignR
 
 
 class TaskAnswers(NamedTuple):
-    """Answers with one row per respondent and task."""
+    """Table of answers, one row per respondent and task, and its main columns."""
 
     frame: pd.DataFrame
     respondent: str
@@ -176,7 +176,7 @@ class TaskAnswers(NamedTuple):
 def _read_task_answers(
     frame: pd.DataFrame, design: DesignRows, named_columns: Mapping[str, Any]
 ) -> TaskAnswers:
-    """Read answers with one row per task, or per respondent with one column per task."""
+    """Reshape answers to one row per respondent and task."""
     names = map_plain_names(column_names(frame))
     respondent, task, chosen = find_named_columns(
         names, named_columns, (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN)
@@ -218,7 +218,7 @@ _SET_ANSWERS = (CHOSEN_OF_TWO, BEST, WORST, ODD, SIMILARITY)
 
 
 def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[str]) -> RawTable:
-    """Return one row per respondent and set: the options shown and the answers."""
+    """Merge answers with a design of option sets: one row per respondent and set."""
     design_names, answers = map_plain_names(column_names(design.frame)), table.frame
     version = VERSION.find_column(design_names, option_columns)
     task = TASK.find_column(design_names, option_columns)
@@ -275,7 +275,7 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
 
 
 def _find_answer_series(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, str]]:
-    """Find columns of answers by name and set number."""
+    """Find series of answer columns, one per set, as {name: {set number: column}}."""
     # Examples: chosen_1, chosen_2, ..., or in Qualtrics 1_chosen, 2_chosen, ...
     series: dict[str, dict[int, str]] = {}
     for name in column_names(frame):
@@ -296,13 +296,13 @@ def _find_answer_series(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, 
 
 
 def _is_answer_name(name: str) -> bool:
-    """Return whether a column of this name, or of the first, second, ... rank, holds answers."""
+    """Return whether a column name means chosen, best, worst, odd, similarity or a rank."""
     plain = simplify_name(name)
     return plain.rstrip("0123456789") in RANK.sure or any(plain in r.sure for r in _SET_ANSWERS)
 
 
 def _join_options(cells: dict[str, Any], options: dict[str, str]) -> dict[str, Any]:
-    """Join the options of a set, by column, and its answers; a ranking contains the options."""
+    """Return the cells of one answered set: its options and answers, or a ranking."""
     labels = list(options.values())
     cells = {stem: _replace_tie_code(stem, cell, labels) for stem, cell in cells.items()}
     cells = _join_ranks(cells, labels)
@@ -312,7 +312,7 @@ def _join_options(cells: dict[str, Any], options: dict[str, str]) -> dict[str, A
 
 
 def _join_ranks(cells: dict[str, Any], options: list[str]) -> dict[str, Any]:
-    """Join the answers rank1, rank2, ... to one ranking; options without a rank tie last."""
+    """Combine the answers rank1, rank2, ... into one ranking; unranked options tie last."""
     stems = [stem for stem in cells if simplify_name(stem).rstrip("0123456789") in RANK.sure]
     if not stems:
         return cells
@@ -330,12 +330,12 @@ def _join_ranks(cells: dict[str, Any], options: list[str]) -> dict[str, Any]:
 
 
 def _split_numbered_name(name: str) -> tuple[str, int] | None:
-    """Split a column name into question and number; Qualtrics writes the number first."""
+    """Split "chosen_3" or Qualtrics' "3_chosen" into (question, number); else None."""
     return _split_loop_name(name) or _split_series_name(name)
 
 
 def _split_loop_name(name: str) -> tuple[str, int] | None:
-    """Split a Qualtrics column name into question and leading loop number; else None."""
+    """Split Qualtrics' "3_chosen" into ("chosen", 3); None for other names."""
     loop = _LOOP.fullmatch(name)
     if loop is None:
         return None
@@ -343,7 +343,7 @@ def _split_loop_name(name: str) -> tuple[str, int] | None:
 
 
 def find_loop_answers(names: Iterable[str]) -> list[str]:
-    """Find several Qualtrics answer columns of one question: 1_chosen, 2_chosen, ..."""
+    """Return the columns 1_chosen, 2_chosen, ... that Qualtrics writes for loops."""
     columns_of_question: dict[str, list[str]] = {}
     for name in names:
         question, _ = _split_loop_name(name) or ("", 0)
@@ -353,7 +353,7 @@ def find_loop_answers(names: Iterable[str]) -> list[str]:
 
 
 def _split_series_name(name: str) -> tuple[str, int] | None:
-    """Split a column name into question and last number; None without a number."""
+    """Split "chosen_3" into ("chosen_", 3); None without a number."""
     match = _SERIES.fullmatch(name)
     if match is None:
         return None
@@ -361,7 +361,7 @@ def _split_series_name(name: str) -> tuple[str, int] | None:
 
 
 def _replace_tie_code(stem: str, cell: Any, options: list[str]) -> Any:
-    """Return the answer; code 3 for a pair becomes "tie"."""
+    """Return "tie" for answer 3 about a pair; other answers unchanged."""
     is_of_two = len(options) == 2 and simplify_name(stem) in CHOSEN_OF_TWO.sure
     if is_of_two and format_label(cell) == "3" and "3" not in options:
         return TIE_WORDS[0]
@@ -377,7 +377,7 @@ _TASK, _PICKED = "thali task", "thali picked"  # names that do not occur in file
 def _find_version_column(
     frame: pd.DataFrame, design: DesignRows, names: Mapping[str, str]
 ) -> str | None:
-    """Find the answers' column of the design version; None if the design has one version."""
+    """Find the answers' column with the design version; None if there is one version."""
     if design.by is None:
         return None
     if design.by in frame.columns:
@@ -392,7 +392,7 @@ def _find_version_column(
 
 
 def _build_version_error(n_versions: int, name: str | None) -> DataError:
-    """Build the error for answers without the version of the design."""
+    """Build the error for answers that do not state the design version."""
     return DataError(
         f"The design has {format_plural(n_versions, 'version')}, but no column of the answers gives"
         f" each respondent's version; name such a column {name!r}."
@@ -400,7 +400,7 @@ def _build_version_error(n_versions: int, name: str | None) -> DataError:
 
 
 def _label_cells(frame: pd.DataFrame, name: str | None) -> np.ndarray:
-    """Return the cells of a column as labels; empty labels without a column."""
+    """Return a column's cells as an array of labels; "" everywhere if `name` is None."""
     if name is None:
         return np.full(len(frame), "", object)
     return frame[name].map(format_label).to_numpy(object)
@@ -409,7 +409,7 @@ def _label_cells(frame: pd.DataFrame, name: str | None) -> np.ndarray:
 def _find_task_columns(
     frame: pd.DataFrame, design: DesignRows, used_columns: list[Any]
 ) -> dict[str, str]:
-    """Find the answer column of each task, in a table with one row per respondent."""
+    """Find the answer column of each task, where a row has all answers of a respondent."""
     tasks = list(dict.fromkeys(task for _, task in design.rows))
     max_alternatives = max(len(rows) for rows in design.rows.values())
     possible_answers = {
@@ -446,7 +446,7 @@ def _find_task_columns(
 def _select_series(
     names: list[str], tasks: int, split_name: Callable[[str], tuple[str, int] | None]
 ) -> list[dict[int, str]]:
-    """Return {number: column} of each series of columns with one column per task."""
+    """Return each series of numbered columns that has one column per task."""
     series: dict[str, dict[int, str]] = {}
     for name in names:
         if name_and_number := split_name(name):
@@ -455,7 +455,7 @@ def _select_series(
 
 
 def _sort_tasks(tasks: list[str]) -> list[str]:
-    """Sort tasks by number; return them unchanged if any has no number."""
+    """Sort task names by number; keep their order if any has none."""
     if all(task.isdigit() for task in tasks):
         return sorted(tasks, key=int)
     return tasks
@@ -464,7 +464,7 @@ def _sort_tasks(tasks: list[str]) -> list[str]:
 def _join_answers(
     design: DesignRows, answers: TaskAnswers
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str], int]:
-    """Join answers and design rows into a long table."""
+    """Return, for each row of the long table, its design row, choice and answer."""
     # Return the design row of each row of the long table (-1: no choice), whether it was picked,
     # the index of its answer and the label of its alternative; and the number of tasks without an
     # answer.
@@ -499,7 +499,7 @@ def _find_choice(
     answers: TaskAnswers,
     index: int,
 ) -> tuple[np.ndarray, int] | None:
-    """Find the rows of a task and the position of the chosen one; None without an answer."""
+    """Return the design rows of an answered task, and the chosen one's position."""
     # A position after the last row means no choice; None: there is no answer.
     version, task, picked = answers.version[index], answers.task[index], answers.picked[index]
     location = f"in row {answers.frame.index[index]} of the answers"

@@ -1,4 +1,4 @@
-"""JSON tables: one object per line (JSON Lines), or an array of objects."""
+"""Reading of JSON tables: JSON Lines, or an array of objects."""
 
 import json
 import re
@@ -10,7 +10,8 @@ from typing import Any
 from thali._labels import format_plural, normalise_spelling, shorten
 from thali.errors import DataError
 
-from .cells import MAX_CELLS, MISSING, TextTable, decode_text
+from . import cells
+from .cells import MISSING, TextTable, decode_text
 
 _ENDINGS = (".jsonl", ".ndjson", ".json")
 _OBJECT = re.compile(
@@ -24,7 +25,7 @@ _EXPECTED = (
 
 
 def is_json(name: str, file_bytes: bytes) -> bool:
-    """Return whether a file is a JSON table, by its name or first characters."""
+    """Return whether a file contains JSON, by its ending or first characters."""
     first_characters = decode_text(
         file_bytes[:_HEAD_BYTES].removeprefix(BOM_UTF8)
     )  # the last character may be incomplete
@@ -32,7 +33,7 @@ def is_json(name: str, file_bytes: bytes) -> bool:
 
 
 def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
-    """Parse a JSON table into text cells and a mask of text columns.
+    """Parse a JSON table into text cells; also return which columns contain strings.
 
     Columns are the keys, in order of first occurrence; `null` and absent keys are empty cells. A
     text column has a quoted value other than "NA" and the like. A column with a list or an object
@@ -53,7 +54,7 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
                 columns[key] = [*[None] * len(lines), json_value]
                 gaps += len(lines)
         lines.append(line)
-        if gaps > max(MAX_CELLS, len(text)):
+        if gaps > max(cells.MAX_CELLS, len(text)):
             raise DataError(
                 f"The keys up to line {line} would make {format_plural(len(columns), 'column')},"
                 " almost all of them empty; use the same keys in every object."
@@ -71,7 +72,7 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
             f"None of the keys of its {format_plural(len(lines), 'object')} contains single values;"
             f" {_EXPECTED}."
         )
-    header, cells, is_text = [normalise_spelling(key) for key in flat_keys], [], {}
+    header, texts, is_text = [normalise_spelling(key) for key in flat_keys], [], {}
     for name, key in zip(header, flat_keys, strict=True):
         column = columns.pop(key)  # releases the values of one column at a time
         if str in types_of_key[key] and any(
@@ -79,15 +80,15 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
             for json_value in set(column)
         ):
             is_text[name] = True
-        cells.append(_format_column(column, types_of_key[key]))
+        texts.append(_format_column(column, types_of_key[key]))
     note = ""
     if nested_keys:
         note = f"dropped {shorten(nested_keys)} (lists or objects)"
-    return TextTable(header, cells, lines, note=note), is_text
+    return TextTable(header, texts, lines, note=note), is_text
 
 
 def _iterate_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the line number and object of each line with text."""
+    """Yield (line number, object) of each non-empty line of JSON Lines."""
     decode = json.JSONDecoder().decode
     start, line_number = 0, 0
     while start < len(text):
@@ -108,7 +109,7 @@ def _iterate_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _parse_array(text: str) -> Iterable[tuple[int, dict[str, Any]]]:
-    """Return the position and object of each element of an array."""
+    """Return (position, object) of each object in a JSON array."""
     try:
         records = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -122,7 +123,7 @@ def _parse_array(text: str) -> Iterable[tuple[int, dict[str, Any]]]:
 
 
 def _describe_position(error: Exception) -> str:
-    """Describe a JSON error and its position, where the position is available."""
+    """Return a JSON error as text, such as " (... at line 2, character 5)"."""
     # an integer with thousands of digits, or thousands of nested brackets
     if not isinstance(error, json.JSONDecodeError):
         return f" ({error})"
@@ -133,7 +134,7 @@ def _describe_position(error: Exception) -> str:
 
 
 def _format_column(column: list[Any], types: set[type]) -> list[str]:
-    """Format values as cells of a text table; equal texts share one object."""
+    """Convert the JSON values of a column to text cells."""
     if types <= {str, type(None)}:
         cell_of_value = {json_value: _format_cell(json_value) for json_value in set(column)}
         return list(map(cell_of_value.__getitem__, column))
@@ -141,7 +142,7 @@ def _format_column(column: list[Any], types: set[type]) -> list[str]:
 
 
 def _format_cell(json_value: Any) -> str:
-    """Format a value as a cell; a missing value is ""."""
+    """Convert a JSON value to a text cell; null to ""."""
     if isinstance(json_value, str):
         return normalise_spelling(json_value)
     if isinstance(json_value, bool):

@@ -1,4 +1,4 @@
-"""Large tables of comparisons, read in batches and reduced to distinct rows with counts."""
+"""Reading of large tables of comparisons in batches; equal rows are counted."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -41,7 +41,7 @@ _ROW, _HOW_OFTEN = "\x00row", "\x00times"  # names that do not occur in headers
 
 
 class _BatchedFile(NamedTuple):
-    """A large table: its first rows, and all rows in batches of some columns."""
+    """An open large file: first rows, and a function that yields batches of columns."""
 
     head: RawTable
     n_rows: int  # approximate number
@@ -52,7 +52,7 @@ class _BatchedFile(NamedTuple):
 
 
 class _FilteredFile(NamedTuple):
-    """Rows of a large table that fulfil conditions."""
+    """The rows of an open large file that fulfil conditions."""
 
     batches: _BatchedFile
     where: RowFilter
@@ -62,7 +62,7 @@ class _FilteredFile(NamedTuple):
     def iterate_batches(
         self, columns: list[str]
     ) -> Iterator[tuple["pyarrow.Table", np.ndarray, int]]:
-        """Yield batches of these rows, with row numbers and the number of rows read so far."""
+        """Yield (selected rows of a batch, row numbers, number of rows read)."""
         import pyarrow as pa
 
         filter_columns = list(self.where.columns)
@@ -83,7 +83,7 @@ class _FilteredFile(NamedTuple):
             start = end
 
     def read_head(self) -> RawTable:
-        """Read the first of these rows, for recognising the shape of the table."""
+        """Read the first selected rows, from which the layout is recognised."""
         import pyarrow as pa
 
         if not self.where.conditions:
@@ -106,7 +106,7 @@ class _FilteredFile(NamedTuple):
 
 
 class ComparisonTable(NamedTuple):
-    """Rows of comparisons, or distinct rows with counts, and the meaning of columns."""
+    """Rows of comparisons or distinct rows with counts, and how to read them."""
 
     table: RawTable
     options: dict[str, Any]
@@ -118,7 +118,7 @@ class ComparisonTable(NamedTuple):
     others: tuple[str, ...] = ()  # other possible kinds of data
 
     def build(self, words: Words = PYTHON) -> tuple[Any, str]:
-        """Convert the rows to comparisons, with a sentence that describes the reading."""
+        """Convert the rows to comparisons; also return a sentence on how they were read."""
         data, sentence = self.recognise_reading().build(words)
         if self.warn is not None:
             self.warn(data)
@@ -135,13 +135,13 @@ class ComparisonTable(NamedTuple):
         return data, sentence
 
     def recognise_reading(self) -> Reading:
-        """Recognise how to read the table."""
+        """Recognise the table's layout and columns."""
         if self.times is None:
             return recognise(self.table, PAIRS, *self.others, asks=True, **self.options)
         return _recognise_counts(self.table, self.times, self.counts, self.options)
 
     def split_by(self, name: str) -> dict[str, Any]:
-        """Return the comparisons for each value of a column; empty cells are skipped."""
+        """Return the comparisons for each value of a column, without empty cells."""
         with prefix_errors(self.table.file):
             cells = get_column(self.table.frame, name)
         distinct_values, value_index = np.unique(
@@ -162,7 +162,7 @@ class ComparisonTable(NamedTuple):
     def drop_known_answers(
         self, name: str, known_hashes: np.ndarray
     ) -> "tuple[ComparisonTable, np.ndarray, int]":
-        """Drop answers with known or repeated identifiers.
+        """Drop answers whose identifier, in column `name`, was read before or repeats.
 
         Return the remaining table, all known identifiers (hashes of 8 bytes) and the number of
         dropped answers.
@@ -200,7 +200,7 @@ class ComparisonTable(NamedTuple):
         return remaining, np.union1d(known_hashes, row_hashes), int(times.sum()) - n_kept
 
     def drop_column(self, name: str) -> "ComparisonTable":
-        """Drop a column, unless the reading uses it."""
+        """Drop a column that the reading does not use."""
         roles = self.recognise_reading().roles
         if roles is None:
             return self
@@ -211,7 +211,7 @@ class ComparisonTable(NamedTuple):
         return self._replace(table=replace(self.table, frame=self.table.frame.drop(columns=name)))
 
     def _group_answers(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the answer of each row, a mask of repeated rows, and answer counts."""
+        """Return each row's answer number, which rows repeat, and answer counts."""
         frame = self.table.frame
         row_indices = np.arange(len(frame))
         if self.times is not None:
@@ -229,7 +229,7 @@ class ComparisonTable(NamedTuple):
         return answer, repetition > 0, times
 
     def _convert_rows(self, rows: np.ndarray, name: str, label: str) -> Any:
-        """Convert some rows to comparisons."""
+        """Convert these rows to comparisons; errors name the column's value."""
         table = self.table
         file = f"{table.file}, {name} {label!r}"
         table = replace(table, frame=table.frame.loc[rows], file=file, note="")
@@ -249,7 +249,7 @@ def read_rows(
     options: dict[str, Any],
     other_kinds: tuple[str, ...] = (),
 ) -> ComparisonTable:
-    """Read the rows of a table of comparisons; in a large file, distinct rows with counts.
+    """Read a table of comparisons; a large file as distinct rows with counts.
 
     `extra_columns`: columns that also distinguish rows, in addition to the columns of comparisons.
     `other_kinds`: other possible kinds of data.
@@ -303,14 +303,14 @@ def read_rows(
 
 
 def is_large(path: str) -> bool:
-    """Return whether a file is read in batches."""
+    """Return whether the file exceeds the size above which it is read in batches."""
     return _open_batched(Path(path).expanduser()) is not None
 
 
 def _recognise_counts(
     table: RawTable, times: np.ndarray, counts: tuple[str, ...], options: dict[str, Any]
 ) -> Reading:
-    """Interpret a table of distinct rows, which occur `times` times or have count columns."""
+    """Recognise the layout of distinct rows that occur `times` times."""
     import pandas as pd
 
     if not counts:
@@ -330,7 +330,7 @@ def _count_distinct_rows(
     date: str | None,
     progressbar: bool,
 ) -> tuple[RawTable, np.ndarray]:
-    """Return the distinct rows of some columns in order of occurrence, with counts."""
+    """Return the distinct rows of these columns, and how often each occurs."""
     # dates with times are reduced to days
     import pyarrow as pa
 
@@ -372,7 +372,7 @@ def _count_distinct_rows(
 
 
 def _find_batched_text_columns(batches: _BatchedFile, columns: tuple[str, ...]) -> dict[str, bool]:
-    """Return whether columns of a text file are text in any batch."""
+    """Return whether each column contains text in any batch of the file."""
     is_text: dict[str, bool] = {}
     if batches.decimal_comma is None or not columns:
         return is_text
@@ -385,7 +385,7 @@ def _find_batched_text_columns(batches: _BatchedFile, columns: tuple[str, ...]) 
 
 
 def _warn_about_practice_rows(filtered_file: _FilteredFile, head: RawTable, data: Any) -> None:
-    """Warn about practice rows of a large file, if its first rows have any."""
+    """Warn that a large file contains rows labelled as practice."""
     names = [practice_column.column for practice_column in find_practice_rows(head, data)]
     if not names:
         return
@@ -402,7 +402,7 @@ def _warn_about_practice_rows(filtered_file: _FilteredFile, head: RawTable, data
 
 
 class _TextCodes:
-    """Integer codes of a column's texts, shared by all batches.
+    """Codes that replace the texts of a column, equal in all batches.
 
     Grouping codes takes a third of the time of grouping texts.
     """
@@ -411,7 +411,7 @@ class _TextCodes:
         self._code_of_text: dict[str, int] | None = None  # None: the column is not text
 
     def encode(self, column: Any) -> Any:
-        """Replace the texts of a batch by codes; -1 represents missing texts."""
+        """Replace the texts of a batch's column by codes; -1 for missing."""
         import pyarrow as pa
 
         text_type = column.type
@@ -437,7 +437,7 @@ class _TextCodes:
         return pa.chunked_array(chunks, pa.int32())
 
     def decode(self, column: Any) -> Any:
-        """Replace codes by texts."""
+        """Replace the codes of a column by their texts."""
         import pyarrow as pa
 
         if self._code_of_text is None:
@@ -450,7 +450,7 @@ class _TextCodes:
 
 
 def _list_stripped_texts(column: Any) -> list[str]:
-    """Return the texts of a column without surrounding blanks; equal texts share one object."""
+    """Return a column's texts without blanks at their ends."""
     stripped_texts: list[str] = []
     for chunk in column.chunks:
         encoded = chunk.dictionary_encode()
@@ -460,7 +460,7 @@ def _list_stripped_texts(column: Any) -> list[str]:
 
 
 def _remove_dictionary(column: Any) -> Any:
-    """Return a column without dictionary encoding."""
+    """Return a pyarrow column without dictionary encoding."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
@@ -471,7 +471,7 @@ def _remove_dictionary(column: Any) -> Any:
 def _convert_batch_days(
     filtered_file: _FilteredFile, column: Any, name: str, numbers: np.ndarray
 ) -> Any:
-    """Convert dates of a batch to days; the error on empty cells counts those of all batches."""
+    """Convert the dates of a batch to days since 1970; errors name rows of the file."""
     try:
         return _convert_days(column, name, numbers)
     except MissingDateError as first_error:
@@ -485,7 +485,7 @@ def _convert_batch_days(
 
 
 def _convert_days(column: Any, name: str, numbers: np.ndarray) -> Any:
-    """Convert dates and times to days; integer periods stay unchanged."""
+    """Convert dates and times to days since 1970; integers are unchanged."""
     import pandas as pd
     import pyarrow as pa
 
@@ -498,7 +498,7 @@ def _convert_days(column: Any, name: str, numbers: np.ndarray) -> Any:
 
 
 def _group_rows(table: Any, names: list[str], times: str | None) -> Any:
-    """Group equal rows; return first row numbers and counts, from a column or by counting."""
+    """Group equal rows; return their first row number and count."""
     aggregation = (_ROW, "count")
     if times is not None:
         aggregation = (times, "sum")
@@ -509,7 +509,7 @@ def _group_rows(table: Any, names: list[str], times: str | None) -> Any:
 
 
 def _open_batched(path: Path) -> _BatchedFile | None:
-    """Open a file in batches, or return None if it is small or of another kind."""
+    """Open a large Parquet or text file for reading in batches; None for other files."""
     try:
         if path.stat().st_size < LARGE:
             return None
@@ -528,7 +528,7 @@ def _open_batched(path: Path) -> _BatchedFile | None:
 
 
 def _open_batched_parquet(path: Path) -> _BatchedFile | None:
-    """Open a Parquet file in batches; None if it is not readable."""
+    """Open a Parquet file for reading in batches; None if it is damaged."""
     import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as parquet
@@ -565,7 +565,7 @@ def _open_batched_parquet(path: Path) -> _BatchedFile | None:
 
 
 def _open_batched_text(path: Path, head: bytes) -> _BatchedFile | None:
-    """Open a UTF-8 text file in batches; None if it is not a table of this kind."""
+    """Open a UTF-8 CSV-like file for reading in batches; None for other texts."""
     import pyarrow as pa
     import pyarrow.csv as csv
 
@@ -581,6 +581,7 @@ def _open_batched_text(path: Path, head: bytes) -> _BatchedFile | None:
     names, decimal_comma = first_table.names, separator != ","
 
     def batches(columns: list[str]) -> Iterator["pyarrow.RecordBatch"]:
+        """Yield batches of these columns as text."""
         read = csv.ReadOptions(column_names=names, skip_rows=1, block_size=BLOCK)
         parse = csv.ParseOptions(delimiter=separator, newlines_in_values=True)
         types = dict.fromkeys(columns, pa.string())

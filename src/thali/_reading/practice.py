@@ -1,4 +1,4 @@
-"""Rows labelled as practice, training, warm-up, catch trials or demonstration."""
+"""Warnings about rows labelled as practice, training, warm-up or catch trials."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,14 +31,14 @@ _PLAIN_WORDS, _PLAIN_PARTS = (tuple(map(simplify_name, text.split())) for text i
 
 
 class PracticeRows(NamedTuple):
-    """Rows that a column labels as practice."""
+    """Column, label and number of rows labelled as practice."""
 
     column: str
     words: tuple[str, ...]  # labels of practice
     rows: int
 
     def message(self) -> Message:
-        """Return a warning with the number of rows and the condition that excludes them."""
+        """Return the warning, with the argument that excludes these rows."""
         row_filter = RowFilter(tuple(Condition(self.column, "!=", (word,)) for word in self.words))
         return Message(
             f"The data include {format_plural(self.rows, 'row')} in which {self.column!r} is"
@@ -49,7 +49,7 @@ class PracticeRows(NamedTuple):
 
 
 def is_practice_label(text: str) -> bool:
-    """Return whether a cell labels its row as practice.
+    """Return whether a cell is "practice", "training", "warm-up" or the like.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def is_practice_label(text: str) -> bool:
 
 
 def find_practice_rows(table: "RawTable", data: Any) -> list[PracticeRows]:
-    """Find text columns with labels of practice.
+    """Find the text columns in which some rows are labelled as practice.
 
     Columns in conditions, and labels that are names of the data, are ignored.
     """
@@ -103,7 +103,7 @@ def warn_about_practice(table: "RawTable", data: Any) -> None:
 
 
 def _list_data_names(data: Any) -> frozenset[str]:
-    """Return the names of options, alternatives, levels and respondents."""
+    """Return all labels in the data, which are no labels of practice."""
     names: set[str] = set()
     for field in ("labels", "respondents", "alternative_labels"):
         names |= set(map(format_label, getattr(data, field, ())))

@@ -1,4 +1,4 @@
-"""`thali.read`: read the data of a file or data frame, as the command line does."""
+"""`thali.read`, which recognises and reads the data in a file or data frame."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,7 +26,7 @@ def read(
     without: str | Sequence[str] = (),
     **columns: Any,
 ) -> Any:
-    """Read the data in a file or data frame of any known shape.
+    """Read the data in a file or data frame whose layout is recognised.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def read(
 
 
 def read_frame(frame: Any) -> RawTable:
-    """Convert a data frame to a raw table; labels of a square become the first column."""
+    """Convert a data frame to a `RawTable`; labels of a square become the first column."""
     frame = convert_frame(frame)
     if {*map(str, frame.index)} == {*column_names(frame)}:
         frame = frame.reset_index(names="column 1")

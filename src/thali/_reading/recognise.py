@@ -1,4 +1,4 @@
-"""Recognition of the data in a table: each shape is tried, and one of them must match."""
+"""Recognition of a table's layout: each known layout is tried, and exactly one must match."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -42,7 +42,7 @@ _MAX_DISTINCT_LABELS = 10_000  # columns with more distinct cells do not contain
 
 
 def read_labels(path: Path) -> dict[str, str]:
-    """Read a table of names in the data and labels to show."""
+    """Read a file with columns name and label; return {name: label}."""
     frame = read_table(path)
     with prefix_errors(str(path)):
         if frame.shape[1] != 2:
@@ -70,7 +70,7 @@ def read_labels(path: Path) -> dict[str, str]:
 
 
 def replace_labels(table: RawTable, labels: Mapping[str, str] | Path | None) -> RawTable:
-    """Replace names in text cells and in the header of a square by labels, or those of a file."""
+    """Replace names in cells (and a square's header) by labels to show."""
     if labels is None:
         return table
     if isinstance(labels, Path):
@@ -94,7 +94,7 @@ def replace_labels(table: RawTable, labels: Mapping[str, str] | Path | None) -> 
 
 
 def strip_file_names(table: RawTable) -> RawTable:
-    """Strip folder and ending from names of pictures, sounds and films.
+    """Replace file names of pictures, sounds and films by their stem, "ice cream".
 
     The note reports an example.
     """
@@ -113,7 +113,7 @@ def strip_file_names(table: RawTable) -> RawTable:
 
 
 def _strip_media_name(name: str) -> str:
-    """Return "ice cream" for "stimuli/ice_cream.png"; "" if no picture, sound or film."""
+    """Return "ice cream" for "stimuli/ice_cream.png"; "" for other texts."""
     match = _MEDIA.fullmatch(name)
     if match is None:
         return ""
@@ -121,7 +121,7 @@ def _strip_media_name(name: str) -> str:
 
 
 def _list_text_cells(table: RawTable) -> list[list[str]]:
-    """List the distinct cells of each text column, and the header of a square."""
+    """Return the distinct texts of each text column, and of a square's header."""
     if table.sheets:
         return [column for _, sheet in table.sheets for column in _list_text_cells(sheet)]
     columns = [table.frame.iloc[:, k] for k in range(table.frame.shape[1])]
@@ -136,12 +136,12 @@ def _list_text_cells(table: RawTable) -> list[list[str]]:
 
 
 def _list_header_labels(table: RawTable) -> list[str]:
-    """Return the labels in the header, without the first column."""
+    """Return the column names without the first, as a square's labels."""
     return [format_label(name) for name in table.frame.columns[1:]]
 
 
 def _has_header_labels(table: RawTable) -> bool:
-    """Return whether the first column contains the labels of the header."""
+    """Return whether the first column repeats the header, as in a square."""
     header = set(_list_header_labels(table))
     return bool(header) and header <= set(map(format_label, table.frame.iloc[: 2 * len(header), 0]))
 
@@ -152,7 +152,7 @@ def _is_text_dtype(column: pd.Series) -> bool:
 
 
 def _list_distinct_labels(column: pd.Series) -> list[str]:
-    """List the distinct non-empty labels of a column; [] if they are too many."""
+    """Return a column's distinct non-empty texts; [] if there are too many."""
     cells = column.dropna().unique()
     if len(cells) > _MAX_DISTINCT_LABELS:
         return []
@@ -160,7 +160,7 @@ def _list_distinct_labels(column: pd.Series) -> list[str]:
 
 
 def _apply_labels(table: RawTable, labels: Mapping[str, str], note: str = "") -> RawTable:
-    """Apply labels to a table, and add a note."""
+    """Replace cells of a table by their labels, and add a note."""
 
     def replace_cell(cell: object) -> object:
         return labels.get(format_label(cell), cell)
@@ -200,7 +200,7 @@ _DECIDING_ARGUMENTS = _COLUMN_ARGUMENTS.difference(_IRRELEVANT) | {
 
 
 class RecognitionError(DataError):
-    """A table with no reading, with several, or with another kind of data.
+    """Error for a table that matches no layout, several, or another data kind.
 
 
 
@@ -230,7 +230,7 @@ class RecognitionError(DataError):
 
 
 def read(path: str | Path | Source, *data_kinds: str, **options: Any) -> tuple[Any, str]:
-    """Read the data in a file, with a sentence that describes the reading.
+    """Read the data in a file; also return a sentence on how they were read.
 
     Examples
     --------
@@ -261,7 +261,7 @@ def recognise(
     asks: bool = False,
     **options: Any,
 ) -> Reading:
-    """Recognise the shape of a table and return how to read it.
+    """Recognise the layout of a table; return the `Reading` that converts it.
 
     `holdouts` is a condition for hold-out rows; `held_out` selects them or the others. `without`:
     columns to drop. `asks`: the kinds of data are only assumed, so a doubt is an error.
@@ -316,7 +316,7 @@ def recognise(
 def _select_shapes(
     shapes: Sequence[Shape], data_kinds: tuple[str, ...], options: Mapping[str, Any]
 ) -> list[Shape]:
-    """Return the shapes of these kinds of data that accept the given arguments, or all of them."""
+    """Return the layouts of these data kinds that accept the given arguments."""
     shapes_of_kinds = [shape for shape in shapes if not data_kinds or shape.kind in data_kinds]
     deciding_names = {
         name
@@ -328,7 +328,7 @@ def _select_shapes(
 
 
 def _check_named_columns(table: RawTable, options: Mapping[str, Any]) -> None:
-    """Raise if an argument names a column that the table lacks."""
+    """Raise DataError if an argument names a column that the table lacks."""
     # the shape checks the column of classes
     for role in sorted(_COLUMN_ARGUMENTS - {TARGET.name}):
         columns = options.get(role) or ()
@@ -338,7 +338,7 @@ def _check_named_columns(table: RawTable, options: Mapping[str, Any]) -> None:
 
 
 def _refuse_loop_answers(table: RawTable) -> None:
-    """Raise if columns contain answers to questions that only a design contains."""
+    """Raise DataError for Qualtrics answers whose questions are only in a design."""
     if loop_columns := find_loop_answers(table.names):
         raise DataError(
             f"The columns {shorten(loop_columns)} contain answers, but the table does not"
@@ -351,7 +351,7 @@ def _refuse_loop_answers(table: RawTable) -> None:
 def _refuse_foreign_arguments(
     shapes: Sequence[Shape], reading: Reading, options: Mapping[str, Any]
 ) -> None:
-    """Raise if an argument applies to other shapes only."""
+    """Raise ArgumentError for an argument of other layouts only."""
     applicable, known_names = set(), set()
     for shape in shapes:
         known_names |= set(shape.options)
@@ -368,7 +368,7 @@ def _refuse_foreign_arguments(
 
 
 def list_named_columns(options: Mapping[str, Any]) -> list[str]:
-    """List the columns that these options name."""
+    """Return the column names that the arguments give."""
     names: list[str] = []
     for option in options.values():
         if isinstance(option, str):
@@ -379,7 +379,7 @@ def list_named_columns(options: Mapping[str, Any]) -> list[str]:
 
 
 def check_names(options: dict[str, Any], *data_kinds: str) -> None:
-    """Raise for arguments that no shape of these kinds has."""
+    """Raise ArgumentError for an argument that no layout of these kinds has."""
     known_names = {
         name
         for shape in SHAPES
@@ -396,7 +396,7 @@ def check_names(options: dict[str, Any], *data_kinds: str) -> None:
 
 
 def _match_shapes(shapes: list[Shape], table: RawTable, options: dict[str, Any]) -> list[Reading]:
-    """Return a `Reading` for each layout that fits a table; raise a fault if none is sure."""
+    """Return the readings of all layouts that match; raise an error if none is sure."""
     # An error of a shape is raised only if no reading is sure.
     readings, faults = [], []
     for shape in shapes:
@@ -415,7 +415,7 @@ def _match_shapes(shapes: list[Shape], table: RawTable, options: dict[str, Any])
 
 
 def _ambiguity_error(readings: list[Reading], requested_kinds: tuple[str, ...]) -> DataError:
-    """Return the error about a table with several readings."""
+    """Return the error that a table can be read in several ways."""
     readings_text = "; or as ".join(
         f"{reading.kind} ({reading.description})" for reading in readings
     )
@@ -439,7 +439,7 @@ def _unread_error(
     options: Mapping[str, Any],
     requested_kinds: tuple[str, ...],
 ) -> RecognitionError:
-    """Return the error about a table of another kind or of no known shape."""
+    """Return the error that a table matches no layout, with what each lacks."""
     if options.get(COVARIATES) is not None:
         return RecognitionError(_missing_order_message(table), (), requested_kinds)
     other_readings = [
@@ -495,7 +495,7 @@ def _unread_error(
 
 
 def has_scores(table: RawTable) -> bool:
-    """Return whether several columns are real numbers, and at most one is not numeric."""
+    """Return whether the table consists of columns of real numbers, as ratings do."""
     frame: Any = table.frame
     numeric_columns = [name for name in frame.columns if frame[name].dtype.kind in "iuf"]
     real_columns = [name for name in numeric_columns if (frame[name] % 1 > 0).any()]
@@ -503,13 +503,13 @@ def has_scores(table: RawTable) -> bool:
 
 
 def list_reasons(tried_shapes: Sequence[Shape], table: RawTable) -> str:
-    """List the shapes that were tried, and what the table lacks for each."""
+    """Return text lines: each layout tried, and the column that the table lacks."""
     reasons = [f"{shape.name} ({_describe_mismatch(shape, table)})" for shape in tried_shapes]
     return f"Layouts tried: {'; '.join(reasons)}."
 
 
 def _describe_mismatch(shape: Shape, table: RawTable) -> str:
-    """Describe the columns that a table lacks for a shape."""
+    """Return what a table lacks to have this layout."""
     names = map_plain_names(table.names)
     main_roles = [
         role
@@ -523,7 +523,7 @@ def _describe_mismatch(shape: Shape, table: RawTable) -> str:
 
 
 def _missing_order_message(table: RawTable) -> Message:
-    """Return the error about covariates without the order of options."""
+    """Return the error that covariates require a known order of options."""
     return Message(
         "Covariates describe the first option minus the second, but the columns"
         f" {shorten(table.names, 12)} do not show which came first; use one trial per row with the"
@@ -539,5 +539,5 @@ def _missing_order_message(table: RawTable) -> Message:
 
 
 def _join_alternatives(kinds: tuple[str, ...]) -> str:
-    """Join kinds as "a, b or c"."""
+    """Return data kinds as "a, b or c"."""
     return " or ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))

@@ -1,4 +1,4 @@
-"""Conditions on rows of a table, in a small language that can be printed again.
+"""Filter conditions on table rows, such as "age > 30 and sex == f", parsed from text.
 
 
 
@@ -58,7 +58,7 @@ _NUMERIC_TYPES = ("integer", "floating", "mixed-integer-float", "decimal", "bool
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition on the cells of one column."""
+    """One condition: column, operator and values."""
 
     column: str
     operator: str  # ==, !=, <, <=, >, >=, in, is missing, is not missing
@@ -75,7 +75,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class RowFilter:
-    """Conditions on the rows of a table, all of which must be true.
+    """Conditions of which a row must fulfil all.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class RowFilter:
     def parse(
         cls, conditions: "str | Iterable[str] | RowFilter | None", argument: str = "where"
     ) -> Self:
-        """Parse conditions in one or several texts; None: all rows.
+        """Parse conditions from one or several texts; None: no conditions.
 
         `argument` is the name of the argument that contains them.
 
@@ -125,16 +125,16 @@ class RowFilter:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns in the conditions."""
+        """Names of the columns used in the conditions."""
         return tuple(dict.fromkeys(condition.column for condition in self.conditions))
 
     def check_columns(self, frame: "pd.DataFrame") -> None:
-        """Raise if a condition names a column that the table lacks."""
+        """Raise DataError if a condition names a column that the table lacks."""
         for condition in self.conditions:
             _find_column(condition, frame)
 
     def select(self, frame: "pd.DataFrame") -> np.ndarray:
-        """Return whether each row fulfils all conditions, shape (rows,).
+        """Return a bool array of rows that fulfil all conditions.
 
         Raises
         ------
@@ -147,7 +147,7 @@ class RowFilter:
         return is_selected
 
     def raise_if_empty(self, frame: "pd.DataFrame") -> None:
-        """Raise the error about conditions that select no row, with a reason."""
+        """Raise DataError, with a reason, if no row fulfils the conditions."""
         empty_conditions = [
             condition
             for condition in self.conditions
@@ -162,14 +162,14 @@ class RowFilter:
         raise self.empty_error(len(frame), reason)
 
     def empty_error(self, n_rows: int, reason: str = "") -> DataError:
-        """Return the error about conditions that select no row."""
+        """Return the error that no row fulfils the conditions."""
         return DataError(
             Argument(self.conditions[0].argument),
             f" ({self}) matches none of the {n_rows:,} rows{reason}.",
         )
 
     def warn_about_similar_texts(self, frame: "pd.DataFrame") -> None:
-        """Warn about a text that no row contains, if a similar text occurs."""
+        """Warn if a condition's text occurs in no row but a similar one does."""
         for condition in self.conditions:
             cells = _find_column(condition, frame)
             if (
@@ -188,26 +188,26 @@ class RowFilter:
                     )
 
     def describe_selection(self, n_rows: int, n_selected: int) -> str:
-        """Describe the number of selected rows."""
+        """Return a note such as "12 of 40 rows selected by ..."."""
         return f"{n_selected:,} of {n_rows:,} rows kept where {self}"
 
 
 def _quote_column(text: str) -> str:
-    """Return a column name as written in a condition."""
+    """Return a column name, in quotes where the filter syntax needs them."""
     if _WORD.fullmatch(text):
         return text
     return _quote_text(text)
 
 
 def _quote_operand(text: str) -> str:
-    """Return a value as written in a condition."""
+    """Return a condition's value, in quotes where the filter syntax needs them."""
     if NUMBER.fullmatch(text):
         return text
     return _quote_text(text)
 
 
 def _quote_text(text: str) -> str:
-    """Return a text in quotes."""
+    """Return a text in quotes; quotes inside are doubled."""
     quote = "'"
     if "'" in text and '"' not in text:
         quote = '"'
@@ -218,7 +218,7 @@ def _quote_text(text: str) -> str:
 
 
 def _find_column(condition: Condition, frame: "pd.DataFrame") -> "pd.Series":
-    """Return the column of a condition; errors name the condition."""
+    """Return the column that a condition names; raise DataError if missing."""
     try:
         return get_column(rename_as_text(frame), condition.column)
     except DataError as error:
@@ -226,7 +226,7 @@ def _find_column(condition: Condition, frame: "pd.DataFrame") -> "pd.Series":
 
 
 def _check_cells(condition: Condition, cells: "pd.Series") -> np.ndarray:
-    """Return whether each cell fulfils a condition, shape (rows,)."""
+    """Return a bool array of cells that fulfil a condition."""
     # An empty cell fulfils only "is missing" and "!=".
     if condition.operator in (MISSING, NOT_MISSING):
         return (read_row_texts(cells) == "") == (condition.operator == MISSING)
@@ -244,7 +244,7 @@ def _check_cells(condition: Condition, cells: "pd.Series") -> np.ndarray:
 def _compare_cells(
     condition: Condition, cells: "pd.Series", sign: Any, operand: str, is_equality: bool
 ) -> np.ndarray:
-    """Return whether each cell meets the condition, comparing numbers, dates or texts."""
+    """Compare each cell with an operand as numbers, dates or texts."""
     if _has_dates(cells):
         return np.asarray(sign(cells, _parse_date(condition, cells, operand)))
     numbers = _convert_numbers(cells)
@@ -274,7 +274,7 @@ def _list_texts(cells: "pd.Series") -> list[str]:
 
 
 def _convert_numbers(cells: "pd.Series") -> np.ndarray | None:
-    """Return cells as numbers, NaN for empty cells; None for other columns."""
+    """Return a numeric column as float array, NaN where empty; None for others."""
     # True and false are numbers.
     import pandas as pd
 
@@ -287,14 +287,14 @@ def _convert_numbers(cells: "pd.Series") -> np.ndarray | None:
 
 
 def _has_dates(cells: "pd.Series") -> bool:
-    """Return whether a column contains dates."""
+    """Return whether the column has a date type."""
     import pandas as pd
 
     return pd.api.types.is_datetime64_any_dtype(cells.dtype)
 
 
 def _parse_operand(condition: Condition, operand: str) -> float:
-    """Return the operand as a number; raise if it is not one."""
+    """Convert a condition's value to a number; raise DataError if it is none."""
     if operand.casefold() in _TRUTH:
         return _TRUTH[operand.casefold()]
     if not NUMBER.fullmatch(operand):
@@ -307,14 +307,14 @@ def _parse_operand(condition: Condition, operand: str) -> float:
 
 
 def _convert_number(text: str) -> float:
-    """Convert text to int, or to float if it is long or not an integer."""
+    """Convert text to int; to float if long or fractional."""
     if INTEGER.fullmatch(text) and len(text) < 18:
         return int(text)
     return float(text)
 
 
 def _parse_date(condition: Condition, cells: "pd.Series", operand: str) -> Any:
-    """Return the operand as a date, in the time zone of the column if it has none."""
+    """Convert a condition's value to a date in the column's time zone."""
     import pandas as pd
 
     try:
@@ -335,14 +335,14 @@ def _parse_date(condition: Condition, cells: "pd.Series", operand: str) -> Any:
 
 
 class _FilterText(NamedTuple):
-    """A text with conditions, and the argument that contains it."""
+    """A text of conditions, and the argument's name for errors."""
 
     text: str
     argument: str
 
 
 class _Token(NamedTuple):
-    """A piece of a text."""
+    """A word, sign or quoted text, with its position."""
 
     kind: str  # quoted, sign, word; "" at the end
     text: str  # without its quotes
@@ -350,7 +350,7 @@ class _Token(NamedTuple):
 
 
 def _split_tokens(source: _FilterText) -> list[_Token]:
-    """Split a text into tokens, with a token for its end."""
+    """Split a filter text into tokens; the last marks the end."""
     text, tokens, position = source.text, [], 0
     while position < len(text):
         if text[position].isspace():
@@ -368,7 +368,7 @@ def _split_tokens(source: _FilterText) -> list[_Token]:
 
 
 def _unreadable_error(source: _FilterText, problem: str) -> ArgumentError:
-    """Return the error about a condition that cannot be parsed."""
+    """Return the error that a filter text is no valid condition."""
     return ArgumentError(
         Argument(source.argument),
         f" {source.text!r} is not a valid condition: {problem}. Example: {EXAMPLE}.",
@@ -376,7 +376,7 @@ def _unreadable_error(source: _FilterText, problem: str) -> ArgumentError:
 
 
 def _parse_conditions(source: _FilterText) -> list[Condition]:
-    """Parse the conditions in a text."""
+    """Parse conditions joined by "and"."""
     tokens = iter(_split_tokens(source))
     conditions = []
     while True:
@@ -391,7 +391,7 @@ def _parse_conditions(source: _FilterText) -> list[Condition]:
 
 
 def _parse_condition(source: _FilterText, tokens: Any) -> tuple[Condition, _Token]:
-    """Parse the next condition; return it with the token after it."""
+    """Parse one condition; also return the token after it."""
     name = _read_operand(source, next(tokens), "a column name")
     sign = next(tokens)
     if sign.kind == "sign" and sign.text in _COMPARISONS:
@@ -417,7 +417,7 @@ def _parse_condition(source: _FilterText, tokens: Any) -> tuple[Condition, _Toke
 
 
 def _parse_list(source: _FilterText, tokens: Any) -> tuple[str, ...]:
-    """Parse the values in parentheses."""
+    """Parse values in parentheses, such as (a, b)."""
     if (opening := next(tokens)) != _Token("sign", "(", opening.at):
         raise _unexpected_error(source, opening, "'(' before the values of 'in'")
     values = []
@@ -431,7 +431,7 @@ def _parse_list(source: _FilterText, tokens: Any) -> tuple[str, ...]:
 
 
 def _parse_value(source: _FilterText, token: _Token) -> str:
-    """Return the value of a token; raise if it is empty."""
+    """Return a value's text; raise ArgumentError if it is empty."""
     text = _read_operand(source, token, "a number or text")
     if not text.strip():
         raise _unexpected_error(
@@ -441,19 +441,19 @@ def _parse_value(source: _FilterText, token: _Token) -> str:
 
 
 def _read_operand(source: _FilterText, token: _Token, expected: str) -> str:
-    """Return the column or value in a token."""
+    """Return the text of a column or value token; raise for other tokens."""
     if token.kind not in ("word", "quoted"):
         raise _unexpected_error(source, token, expected)
     return token.text
 
 
 def _is_keyword(token: _Token, word: str) -> bool:
-    """Return whether a token is this keyword."""
+    """Return whether a token is this word, in any case, without quotes."""
     return token.kind == "word" and token.text.lower() == word
 
 
 def _unexpected_error(source: _FilterText, token: _Token, expected: str) -> ArgumentError:
-    """Return the error about an unexpected token."""
+    """Return the error that a token is not what was expected."""
     if not token.kind:
         return _unreadable_error(source, f"it ends where {expected} is expected")
     return _unreadable_error(

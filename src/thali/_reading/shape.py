@@ -1,4 +1,4 @@
-"""Shape of a table: how it is recognised, and how it becomes data."""
+"""Classes for table layouts: `Shape` recognises one, `Reading` converts a table to data."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from .table import RawTable, prefix_errors
 
 @dataclass(frozen=True)
 class Reading:
-    """One interpretation of a table; nothing is converted before `build`."""
+    """A recognised layout of one table, which `build` converts to data."""
 
     kind: str  # kind of data, one of `thali._data.kinds`
     shape: str  # its name
@@ -36,7 +36,7 @@ class Reading:
     doubt: Message | None = None  # question to ask if the kind of data was not given
 
     def build(self, words: Words = PYTHON) -> tuple[Any, str]:
-        """Convert the table to data and a sentence that describes the reading.
+        """Convert the table to data; also return a sentence on how it was read.
 
         Errors name the file.
         """
@@ -54,7 +54,7 @@ class Reading:
         return data, sentence
 
     def _describe_unused_columns(self, table: RawTable, data: Any) -> Iterator[str | Message]:
-        """Describe unused columns, and columns that may identify respondents."""
+        """Yield clauses on unused columns and possible respondent columns."""
         if self.roles is None and self.extra_columns is None:
             return
         used_columns = {*(self.extra_columns or ()), *table.filter_columns}
@@ -94,7 +94,7 @@ class Reading:
 
 
 class Lack(NamedTuple):
-    """A column that a table lacks to have a shape."""
+    """The column that a table lacks to have a layout."""
 
     missing: str
     option: str = ""  # argument of the shape that can name such a column
@@ -110,13 +110,13 @@ OF_DISTANCES = Clause(
 
 
 def raise_error(message: str) -> Any:
-    """Raise a DataError with this message."""
+    """Raise DataError with this message (an expression, for lambdas)."""
     raise DataError(message)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A layout of tables that can be read as one kind of data."""
+    """A known table layout: function that recognises it, its arguments and words."""
 
     name: str
     kind: str  # kind of data
@@ -134,5 +134,5 @@ class Shape:
 
     @property
     def options(self) -> tuple[str, ...]:
-        """Keyword arguments of `match` for a table of this shape."""
+        """Names of all keyword arguments that `match` takes for this layout."""
         return (*(role.name for role in self.roles), *self.settings)

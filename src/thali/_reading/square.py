@@ -1,4 +1,4 @@
-"""Square tables read from a file, whatever their numbers mean."""
+"""Square tables, and tests of what their numbers may mean."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ from .cells import DECIMAL_COMMA, MISSING
 
 @dataclass(frozen=True)
 class Square:
-    """A square table: its cells and labels, with tests of its contents."""
+    """Cells and labels of a square table, with tests of what the numbers may mean."""
 
     values: np.ndarray
     labels: tuple[str, ...] | None
@@ -27,7 +27,7 @@ class Square:
 
     @cached_property
     def cells(self) -> np.ndarray:
-        """Cells with decimal commas and gap marks converted, for columns read as text."""
+        """Cells of the square; decimal commas and signs for missing are converted."""
         if self.values.dtype.kind in "biuf":
             return self.values
         cells = np.array([_normalise_cell(cell) for cell in self.values.ravel()], dtype=object)
@@ -35,7 +35,7 @@ class Square:
 
     @cached_property
     def numbers(self) -> np.ndarray | None:
-        """Cells as numbers, NaN on the diagonal and in gaps; None without numbers elsewhere."""
+        """Cells as floats (n, n), NaN on the diagonal; None if they are no numbers."""
         try:
             return convert_numbers(self.cells, range(len(self.cells)), "number")
         except DataError:
@@ -43,12 +43,12 @@ class Square:
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether both sides of the diagonal agree where both have numbers."""
+        """Whether cells (i, j) and (j, i) agree where both are numbers."""
         return self.numbers is not None and is_symmetric(self.numbers)
 
     @property
     def has_counts(self) -> bool:
-        """Whether all finite numbers off the diagonal are non-negative integers."""
+        """Whether all numbers off the diagonal are integers >= 0."""
         if self.numbers is None:
             return False
         finite_numbers = self.numbers[np.isfinite(self.numbers)]
@@ -56,7 +56,7 @@ class Square:
 
     @property
     def has_similarities(self) -> bool:
-        """Whether the numbers are symmetric or one triangle, and not all counts."""
+        """Whether the numbers are symmetric, or one triangle, and not all counts."""
         if self.numbers is None or self.has_counts:
             return False
         lower, upper = np.tril(self.numbers, -1), np.triu(self.numbers, 1)
@@ -64,13 +64,13 @@ class Square:
 
     @property
     def has_symmetric_counts(self) -> bool:
-        """Whether the square has symmetric counts of at least three options."""
+        """Whether the numbers are symmetric counts of three or more options."""
         is_finite = self.has_counts and not np.isinf(np.asarray(self.numbers)).any()
         return is_finite and len(self.values) > 2 and self.is_symmetric
 
     @property
     def has_confusions(self) -> bool:
-        """Whether counts have dominant diagonals and equal sums of rows or columns."""
+        """Whether the numbers look like a confusion matrix: dominant diagonal, equal sums."""
         if not self.has_counts or not self.has_diagonal:
             return False
         diagonal = pd.to_numeric(np.diag(self.cells), errors="coerce")
@@ -80,7 +80,7 @@ class Square:
 
     @property
     def has_diagonal(self) -> bool:
-        """Whether a diagonal cell is a number other than 0."""
+        """Whether any diagonal cell is a number other than 0."""
         return any(
             format_label(cell) not in MISSING | {"0"}
             for cell in np.diag(self.values.astype(object))
@@ -88,7 +88,7 @@ class Square:
 
 
 def find_square(frame: pd.DataFrame, named: bool) -> Square | None:
-    """Return the square in a table, or None if it is not square.
+    """Return the square that a table contains; None for other tables.
 
     Labels are in the first column and header, in the header only, or absent. `named`: False if the
     columns have no names, as in a bare square of numbers.
@@ -105,7 +105,7 @@ def find_square(frame: pd.DataFrame, named: bool) -> Square | None:
 
 
 def describe_non_square(frame: pd.DataFrame) -> str:
-    """Describe why labels prevent a table from being square; "" if they do not."""
+    """Return which labels prevent a table from being square; "" if none do."""
     is_numeric = [pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes]
     if is_numeric[0] or not all(is_numeric[1:]) or len(frame) + 1 != len(is_numeric):
         return ""
@@ -117,7 +117,7 @@ def describe_non_square(frame: pd.DataFrame) -> str:
 
 
 def _is_bare_square(frame: pd.DataFrame) -> bool:
-    """Return whether a table has equal numbers of rows and numeric columns."""
+    """Return whether a table is n numeric columns by n rows, without labels."""
     # An empty column may be the edge of a triangle.
     if frame.shape[0] != frame.shape[1] or any(
         simplify_name(str(name)) in RESPONDENT.synonyms for name in frame.columns
@@ -131,7 +131,7 @@ def _is_bare_square(frame: pd.DataFrame) -> bool:
 
 
 def _match_labels(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | None:
-    """Return cells and labels of a square whose first column repeats the header, else None."""
+    """Return cells and labels if the first column repeats the header; else None."""
     header = list(frame.columns)
     if len(frame) >= 2 * (len(header) - 1) > 0:  # the header cannot name more than half of the rows
         return None
@@ -154,7 +154,7 @@ def _match_labels(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | N
 
 
 def _parse_number(name: str) -> float | str:
-    """Return a name as a number if it is one, also with a decimal comma."""
+    """Return a column name as a float if it is a number; else unchanged."""
     try:
         return float(name.replace(",", "."))
     except ValueError:
@@ -162,7 +162,7 @@ def _parse_number(name: str) -> float | str:
 
 
 def _normalise_cell(cell: Any) -> Any:
-    """Return None for a gap mark, and a decimal point for a decimal comma."""
+    """Convert a decimal comma to a point, a sign for missing to None."""
     if isinstance(cell, str):
         if cell in MISSING:
             return None

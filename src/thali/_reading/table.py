@@ -1,4 +1,4 @@
-"""Tables from files: CSV, TSV, Excel, Parquet and JSON."""
+"""Loading of files (CSV, Excel, Parquet, JSON, PrefLib, Sawtooth) as tables."""
 
 import io
 import re
@@ -74,7 +74,7 @@ _NEVER_CALCULATED = re.compile(
 
 
 def read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
-    """Read the first filled sheet and all sheets with the same header, by title."""
+    """Read the first filled sheet of a workbook, and sheets with equal header, by title."""
     try:
         from openpyxl import load_workbook
     except ImportError:
@@ -128,12 +128,12 @@ def read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
 
 
 def _list_header_names(rows: list[tuple[int, list[str]]]) -> set[str]:
-    """Return the names in the first row."""
+    """Return the texts in the first row as a set."""
     return {cell.strip() for cell in rows[0][1]}
 
 
 def _check_unpacked_size(archive: ZipFile, packed_bytes: int) -> None:
-    """Raise if a workbook unpacks to more than a table can contain."""
+    """Raise DataError if a workbook would unpack to too many bytes."""
     # The sizes in the directory of the archive are upper limits.
     unpacked_bytes = sum(part.file_size for part in archive.infolist())
     if unpacked_bytes > MAX_WORKBOOK or (
@@ -146,7 +146,7 @@ def _check_unpacked_size(archive: ZipFile, packed_bytes: int) -> None:
 
 
 def _read_sheet_rows(sheet: Any) -> list[tuple[int, list[str]]]:
-    """Return the line numbers and cells of rows with text, without empty ends."""
+    """Return (line number, cells) of each filled row of a sheet."""
     sheet.reset_dimensions()  # some programs store a wrong size
     filled_rows, n_cells = [], 0
     for line_number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
@@ -166,14 +166,14 @@ def _read_sheet_rows(sheet: Any) -> list[tuple[int, list[str]]]:
 
 
 def _format_sheet_cell(cell_value: Any) -> str:
-    """Return the value of a cell as text, "" for an empty cell."""
+    """Return a sheet cell's value as text; "" if empty."""
     if cell_value is None:
         return ""
     return str(cell_value)
 
 
 def _check_formulas(title: str, sheet: bytes) -> None:
-    """Raise if a formula has no value, as in workbooks that no spreadsheet ever saved."""
+    """Raise DataError if a formula has no stored value."""
     if not _FORMULA.search(sheet):
         return
     for cell in _NEVER_CALCULATED.finditer(sheet):
@@ -203,7 +203,7 @@ MAX_BYTES = 1 << 28  # unpacked bytes that are always allowed
 
 
 def read_parquet_frame(file_bytes: bytes) -> "pd.DataFrame":
-    """Read a Parquet table, with a named index as its first columns."""
+    """Read a Parquet file as a data frame; a named index becomes columns."""
     import pandas as pd
 
     try:
@@ -236,7 +236,7 @@ def read_parquet_frame(file_bytes: bytes) -> "pd.DataFrame":
 
 
 def _check_parquet_size(file_bytes: bytes) -> None:
-    """Raise if cells or texts need far more memory than the file size suggests."""
+    """Raise DataError if a Parquet file would need far more memory than its size."""
     import pyarrow.parquet
 
     packed_bytes = len(file_bytes)
@@ -271,7 +271,7 @@ def _check_parquet_size(file_bytes: bytes) -> None:
 
 
 def _measure_text(file_bytes: bytes, group: int, column: str) -> int:
-    """Return the total bytes of a Parquet column's texts; 0 for other columns."""
+    """Return the total bytes of a Parquet column's texts; 0 for other types."""
     import pyarrow
     import pyarrow.compute
     import pyarrow.parquet
@@ -301,7 +301,7 @@ NUMBERED = "attribute{}"  # columns of files that number attributes
 
 
 def parse_preflib_cells(file_bytes: bytes) -> TextTable:
-    """Parse a PrefLib file into one row per order: its count and alternatives by rank."""
+    """Parse a PrefLib file into one row per ranking: count, and alternatives by rank."""
     lines = file_bytes.decode("utf-8-sig", "replace").splitlines()
     names = {
         name_line[1]: name_line[2].strip()
@@ -352,7 +352,7 @@ def parse_preflib_cells(file_bytes: bytes) -> TextTable:
 
 
 def _parse_old_preflib(body: list[tuple[int, str]]) -> tuple[dict[str, str], list[tuple[int, str]]]:
-    """Return names and orders of a PrefLib file in the format before 2022."""
+    """Return names and rankings of a PrefLib file in the format before 2022."""
     # The format: number of names, the names, a line of sums, the orders.
     try:
         n_names = int(body[0][1])
@@ -377,7 +377,7 @@ _DUAL_RESPONSE = (
 
 
 def parse_cho_cells(file_bytes: bytes) -> TextTable:
-    """Parse a .cho file into one row per alternative.
+    """Parse a Sawtooth .cho file into one row per alternative.
 
     Columns: respondent, task, concept, codes of attributes, choice, variables of respondents. A
     respondent has five numbers (label, number of variables, attributes, tasks, whether "none" can
@@ -443,13 +443,13 @@ Token = tuple[int, str]  # line and text of an integer
 
 
 def _read_cho_concepts(numbers: Iterator[Token], n_attributes: int) -> list[list[Token]]:
-    """Read the codes of each concept of a task."""
+    """Read the level codes of each concept of a .cho task."""
     n_concepts, _ = int(next(numbers)[1]), next(numbers)
     return [[next(numbers) for _ in range(n_attributes)] for _ in range(n_concepts)]
 
 
 def _check_cho_task(concepts: list[list[Token]], chosen: int, has_none: int, task: str) -> None:
-    """Raise if a task has no concept of the chosen number, or a concept lacks attributes."""
+    """Raise DataError if a .cho task's choice or concepts are invalid."""
     if not 0 <= chosen <= len(concepts) + (has_none != 0):
         raise DataError(f"{task} has {len(concepts)} concepts, but concept {chosen} was chosen.")
     if any(code == "0" for tokens in concepts for _, code in tokens):
@@ -460,7 +460,7 @@ def _check_cho_task(concepts: list[list[Token]], chosen: int, has_none: int, tas
 
 
 def _parse_integers(file_bytes: bytes) -> list[Token]:
-    """Return the line number and text of each number in the file."""
+    """Return (line number, text) of each integer in a file."""
     numbers = []
     for line_number, line_text in enumerate(
         file_bytes.decode("utf-8-sig", "replace").splitlines(), start=1
@@ -492,7 +492,7 @@ _ANSWER_NAMES = {name for role in (CHOSEN_OF_TWO, BEST, WORST, ODD) for name in 
 
 
 class HoldoutSplit(NamedTuple):
-    """A table split into hold-out rows and other rows."""
+    """A table before its split into held-out and other rows, and which rows are kept."""
 
     frame: pd.DataFrame
     kept: np.ndarray  # mask of rows in this part
@@ -501,7 +501,7 @@ class HoldoutSplit(NamedTuple):
 
 @dataclass(frozen=True)
 class RawTable:
-    """A table as read, shared by all shapes; its index contains line numbers of the file."""
+    """A table as loaded, before its meaning is known; its index has file line numbers."""
 
     frame: pd.DataFrame
     file: str  # its name, for errors
@@ -519,16 +519,16 @@ class RawTable:
 
     @property
     def names(self) -> list[str]:
-        """Names of the columns."""
+        """Column names as texts."""
         return column_names(self.frame)
 
     @cached_property
     def square(self) -> Square | None:
-        """The table as a square, or None if it is not one."""
+        """The table as a `Square`; None if it is not square."""
         return find_square(self.frame, self.named)
 
     def filter_rows(self, where: RowFilter) -> "RawTable":
-        """Return the rows that fulfil the conditions; the note reports their number."""
+        """Return the rows that fulfil the conditions; note their number."""
         if not where.conditions:
             return self
         if self.sheets:
@@ -548,7 +548,7 @@ class RawTable:
         return replace(self, frame=frame, note=note, filter_columns=where.columns)
 
     def drop_columns(self, names: Sequence[str], used_names: Collection[Any] = ()) -> "RawTable":
-        """Drop columns by name, and row numbers that are not `used_names`; note both."""
+        """Drop columns by name, and unused columns of row numbers."""
         check_columns(self.frame, names)
         row_numbers = []
         has_rows = self.named and not self.sheets
@@ -572,7 +572,7 @@ class RawTable:
         )
 
     def split_rows(self, where: RowFilter, held_out: bool) -> "RawTable":
-        """Return the hold-out rows or the other rows, as the conditions select them."""
+        """Return the held-out rows, or the other rows."""
         if not where.conditions:
             return self
         is_holdout = where.select(self.frame)
@@ -599,7 +599,7 @@ class RawTable:
 
 
 def _is_row_number(name: str, cells: "pd.Series") -> bool:
-    """Return whether a column numbers the rows, by its name and cells."""
+    """Return whether a column's name and cells just number the rows."""
     short = simplify_name(name)
     is_named = short in ROW_NUMBERS or bool(_UNNAMED.fullmatch(name))
     return is_named and (
@@ -664,7 +664,7 @@ def read_table(path: str | Path | Source, where: str | Sequence[str] | None = No
 
 @contextmanager
 def prefix_errors(name: str) -> Iterator[None]:
-    """Prefix errors about the data with the name of the file."""
+    """Prefix DataErrors raised within this block by the file name."""
     try:
         yield
     except DataError as error:
@@ -673,7 +673,7 @@ def prefix_errors(name: str) -> Iterator[None]:
 
 
 def load(path: str | Path | Source) -> RawTable:
-    """Load the table in a file; errors name the file."""
+    """Load a file as a `RawTable`; errors name the file."""
     name, file_bytes = read_source(path)
     with prefix_errors(name):
         if file_bytes.startswith(b"PAR1"):
@@ -704,7 +704,7 @@ def load(path: str | Path | Source) -> RawTable:
 
 
 def _merge_sheets(sheets: dict[str, RawTable]) -> RawTable:
-    """Merge sheets: several squares side by side, several lists one below the other."""
+    """Merge sheets into one table: lists below, squares next to each other."""
     tables = list(sheets.values())
     first_table = tables[0]
     if len(tables) == 1:
@@ -719,7 +719,7 @@ def _merge_sheets(sheets: dict[str, RawTable]) -> RawTable:
 
 
 def _load_parquet(content: bytes, file: str) -> RawTable:
-    """Load a Parquet table with unique column names."""
+    """Load a Parquet file as a `RawTable` with unique column names."""
     frame = read_parquet_frame(content)
     frame = frame.set_axis(_name_columns(list(frame.columns)), axis=1).set_axis(
         range(1, len(frame) + 1)
@@ -730,7 +730,7 @@ def _load_parquet(content: bytes, file: str) -> RawTable:
 
 
 def _name_columns(header: list[str]) -> list[str]:
-    """Return unique column names; unnamed columns get their position."""
+    """Return the header with unique names; unnamed columns become "column N"."""
     names = [name or f"column {k}" for k, name in enumerate(header, start=1)]
     number_of_name: dict[str, int] = {}
     for k, name in enumerate(names, start=1):
@@ -742,7 +742,7 @@ def _name_columns(header: list[str]) -> list[str]:
 def build_raw_table(
     cells: TextTable, file: str, texts: Mapping[str, bool] | None = None
 ) -> RawTable:
-    """Build a table with numeric and text columns from text cells.
+    """Convert text cells to a `RawTable` with numeric and text columns.
 
     `texts`: whether columns are text, where that is known.
     """
@@ -781,7 +781,7 @@ def build_raw_table(
 
 
 def _refuse_numeric_header(header: list[str], columns: list[dict[str, None]]) -> None:
-    """Raise if the header contains integers like all rows, so that it may be a row of data."""
+    """Raise DataError if the header looks like a row of integers."""
     cells = [cell for column in columns for cell in column]
     is_like_rows = all(map(INTEGER.fullmatch, (*header, *cells)))
     # options called 1, 2, 3, ..., or years
@@ -798,7 +798,7 @@ def _refuse_numeric_header(header: list[str], columns: list[dict[str, None]]) ->
 
 
 def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:
-    """Map columns that are text despite numeric cells to True."""
+    """Return {name: True} for columns to keep as text though cells are numeric."""
     # Examples: respondents 100 and 1e2, and answers with the label NA.
     is_text = {}
     answer_names = {name for name in header if simplify_name(name) in _ANSWER_NAMES}
@@ -822,7 +822,7 @@ def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> d
 
 
 def _drop_qualtrics_lines(cells: TextTable) -> TextTable:
-    """Drop the lines of questions and IDs that Qualtrics writes below the header."""
+    """Drop the two lines (questions, IDs) that Qualtrics writes below the header."""
     if not any(len(column) > 2 and column[1].startswith('{"ImportId"') for column in cells.columns):
         return cells
     note = join_notes(cells.note, "Qualtrics header lines (questions and IDs) dropped")
@@ -831,7 +831,7 @@ def _drop_qualtrics_lines(cells: TextTable) -> TextTable:
 
 
 def is_text_column(texts: set[str], decimal_comma: bool) -> bool | None:
-    """Return whether cells are text, not numbers; None if all are empty."""
+    """Return whether a column's cells are text; None if all are empty."""
     filled_texts = texts - MISSING
     if not filled_texts:
         return None
@@ -849,7 +849,7 @@ def is_text_column(texts: set[str], decimal_comma: bool) -> bool | None:
 
 
 def reread_label(label: str) -> str:
-    """Return a label as it is read back from a column without other labels.
+    """Return a label as it would be read back from a file, such as "100" for "1e2".
 
     Examples
     --------
@@ -862,7 +862,7 @@ def reread_label(label: str) -> str:
 def _convert_column(
     column: list[str], distinct: dict[str, None], decimal_comma: bool, text: bool | None = None
 ) -> "np.ndarray | pd.api.extensions.ExtensionArray":
-    """Convert cells to numbers if all distinct cells are numbers, else to text."""
+    """Convert a column of text cells to numbers if all are; else to texts."""
     # `text` decides where it is not None.
     texts = distinct.keys()
     if text is None:
@@ -877,7 +877,7 @@ def _convert_column(
 
 
 def _parse_float(text: str) -> float:
-    """Return the number in a cell, with a decimal comma or point; NaN for a gap."""
+    """Convert a cell to a float, decimal comma or point; NaN for a gap."""
     if text in MISSING:
         return np.nan
     if not NUMBER.fullmatch(text):
@@ -886,7 +886,7 @@ def _parse_float(text: str) -> float:
 
 
 def _retype_columns(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
-    """Convert text columns that contain only numbers after filtering rows."""
+    """Convert text columns to numbers if all cells left after filtering are."""
     numeric_columns = {}
     for name, cells in frame.items():
         if not pd.api.types.is_numeric_dtype(cells.dtype):
@@ -903,7 +903,7 @@ def _retype_columns(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
 def _build_text_array(
     column: list[str], distinct: dict[str, None]
 ) -> "np.ndarray | pd.api.extensions.ExtensionArray":
-    """Build an array of texts in which empty cells are missing."""
+    """Build a pandas array of texts; empty cells become missing."""
     text_index = index_labels(distinct)
     codes = np.fromiter(map(text_index.__getitem__, column), np.int64, len(column))
     return pd.Series([text or None for text in text_index]).array.take(codes)

@@ -1,4 +1,4 @@
-"""Rendering of findings: each file renders findings, none computes them.
+"""Output of findings: terminal, text, files, HTML reports, slides, app.
 
 readable.py  a table as people read it: headings, intervals in one column, cells as text
 text.py      a terminal

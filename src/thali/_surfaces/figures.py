@@ -1,4 +1,4 @@
-"""Pictures as files: each figure is drawn once; the same picture gives the same bytes."""
+"""Pictures as PNG, SVG or PDF files; each figure is drawn once."""
 
 import io
 from typing import Any, Protocol
@@ -22,14 +22,14 @@ _DIGITS = 9  # decimals of the positions of axes and of the bounding box
 
 
 class Drawable(Protocol):
-    """A `Picture`, or another object that draws axes."""
+    """Protocol of objects that draw themselves with matplotlib."""
 
     def draw(self) -> Any:
-        """Draw and return the axes."""
+        """Draw and return the matplotlib axes."""
 
 
 class Figures:
-    """The figures of pictures, kept open so that each is drawn only once.
+    """Cache of drawn matplotlib figures, by picture.
 
     A figure is laid out once, before it is first saved, so its files differ only in resolution.
 
@@ -57,7 +57,7 @@ class Figures:
     def save(
         self, picture: Drawable, picture_format: str, dots: float = _DOTS, across: int | None = None
     ) -> bytes:
-        """Return a picture as a file of a format, at `dots` per inch.
+        """Return a picture as the bytes of a file.
 
         `across`: width of the complete figure in dots; without it, only the bounding box is saved.
         """
@@ -81,7 +81,7 @@ class Figures:
         return image
 
     def _lay_out(self, picture: Drawable) -> tuple[Any, Any]:
-        """Return the figure of a picture and its bounding box in inches."""
+        """Draw a picture; return its figure and bounding box in inches."""
         import matplotlib
         import numpy as np
         from matplotlib import pyplot

@@ -1,4 +1,4 @@
-"""Findings as one self-contained HTML file, made by the templates in page/."""
+"""Self-contained HTML reports of findings, from the templates in page/."""
 
 import base64
 import html
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class PageTable(NamedTuple):
-    """A table of a section."""
+    """A table of a report's section, with its notes."""
 
     title: str
     frame: "pandas.DataFrame"  # its index is shown if it has a name
@@ -56,7 +56,7 @@ class PageTable(NamedTuple):
 
 
 class Section(NamedTuple):
-    """A section of a report; empty parts are not shown."""
+    """A section of a report: heading, sentences, table, pictures."""
 
     title: str
     sentences: tuple[str, ...] = ()
@@ -69,14 +69,14 @@ class Section(NamedTuple):
 
 
 class Chapter(NamedTuple):
-    """Sections under one heading."""
+    """A chapter of a report: heading and sections."""
 
     title: str
     sections: tuple[Section, ...]
 
 
 class Light(NamedTuple):
-    """A line that reports whether a part of the result is reliable."""
+    """A line in a report's head that shows whether one check passed."""
 
     is_good: bool
     headline: str
@@ -84,7 +84,7 @@ class Light(NamedTuple):
 
 
 class Cover(NamedTuple):
-    """Title, author and question of a report, and its data and date.
+    """Cover of a report: title, author, question, data, date.
 
     An empty title or question is replaced by a text of thali; empty data or date are unknown.
     """
@@ -97,7 +97,7 @@ class Cover(NamedTuple):
 
 
 class Document(NamedTuple):
-    """A report."""
+    """Content of a report, ready to be rendered as HTML."""
 
     title: str
     question: str  # the research question
@@ -128,7 +128,7 @@ def build_document(
     date: str,
     cover: Cover,
 ) -> Document:
-    """Build the report of a result.
+    """Build the content of a report from findings and cover.
 
     `description`: the result as text, or ""; `date`: the day of its draws, or "".
     """
@@ -177,7 +177,7 @@ def build_document(
 
 
 def _choose_lead(shown_findings: list[Finding]) -> Finding:
-    """Return the finding that answers the research question."""
+    """Return the finding that answers the main question, shown first."""
     # It is a finding that is marked as such, or else the first with a sentence and a picture.
     candidates = [
         finding for finding in shown_findings if finding.chapter == ANSWERS and finding.good is None
@@ -189,7 +189,7 @@ def _choose_lead(shown_findings: list[Finding]) -> Finding:
 
 
 def _list_pictures(finding: Finding) -> tuple[Picture, ...]:
-    """Return the picture of a finding, if it has one."""
+    """Return the finding's picture as a tuple; () without one."""
     if finding.picture is None:
         return ()
     return (finding.picture,)
@@ -198,7 +198,7 @@ def _list_pictures(finding: Finding) -> tuple[Picture, ...]:
 def _build_sections(
     shown_findings: list[Finding], lead: Finding, words: Words
 ) -> tuple[Section, ...]:
-    """Build one section per finding; the lead's section omits its shown parts."""
+    """Build a section for each finding; the lead's omits what the head shows."""
     sections = []
     for finding in shown_findings:
         section = build_section(finding, words)
@@ -210,7 +210,7 @@ def _build_sections(
 
 
 def build_section(finding: Finding, words: Words) -> Section:
-    """Build the section of a finding."""
+    """Build the section of one finding."""
     sentences = finding.format_sentences(words)
     if finding.key == "methods":
         sentences = [" ".join(sentences)]
@@ -223,12 +223,12 @@ def build_section(finding: Finding, words: Words) -> Section:
 
 
 def describe_fit(model: "Model") -> str:
-    """Return the model and its data as text."""
+    """Return the model's call and its data as one text."""
     return f"{_format_model_name(model)} of {model._fitted_to_}"
 
 
 def _format_model_name(model: Any) -> str:
-    """Return the name of a model as a heading."""
+    """Return the name of a model's class as a heading."""
     spec = find_spec(model)
     if spec is None:
         return type(model).__name__
@@ -239,7 +239,7 @@ def _format_model_name(model: Any) -> str:
 
 
 def list_run_facts(model: "Model") -> tuple[tuple[str, str], ...]:
-    """Return the model and the settings of its run, by name."""
+    """Return (name, text) facts: the model and the settings of its run."""
     facts = [("Model", " ".join(model._format_call().split()))]
     facts += [
         (name.replace("_", " ").capitalize(), _format_setting(name, setting))
@@ -249,14 +249,14 @@ def list_run_facts(model: "Model") -> tuple[tuple[str, str], ...]:
 
 
 def _format_setting(name: str, setting: int) -> str:
-    """Return a setting as text; a seed has no commas."""
+    """Return a run setting as text; thousands get commas, seeds do not."""
     if name == "random_seed":
         return str(setting)
     return f"{setting:,}"
 
 
 def find_fit_date(model: Any) -> str:
-    """Return the day of the draws, or ""."""
+    """Return the day on which the draws were made; "" if unknown."""
     if has_draws(model):
         return str(model.posterior_.attrs["created_at"])[:10]
     return ""
@@ -274,7 +274,7 @@ Drawing = TypeVar("Drawing")
 
 
 def make_or_warn(name: str, make: Callable[[], Drawing]) -> Drawing | None:
-    """Return the result of `make`; if it fails, warn and return None.
+    """Return `make()`; if it raises, warn and return None.
 
     `name`: the name of the result in the warning.
     """
@@ -286,7 +286,7 @@ def make_or_warn(name: str, make: Callable[[], Drawing]) -> Drawing | None:
 
 
 class PagePicture(NamedTuple):
-    """A picture on a page."""
+    """A picture on a page: HTML element, caption, number."""
 
     content: str  # HTML
     caption: str
@@ -294,7 +294,7 @@ class PagePicture(NamedTuple):
 
 
 def draw_page_picture(figures: Figures, picture: Picture, number: int) -> PagePicture:
-    """Draw a picture of a page as SVG, or as PNG if that is smaller."""
+    """Draw a picture as SVG, or as PNG if that is smaller."""
     svg = figures.save(picture, "svg").decode()
     if len(svg) <= MAX_SVG:
         picture_html = _inline_svg(svg, picture.caption, f"p{number}-")
@@ -307,7 +307,7 @@ def draw_page_picture(figures: Figures, picture: Picture, number: int) -> PagePi
 
 
 def _reduce_colours(png: bytes) -> bytes:
-    """Return the PNG with its colours reduced to a palette, which makes it smaller."""
+    """Return a PNG with a reduced colour palette, which is smaller."""
     from PIL import Image
 
     buffer = io.BytesIO()
@@ -321,7 +321,7 @@ def _reduce_colours(png: bytes) -> bytes:
 
 
 def _inline_svg(svg: str, caption: str, prefix: str) -> str:
-    """Return an SVG as an element of a page; `prefix` makes its names unique."""
+    """Return an SVG as HTML element whose ids start with `prefix`."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(
         r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>|<!--.*?-->", "", svg, flags=re.DOTALL
@@ -347,7 +347,7 @@ MAX_ROWS = 1_000  # maximum rows of a table
 
 
 class _PageRows(NamedTuple):
-    """A table on a page: its cells, and whether each is in a column of text."""
+    """A table as texts: cells, and which columns are text."""
 
     title: str
     size: str
@@ -358,7 +358,7 @@ class _PageRows(NamedTuple):
 
 
 def render_document(document: Document, figures: Figures | None = None) -> str:
-    """Render a report as HTML; the same report gives the same text.
+    """Render a report as one HTML text.
 
     `figures`: figures drawn so far.
     """
@@ -369,7 +369,7 @@ def render_document(document: Document, figures: Figures | None = None) -> str:
 
 
 def _render_template(document: Document, figures: Figures) -> str:
-    """Render the template of a report."""
+    """Fill the report template with the document and its pictures."""
     picture_numbers = itertools.count(1)
     sections = [section for chapter in document.chapters for section in chapter.sections]
     scripts, lead = [], None
@@ -407,7 +407,7 @@ def _render_template(document: Document, figures: Figures) -> str:
 def _build_chapter_context(
     chapter: Chapter, picture_numbers: Any, figures: Figures
 ) -> dict[str, Any]:
-    """Return the context of a chapter."""
+    """Return the template variables of a chapter."""
     anchor = re.sub(r"\W+", "-", chapter.title.lower()).strip("-")
     sections = [
         _build_section_context(section, f"{anchor}-{index}", picture_numbers, figures)
@@ -419,7 +419,7 @@ def _build_chapter_context(
 def _build_section_context(
     section: Section, anchor: str, picture_numbers: Any, figures: Figures
 ) -> dict[str, Any]:
-    """Return the context of a section."""
+    """Return the template variables of a section."""
     context = section._asdict()
     context["anchor"] = anchor
     context["pictures"] = []
@@ -437,7 +437,7 @@ def _build_section_context(
 
 
 def _build_page_rows(table: PageTable) -> _PageRows:
-    """Return a table as the template of a report shows it."""
+    """Return a table as texts for the report template."""
     frame = table.frame
     text_table = format_table(frame, PAGE_MARKS, MAX_ROWS)
     size = f"{len(frame):,} rows"
@@ -456,12 +456,12 @@ def _build_page_rows(table: PageTable) -> _PageRows:
 
 
 def _read_file(name: str) -> str:
-    """Return the text of a file in page/."""
+    """Return the text of a file in the folder page/."""
     return (files("thali._surfaces") / "page" / name).read_text("utf-8")
 
 
 def _load_template() -> "jinja2.Template":
-    """Load the template of reports."""
+    """Load the report template of jinja2."""
     import jinja2
 
     loader = jinja2.DictLoader(

@@ -1,4 +1,4 @@
-"""Tables as text: the index as columns, readable headings, and intervals in one column.
+"""Data frames as tables of text: readable headings, sensible decimals, joined intervals.
 
 Function `align` writes the columns as plain text.
 """
@@ -35,7 +35,7 @@ _ERRORS = ("sd", "std_error", "mcse", "mcse_mean")
 
 
 class FormattedTable(NamedTuple):
-    """A table as text."""
+    """A table as texts: headings, rows, and which columns are text."""
 
     head: list[str]
     rows: list[list[str]]
@@ -46,7 +46,7 @@ class FormattedTable(NamedTuple):
 def format_table(
     table: "pandas.DataFrame", marks: Marks = TERMINAL_MARKS, max_rows: int | None = None
 ) -> FormattedTable:
-    """Return the first rows of a table as text."""
+    """Format the first rows of a data frame as texts."""
     frame = table
     if max_rows is not None:
         frame = table.head(max_rows)
@@ -63,7 +63,7 @@ def format_table(
 
 
 class _TextColumn(NamedTuple):
-    """A column as text."""
+    """A column as texts: heading, cells, whether it is text."""
 
     head: str
     cells: list[str]
@@ -71,7 +71,7 @@ class _TextColumn(NamedTuple):
 
 
 def _format_index(frame: "pandas.DataFrame", marks: Marks) -> list[_TextColumn]:
-    """Return the index of a table as columns of text."""
+    """Format the index levels of a data frame as text columns."""
     index, columns = frame.index.to_frame(index=False), []
     for position, index_name in enumerate(frame.index.names):
         name = ""
@@ -83,7 +83,7 @@ def _format_index(frame: "pandas.DataFrame", marks: Marks) -> list[_TextColumn]:
 
 
 class _TableCells(NamedTuple):
-    """The cells of a table by column, and the decimals of each cell."""
+    """Cells of a table by column, and the number of decimals of each cell."""
 
     names: list[str]
     cells: list[list[Any]]
@@ -91,11 +91,11 @@ class _TableCells(NamedTuple):
     marks: Marks
 
     def format_column(self, column: int, format_name: str) -> list[str]:
-        """Return a column as text, with the number format of this name."""
+        """Format a column's cells as texts."""
         return format_cells(format_name, self.cells[column], self.decimals[column], self.marks)
 
     def format_interval(self, low_column: int, high_column: int) -> list[str]:
-        """Return the two ends of intervals as one column of text."""
+        """Format two columns of interval ends as one column "low to high"."""
         # ends have the decimals of their column, such as a rating without decimals
         base_name = self.names[low_column]
         if base_name == "low" and low_column:
@@ -118,7 +118,7 @@ class _TableCells(NamedTuple):
 def _format_columns(
     frame: "pandas.DataFrame", attrs: dict[Any, Any], marks: Marks
 ) -> Iterator[_TextColumn]:
-    """Yield the columns of a table as text; `attrs`: the attributes of the complete table."""
+    """Yield the columns of a data frame as text columns."""
     level = attrs.get("interval", INTERVAL)
     is_monte_carlo, headings = attrs.get(MONTE_CARLO, False), attrs.get(HEADINGS, {})
     names = [str(name) for name in frame.columns]
@@ -139,7 +139,7 @@ def _format_columns(
 
 
 def _find_fixed_decimals(name: str) -> int | None:
-    """Return the fixed number of decimals of a column; None if it is not fixed."""
+    """Return the fixed number of decimals of a known column; None if variable."""
     if name in COLUMNS:
         return COLUMNS[name].decimals
     return None
@@ -151,7 +151,7 @@ def format_cells(
     row_decimals: Sequence[int] = (),
     marks: Marks = TERMINAL_MARKS,
 ) -> list[str]:
-    """Return the cells of a column: three decimals, more for small numbers.
+    """Format a column's cells as texts with three decimals, more for small numbers.
 
     `row_decimals`: minimum decimals of each row.
     """
@@ -166,14 +166,14 @@ def format_cells(
 
 
 def _convert_integers(column_cells: list[Any]) -> list[Any]:
-    """Return cells as integers if all are integers."""
+    """Return whole floats as ints if all cells are whole."""
     if all(isinstance(number, float) and number.is_integer() for number in column_cells):
         return [int(number) for number in column_cells]
     return column_cells
 
 
 class _NumberColumns(NamedTuple):
-    """The columns of a number, of its interval and of its errors, by position."""
+    """Positions of the columns of a number, its interval ends and its errors."""
 
     numbers: list[int]
     ends: list[int]
@@ -183,7 +183,7 @@ class _NumberColumns(NamedTuple):
 def _count_row_decimals(
     names: list[str], columns: list[list[Any]], monte_carlo: bool
 ) -> list[list[int]]:
-    """Return the decimals of each number, given the uncertainty in its row."""
+    """Return the number of decimals of each cell, from its row's interval width."""
     # The result has one list per column.
     decimals_by_column = [[DECIMALS] * len(column_cells) for column_cells in columns]
     for figure in _group_columns(names):
@@ -214,14 +214,14 @@ def _count_row_decimals(
 
 
 def _convert_to_float(cell: Any) -> float:
-    """Return a cell as a number, or NaN."""
+    """Return a cell as float; NaN if it is no number."""
     if isinstance(cell, Real):
         return float(cell)
     return math.nan
 
 
 def _group_columns(names: list[str]) -> list[_NumberColumns]:
-    """Group columns into numbers with their intervals and errors."""
+    """Group the columns of each number with its interval and error columns."""
     # An interval or error belongs to the column that it names, or to the column before it.
     group_by_column: dict[str, _NumberColumns] = defaultdict(lambda: _NumberColumns([], [], []))
     last_column = ""
@@ -247,14 +247,14 @@ def _group_columns(names: list[str]) -> list[_NumberColumns]:
 
 
 def _format_row_names(marks: Marks, name: str, names: list[Any]) -> list[str]:
-    """Return row names as text, as numbers if the column has a number format."""
+    """Format the cells of an index level as texts."""
     if name not in COLUMNS and all(isinstance(row_name, str | int) for row_name in names):
         return list(map(str, names))
     return format_cells(name, names, marks=marks)
 
 
 def _swap_interval_end(name: str, end: str, other_end: str) -> str | None:
-    """Return the column of the other interval end; None if the column is not this end."""
+    """Return the column name of the other interval end; None for other columns."""
     if name == end or name.endswith(f"_{end}"):
         return f"{name.removesuffix(end)}{other_end}"
     stem, bracket, suffix = name.partition("[")
@@ -264,7 +264,7 @@ def _swap_interval_end(name: str, end: str, other_end: str) -> str | None:
 
 
 def _format_interval_heading(name: str, columns: list[str], column: int, level: float) -> str:
-    """Return the heading of an interval, with its column unless that is adjacent."""
+    """Return the heading of an interval column, such as "89 % interval"."""
     column_before = ""
     if column:
         column_before = columns[column - 1]
@@ -282,7 +282,7 @@ def _format_interval_heading(name: str, columns: list[str], column: int, level: 
 
 
 def _count_small_decimals(column: str, column_cells: Sequence[object]) -> int | None:
-    """Return the decimals of a column of small numbers; None for three."""
+    """Return the decimals that small numbers of a column need; None: default."""
     numbers = [
         abs(number)
         for number in column_cells
@@ -296,7 +296,7 @@ def _count_small_decimals(column: str, column_cells: Sequence[object]) -> int | 
 def _count_cell_decimals(
     column: str, column_cells: Sequence[object], row_decimals: Sequence[int]
 ) -> list[int | None]:
-    """Return the decimals of each cell, None for the default."""
+    """Return the number of decimals of each cell; None: default."""
     # `row_decimals`: minimum decimals of each row.
     small_decimals = _count_small_decimals(column, column_cells)
     minimum_decimals = row_decimals or [DECIMALS] * len(column_cells)
@@ -310,7 +310,7 @@ def _count_cell_decimals(
 
 
 def _count_interval_decimals(numbers: Sequence[float], width: float) -> int:
-    """Return the decimals of a number and its interval."""
+    """Return the decimals that show two digits of an interval's width."""
     # Small numbers show two digits of the interval's width.
     magnitudes = [abs(number) for number in numbers if math.isfinite(number)]
     if not magnitudes or not max(magnitudes) < _SMALL_FIGURE or not 0.0 < width < math.inf:
@@ -322,7 +322,7 @@ def _count_interval_decimals(numbers: Sequence[float], width: float) -> int:
 
 
 def align(rows: list[tuple[str, ...]], left: set[int]) -> str:
-    """Return columns of text, separated by two blanks.
+    """Join rows of texts into lines with aligned columns.
 
     Columns in `left` are aligned on the left, others on the right. A cell is one line, as wide as a
     terminal shows it.
@@ -334,7 +334,7 @@ def align(rows: list[tuple[str, ...]], left: set[int]) -> str:
 
 
 def _pad_cell(cell: str, width: int, is_left: bool) -> str:
-    """Return a cell with blanks up to a width."""
+    """Fill a cell with blanks up to a display width."""
     blanks = " " * (width - display_width(cell))
     if is_left:
         return cell + blanks

@@ -1,4 +1,4 @@
-"""Findings of any result, and reports as HTML files."""
+"""Public functions `findings`, `report` and `slides` for any result."""
 
 from importlib.resources import files
 from pathlib import Path
@@ -13,9 +13,9 @@ from thali._model import printed_findings
 from thali._model.base import Model
 from thali._model.finding import Findings
 from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
-from thali._paired import board_report
 from thali._paired import findings as of_leaderboard
-from thali._paired.board import Leaderboard
+from thali._paired import leaderboard_report
+from thali._paired.leaderboard_result import Leaderboard
 from thali._printed import PrintedResult
 from thali.errors import PYTHON, ArgumentError, DataError, Words
 
@@ -81,14 +81,14 @@ def findings(answer: Any, **settings: Any) -> Findings:
 
 
 def read_references() -> dict[str, str]:
-    """Return the entries of `references.bib` by key."""
+    """Return the BibTeX entries of references.bib, by key."""
     text = (files("thali._surfaces") / "references.bib").read_text("utf-8")
     entry_list = [entry.strip() for entry in text.split("\n\n") if entry.strip()]
     return {entry[entry.index("{") + 1 : entry.index(",")]: entry for entry in entry_list}
 
 
 def format_own_citation() -> str:
-    """Return the BibTeX entry of this version of thali."""
+    """Return the BibTeX entry for citing this version of thali."""
     from thali import __version__
 
     return (
@@ -199,7 +199,7 @@ def render_report(
     figures: Figures | None = None,
     cover: Cover = EMPTY_COVER,
 ) -> bytes:
-    """Return the report as HTML.
+    """Return the HTML report of a result as bytes.
 
     `command`: the command that made the fit; `settings`: settings of a model's findings.
     """
@@ -211,15 +211,15 @@ def render_report(
         run_facts, date = list_run_facts(subject), find_fit_date(subject)
         command = command or subject._format_python()
     elif isinstance(subject, Leaderboard):
-        run_facts = board_report.list_settings(subject)
-        command = command or board_report.format_python(subject)
+        run_facts = leaderboard_report.list_settings(subject)
+        command = command or leaderboard_report.format_python(subject)
     description = describe_subject(subject)
     document = build_document(findings, words, description, run_facts, command, date, cover)
     return render_document(document, figures).encode()
 
 
 def compute_findings(subject: Any, settings: AnswerSettings = DEFAULT_SETTINGS) -> Findings:
-    """Return the findings of a result; settings apply to models only."""
+    """Return the findings of a model, comparison, leaderboard or test."""
     if isinstance(subject, Model):
         return subject._build_findings(
             subject._complete_settings(subject._get_fit_data(), settings)
@@ -228,9 +228,9 @@ def compute_findings(subject: Any, settings: AnswerSettings = DEFAULT_SETTINGS) 
 
 
 def describe_subject(subject: Any) -> str:
-    """Return a description of a model or leaderboard, or ""."""
+    """Return the sentence below a report's title; "" for other results."""
     if isinstance(subject, Leaderboard):
-        return board_report.describe_board(subject)
+        return leaderboard_report.describe_board(subject)
     if isinstance(subject, Model):
         return describe_fit(subject)
     return ""

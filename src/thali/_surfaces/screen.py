@@ -1,4 +1,4 @@
-"""Findings on one screen of a terminal: warnings, then results, then hints."""
+"""Findings on one terminal screen: warnings, results, hints."""
 
 import shutil
 from collections.abc import Sequence
@@ -46,7 +46,7 @@ _LabelledLines = list[tuple[str, list[str]]]  # label, and its lines
 
 
 class _Block(NamedTuple):
-    """A label with lines of text, of parts and of a table; its first line is the heading."""
+    """One finding on the screen: label, lines of text, and table rows."""
 
     label: str
     text: list[str]
@@ -56,7 +56,7 @@ class _Block(NamedTuple):
     place: int  # position of the table among all tables
 
     def lines(self, max_tables: int, max_rows: int, max_text_lines: int, width: int) -> list[str]:
-        """Return the lines within limits; warnings keep their text while rows fit."""
+        """Return the block's lines within limits on tables, rows and text lines."""
         max_lines = max_text_lines
         if max_rows and self.label == _WARNING:
             max_lines = 6
@@ -72,9 +72,9 @@ class _Block(NamedTuple):
 def format_screen(
     findings: Findings, words: Words, head: str, hints: Sequence[str], is_read: bool = False
 ) -> str:
-    """Return one screen of findings.
+    """Format findings as one screen of text.
 
-    `head`: a sentence about the data; `more`: options and commands that show more; `is_read`:
+    `head`: a sentence about the data; `hints`: options and commands that show more; `is_read`:
     whether the terminal already shows the head, which then only takes up lines.
     """
     briefs, width = _order_findings(findings), find_terminal_width()
@@ -108,12 +108,12 @@ def format_screen(
 
 
 def _count_lines(blocks: _LabelledLines) -> int:
-    """Return the total number of lines of labelled blocks."""
+    """Return the total number of lines of all blocks."""
     return sum(len(lines) for _, lines in blocks)
 
 
 def format_summary(findings: Findings, words: Words) -> str:
-    """Return warnings, one per line, and the sentence of the first result."""
+    """Format findings as warnings and one sentence, for --quiet."""
     ordered_findings = _order_findings(findings)
     warnings = [
         f"{_WARNING}: {_format_text(finding, brief, words)}"
@@ -129,12 +129,12 @@ def format_summary(findings: Findings, words: Words) -> str:
 
 
 def find_terminal_width() -> int:
-    """Return the width of the terminal within limits; 80 without a terminal."""
+    """Return the terminal's width in characters, within limits."""
     return min(max(shutil.get_terminal_size((_DEFAULT_WIDTH, LINES)).columns, _NARROWEST), _WIDEST)
 
 
 def _order_findings(findings: Findings) -> list[tuple[Finding, Brief]]:
-    """Return the findings of a screen, warnings first, then by chapter."""
+    """Return (finding, brief) pairs in screen order: warnings, then by chapter."""
     briefed_findings = [
         (finding, finding.brief or Brief(""))
         for finding in findings.select_surface(SCREEN)
@@ -147,21 +147,21 @@ def _order_findings(findings: Findings) -> list[tuple[Finding, Brief]]:
 
 
 def _is_warning(finding: Finding) -> bool:
-    """Return whether a finding reports a problem of the fit, or failed."""
+    """Return whether a finding reports a problem and so becomes a WARNING."""
     return finding.good is False and (
         finding.brief is None or finding.chapter in (MISSES, STATISTICS)
     )
 
 
 def _find_label(finding: Finding, brief: Brief) -> str:
-    """Return the label of a finding on a screen."""
+    """Return the label at the left of a finding: "WARNING" or its own."""
     if _is_warning(finding):
         return _WARNING
     return brief.label
 
 
 def _format_text(finding: Finding, brief: Brief, words: Words) -> str:
-    """Return the sentence of a finding for a screen."""
+    """Return the sentence that the screen shows for a finding."""
     text = brief.text
     if text is None:
         text = finding.sentence
@@ -169,7 +169,7 @@ def _format_text(finding: Finding, brief: Brief, words: Words) -> str:
 
 
 def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: int) -> _Block:
-    """Format a finding as a block of lines of `width`, after `n_tables` tables."""
+    """Build the block of one finding, `width` characters wide."""
     parts = [
         f"{cut_text(name, _MAX_NAME)} {part_text}" for name, part_text in brief.parts[:_MAX_ROWS]
     ]
@@ -183,7 +183,7 @@ def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: 
 
 
 def _format_short_table(table: "pandas.DataFrame", width: int) -> list[str]:
-    """Return the heading and first rows of a table as lines."""
+    """Format a table's first rows as lines of at most `width` characters."""
     # Texts are cut, then columns are removed, until the table fits.
     text_table = format_table(_round_probabilities(table.head(_MAX_ROWS)))
     rows = [
@@ -207,12 +207,12 @@ def _format_short_table(table: "pandas.DataFrame", width: int) -> list[str]:
 
 
 def _measure_width(columns: Sequence[tuple[str, ...]]) -> int:
-    """Return the width of columns of text."""
+    """Return the display width of columns joined by two blanks."""
     return sum(max(map(display_width, column)) + 2 for column in columns) - 2
 
 
 def _round_probabilities(table: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Return the table with probabilities, and their intervals, as in sentences."""
+    """Return the table with probabilities as rounded texts."""
     names = [
         name
         for name in table
@@ -227,14 +227,14 @@ def _round_probabilities(table: "pandas.DataFrame") -> "pandas.DataFrame":
 
 
 def _format_known_probability(probability: float) -> str:
-    """Return a probability as text; NaN as a hyphen."""
+    """Format a probability as text; NaN as "-"."""
     if probability != probability:
         return "-"
     return format_probability(probability)
 
 
 def _add_labels(blocks: _LabelledLines, indent: int) -> list[str]:
-    """Return the lines of blocks with their labels."""
+    """Return the lines of all blocks, with labels in the left margin."""
     labelled_lines = []
     for label, lines in blocks:
         labels = [label, *[""] * len(lines)]
@@ -249,7 +249,9 @@ def _add_labels(blocks: _LabelledLines, indent: int) -> list[str]:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """Split a text into lines of a width; a zero byte is an unbreakable blank.
+    """Wrap a text into lines of at most `width` characters.
+
+    A zero byte is an unbreakable blank.
 
     Examples
     --------
@@ -267,7 +269,7 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def shorten_lines(lines: list[str], max_lines: int, width: int) -> list[str]:
-    """Return the first lines; a mark after the last complete word tells that lines are missing."""
+    """Return at most `max_lines` lines; "…" marks missing ones."""
     if len(lines) <= max_lines:
         return lines
     last = lines[max_lines - 1]
@@ -277,14 +279,14 @@ def shorten_lines(lines: list[str], max_lines: int, width: int) -> list[str]:
 
 
 def cut_text(text: str, width: int) -> str:
-    """Return the text cut to a width, with a mark."""
+    """Cut a text to a display width, with "…" at the end."""
     if display_width(text) <= width:
         return text
     return f"{_split_word(text, width - 1)[0].rstrip()}…"
 
 
 def _split_word(word: str, width: int) -> list[str]:
-    """Split a word into pieces of a width."""
+    """Split a word into pieces of at most `width` characters."""
     pieces = [""]
     for letter in word:
         if display_width(pieces[-1] + letter) > width:
@@ -294,5 +296,5 @@ def _split_word(word: str, width: int) -> list[str]:
 
 
 def _join_parts(parts: Sequence[str], width: int) -> list[str]:
-    """Join parts into lines that break only between parts."""
+    """Join parts with "|" into lines that break only between parts."""
     return wrap("\0| ".join(part.replace(" ", "\0") for part in parts), width)

@@ -1,4 +1,4 @@
-"""Slides: one picture per page of 16 to 9, below its sentence."""
+"""Slides of 16 to 9: a picture below its sentence."""
 
 import re
 import textwrap
@@ -26,14 +26,14 @@ _SENTENCES = re.compile(r"(?<=[.!?]) (?=[A-Z“])")  # the blank between two sen
 
 @dataclass(frozen=True)
 class Slide:
-    """A picture with its sentence above."""
+    """A slide: sentence and picture."""
 
     picture: Picture
     sentence: str
     about: str  # description of the data
 
     def draw(self) -> Any:
-        """Draw the picture on a figure of 16 to 9 that is as large as necessary."""
+        """Draw the slide as a matplotlib figure; return its axes."""
         axes = self.picture.draw()
         figure = np.ravel(axes)[0].figure
         lines = textwrap.wrap(
@@ -69,7 +69,7 @@ class Slide:
 
 
 def build_slides(findings: Findings, words: Words, subtitle: str) -> dict[str, Slide]:
-    """Return a slide for each result with a picture, by file name."""
+    """Build a slide for each finding with a picture, by file name."""
     slide_by_name: dict[str, Slide] = {}
     for finding in findings.select_surface(PAGE):
         if finding.picture is None or finding.chapter != ANSWERS:
@@ -83,12 +83,12 @@ def build_slides(findings: Findings, words: Words, subtitle: str) -> dict[str, S
 
 
 def is_slide(name: str) -> bool:
-    """Return whether a file name is the name of a slide."""
+    """Return whether a file name is that of a slide."""
     return _FILE.fullmatch(name) is not None
 
 
 def draw_slides(slides: dict[str, Slide]) -> dict[str, bytes]:
-    """Return each slide as a file of each format."""
+    """Return the slides as {file name: bytes}."""
     with Figures() as figures:
         return {
             f"{name}.{slide_format}": figures.save(slide, slide_format, across=_PIXELS)

@@ -1,4 +1,4 @@
-"""Findings as plain text for a terminal: aligned, with complete names."""
+"""Findings as plain text with complete tables."""
 
 from collections.abc import Iterable
 
@@ -10,14 +10,14 @@ from .readable import align, format_table
 
 
 def format_all_findings(findings: Findings, words: Words) -> str:
-    """Return all findings of a terminal as text."""
+    """Format all findings as text with complete tables."""
     return "\n\n".join(
         filter(None, (format_finding(finding, words) for finding in findings.select_surface(TEXT)))
     )
 
 
 def format_finding(finding: Finding, words: Words) -> str:
-    """Return the sentences and the table of a finding as text."""
+    """Format one finding as text: sentences, then the table."""
     lines = finding.format_sentences(words)
     if finding.good is False and finding.table is None:
         lines[:1] = [f"WARNING: {sentence}" for sentence in lines[:1]]
@@ -30,7 +30,7 @@ def format_finding(finding: Finding, words: Words) -> str:
 
 
 def _format_finding_table(finding: Finding) -> Iterable[str]:
-    """Return the table of a finding as lines."""
+    """Yield the lines of a finding's table."""
     table = finding.main_table
     if table is None or not finding.is_printed or not len(table):
         return ()

@@ -1,1 +1,1 @@
-"""Worths of options: their posterior density, and draws of it, for leaderboards."""
+"""Bradley-Terry-Luce worths of options: model, posterior density and samplers."""

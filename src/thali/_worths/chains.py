@@ -1,5 +1,4 @@
-"""Chains of worths, judges and drift: Hamiltonian trajectories given standard deviations, and moves
-of scales."""
+"""Hamiltonian chains of worths, judges and drift, with moves of their prior standard deviations."""
 
 import math
 from functools import lru_cache
@@ -35,7 +34,7 @@ _TARGET_ACCEPTANCE = 0.8
 
 
 class Sampler:
-    r"""Sampler of points and standard deviations: a trajectory, then moves of scales.
+    r"""Sampler of parameters by Hamiltonian trajectories, and of prior sds by slices.
 
     A sweep samples log worths, log nu, coefficients and log discriminations by a trajectory given
     the standard deviations; then each standard deviation given all else; then each with the
@@ -50,6 +49,7 @@ class Sampler:
     """
 
     def __init__(self, marginal: Marginal):
+        """Prepare the metric of trajectories from the curvature at the mode."""
         self.density = density = marginal.density
         self.spreads, self.mode = marginal.best
         self.learned = marginal.learned
@@ -58,7 +58,7 @@ class Sampler:
         self.step = 0.5
 
     def draw_start(self, rng: np.random.Generator, chains: int) -> ScaleState:
-        """Draw points about the mode, more widely than the posterior."""
+        """Draw starting parameters around the mode, more dispersed than the posterior."""
         normal = rng.standard_normal((self.density.size, chains))
         deviations = self.mode.factor.draw(normal)
         deviations[~self.density.is_free] = 0.0
@@ -67,7 +67,7 @@ class Sampler:
         return ScaleState.from_points(self.density, self.mode.point[:, None] + deviations, logs)
 
     def sweep(self, rng: np.random.Generator, state: ScaleState) -> tuple[ScaleState, np.ndarray]:
-        """Make all moves once; return the state and acceptance probabilities (chains,)."""
+        """Update parameters and prior sds once; return state and acceptance, (n_chains,)."""
         # trajectories may diverge
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             state, acceptance = self._run_trajectory(rng, state)
@@ -76,7 +76,7 @@ class Sampler:
     # Trajectories ---------------------------------------------------------------------------------
 
     def _factorise_curvature(self, lattice_point: tuple[int, ...]) -> BorderedFactor:
-        """Return the factor of the curvature with the standard deviations of a lattice point."""
+        """Return the factor of the curvature at the prior sds of one grid point."""
         logs = np.log(np.array(self.spreads))
         logs[list(self.learned)] = _FACTOR_SPACING * np.array(lattice_point)
         return BorderedFactor(
@@ -86,7 +86,7 @@ class Sampler:
     def _run_trajectory(
         self, rng: np.random.Generator, state: ScaleState
     ) -> tuple[ScaleState, np.ndarray]:
-        """Run a Hamiltonian trajectory of each chain; velocities v have covariance H⁻¹."""
+        """Update the parameters of each chain by one Hamiltonian trajectory."""
         density, spreads = self.density, state.spreads
         lattice_points = np.round(state.logs[list(self.learned)] / _FACTOR_SPACING).astype(int).T
         unique_points, group_of_chain = np.unique(lattice_points, axis=0, return_inverse=True)
@@ -96,6 +96,7 @@ class Sampler:
         ]
 
         def apply_factors(method: str, vectors: np.ndarray) -> np.ndarray:
+            """Apply each chain's curvature factor to its column of vectors."""
             products = np.empty_like(vectors)
             for factor, columns in groups:
                 products[:, columns] = getattr(factor, method)(vectors[:, columns])
@@ -134,7 +135,7 @@ class Sampler:
 
 
 class ChainDraws(NamedTuple):
-    """The draws of all chains."""
+    """Draws of all chains: parameters, prior sds and reported quantities."""
 
     points: np.ndarray  # (size, draws)
     spreads: Spreads
@@ -144,7 +145,7 @@ class ChainDraws(NamedTuple):
 def run_chains(
     marginal: Marginal, random_seed: object, progressbar: bool = False, chains: int = N_CHAINS
 ) -> ChainDraws:
-    """Draw until reported quantities have R-hat up to 1.01 and ESS of 400.
+    """Draw until the reported quantities have R-hat <= 1.01 and ESS >= 400.
 
     Warns
     -----
@@ -187,7 +188,7 @@ def run_chains(
 def tune_step(
     sampler: Sampler, rng: np.random.Generator, state: ScaleState, sweeps: int
 ) -> ScaleState:
-    """Find the step by dual averaging (Hoffman & Gelman 2014); return the last state."""
+    """Find the step size by dual averaging (Hoffman & Gelman 2014); return the last state."""
     shrinkage_point, mean_error, mean_log_step = (
         math.log(10.0 * sampler.step),
         0.0,
@@ -204,7 +205,7 @@ def tune_step(
 
 
 def _compute_diagnostics(reported: np.ndarray) -> tuple[float, float]:
-    """Return the largest R-hat and the smallest effective sample size."""
+    """Return the largest R-hat and the smallest ESS of the reported quantities."""
     # Effective sample sizes of tails count only where the other limits are met.
     ess, r_hat = compute_ess_and_r_hat(reported)
     largest_r_hat, smallest_ess = float(r_hat.max()), float(ess.min())
@@ -214,7 +215,7 @@ def _compute_diagnostics(reported: np.ndarray) -> tuple[float, float]:
 
 
 def reported_quantities(density: Density, points: np.ndarray, logs: np.ndarray) -> np.ndarray:
-    """Return the reported quantities that judge convergence, (quantities, chains, draws).
+    """Return the quantities by which convergence is checked, (quantities, chains, draws).
 
     These are log worths of options that are present, the other coordinates of a point, and the
     logarithms of the learned standard deviations.
@@ -227,5 +228,5 @@ def reported_quantities(density: Density, points: np.ndarray, logs: np.ndarray) 
 
 
 def adapt_step(step: float, acceptance: np.ndarray) -> float:
-    """Return a step nearer to one with an acceptance of 0.8."""
+    """Return a step size nearer to one with an acceptance rate of 0.8."""
     return min(step * math.exp(0.3 * (float(acceptance.mean()) - _TARGET_ACCEPTANCE)), 1.5)

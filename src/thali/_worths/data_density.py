@@ -1,4 +1,4 @@
-"""Densities of comparisons, rankings, choices from sets, and best-worst choices."""
+"""Densities of worths for comparisons, rankings, choices from sets and best-worst choices."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ _MIN_CURVATURE = 1e-10
 
 
 def convert_for_likelihood(data: Any, rule: str = RANKING) -> Any:
-    """Convert data to the form whose likelihood is computed.
+    """Return data in the form (pairs or sets) whose likelihood is computed.
 
     Best and worst of three options are a ranking; choices from two options are comparisons.
 
@@ -49,7 +49,7 @@ def convert_for_likelihood(data: Any, rule: str = RANKING) -> Any:
 def build_density(
     data: Any, lapse: float, has_ties: bool, rule: str = RANKING, has_prior: bool = True
 ) -> Density:
-    """Build the density of data from `convert_for_likelihood`."""
+    """Build the posterior density of worths for data from `convert_for_likelihood`."""
     if isinstance(data, Choices):
         rows = count_distinct_answers(data, lapse, with_judges=False)
         if data.worst is not None:
@@ -67,7 +67,7 @@ def build_density(
 
 
 def split_by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarray | None]:
-    """Split rows of a density by respondent; return it with each row's respondent.
+    """Return the density with answers split by respondent, and each row's respondent.
 
     Without respondents the density is unchanged, and None is returned.
     """
@@ -94,7 +94,7 @@ def split_by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarra
 
 
 def check_estimable(data: Any, density: Density) -> None:
-    """Refuse converted data whose estimates of worths or coefficients are not finite.
+    """Raise DataError for data without finite maximum-likelihood estimates.
 
     Raises
     ------
@@ -125,7 +125,7 @@ def check_estimable(data: Any, density: Density) -> None:
 
 
 def list_wins(data: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return winner and loser of each observed preference, as options."""
+    """Return indices of the winner and of the loser of each observed preference."""
     if isinstance(data, Choices):
         row, position = list_row_members(data)
         member, is_not_chosen = data.members[position], ~data.are_chosen(row, position)
@@ -147,7 +147,7 @@ def list_wins(data: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def keep_single_choices(data: Any) -> Any:
-    """Drop sets with several tied choices, as checks count single options.
+    """Return the data without sets in which several options tied as best.
 
     Raises
     ------

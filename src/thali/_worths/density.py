@@ -1,5 +1,4 @@
-"""The posterior density of worths seen by judges, in time, with ties and covariates, and its
-derivatives."""
+"""Posterior density of worths with judges, periods, ties and covariates, and its derivatives."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -27,7 +26,7 @@ _BLOCK_TERMS = 1 << 14
 
 
 class DistinctComparisons(NamedTuple):
-    """Comparisons that differ in options, period, judge or covariates, with their counts.
+    """Counts of comparisons that differ in options, period, judge or covariates.
 
     Counts may have the shape (rows, points).
     """
@@ -45,17 +44,17 @@ class DistinctComparisons(NamedTuple):
 
     @property
     def total(self) -> np.ndarray:
-        """Number of comparisons in each row."""
+        """Number of comparisons of each distinct kind."""
         return self.wins + self.losses + self.tied
 
     def select(self, row_indices: Any) -> "DistinctComparisons":
-        """Return selected rows."""
+        """Return the distinct comparisons with these indices."""
         arrays = (array[row_indices] for array in self[:8])
         return self._make((*arrays, self.lapse, self.has_ties))
 
 
 class Spreads(NamedTuple):
-    """Standard deviations, numbers or one per point; NaN where the density has none."""
+    """Prior standard deviations of worths, judges, drift and biases; NaN where absent."""
 
     worths: np.ndarray  # s, of log worths on entry of options
     judges: np.ndarray  # tau, of log discriminations
@@ -68,7 +67,7 @@ _SPREAD_VARIABLES = "log_worth", "discrimination", "drift", "bias"  # variables 
 
 
 class JudgePredictions(NamedTuple):
-    """Log probabilities of the answers of each row, summed, and their number; each (rows,)."""
+    """Summed log probabilities of each row's answers, and numbers of answers."""
 
     score: np.ndarray  # of the observed answers
     expected: np.ndarray  # mean over answers with these probabilities
@@ -77,7 +76,7 @@ class JudgePredictions(NamedTuple):
 
 
 class LikelihoodExpansion(NamedTuple):
-    """The log-likelihood near a point, without coefficients."""
+    """Log-likelihood, gradient and curvature at one parameter vector."""
 
     value: float
     gradient: np.ndarray  # (size, 1)
@@ -85,7 +84,7 @@ class LikelihoodExpansion(NamedTuple):
 
 
 class RowBlock(NamedTuple):
-    """A block of rows, with matrices that map points to rows: dense if small, else sparse."""
+    """A block of distinct comparisons, with matrices from parameters to log odds."""
 
     row_slice: slice
     rows: DistinctComparisons
@@ -95,7 +94,7 @@ class RowBlock(NamedTuple):
 
 
 class ComparisonsAtPoints(NamedTuple):
-    """Comparisons at points of the density, (rows, points)."""
+    """Log odds and probabilities of comparisons at parameter vectors, (rows, points)."""
 
     difference: np.ndarray  # of log worths
     discrimination: np.ndarray  # d of the judge
@@ -104,7 +103,7 @@ class ComparisonsAtPoints(NamedTuple):
     log_nu: np.ndarray  # (0 or 1, points)
 
     def log_likelihoods(self, rows: DistinctComparisons) -> np.ndarray:
-        """Return log-likelihoods of rows, shape (rows, points), without coefficients."""
+        """Return the log-likelihood of each row at each point, (rows, points)."""
         return compute_log_likelihoods(rows, self.q, self.q_rest, self.log_nu)
 
 
@@ -185,50 +184,50 @@ class Density:
 
     @property
     def n_rows(self) -> int:
-        """Number of different comparisons, or answers."""
+        """Number of distinct comparisons or answers."""
         return len(self.rows.judge)
 
     @property
     def n_terms(self) -> int:
-        """The number of rows that would take the same time."""
+        """Number of rows of paired comparisons that would take the same time."""
         return self.n_rows
 
     def with_rows(self, rows: Any) -> "Density":
-        """Return the same density for other counts, which may be (rows, points)."""
+        """Return the same density for other counts of comparisons."""
         density = copy(self)
         density.rows, density._blocks = rows, {}
         return density
 
     def select_rows(self, row_indices: Any) -> "Density":
-        """Return the density of selected rows."""
+        """Return the density of the selected distinct comparisons only."""
         return self.with_rows(self.rows.select(row_indices))
 
     @property
     def counts(self) -> list[np.ndarray]:
-        """The counts of each possible answer of a row."""
+        """Counts of each possible answer to each row."""
         return [getattr(self.rows, name) for name in self._COUNTS]
 
     def with_counts(self, *counts: np.ndarray) -> "Density":
-        """Return the density for other counts of each answer."""
+        """Return the same density for other counts of each possible answer."""
         return self.with_rows(self.rows._replace(**dict(zip(self._COUNTS, counts, strict=True))))
 
     def split_answers(self, rng: np.random.Generator) -> "tuple[Density, Density]":
-        """Split answers at random into two halves, and return both densities."""
+        """Return two densities, each of a random half of the answers."""
         first = [split_counts(rng, counts) for counts in self.counts]
         return self.with_counts(*first), self.with_counts(*map(np.subtract, self.counts, first))
 
     def raise_to_power(self, power: Any) -> "Density":
-        """Return the density with a power of the likelihood, or of each row's."""
+        """Return the density with the likelihood (or each row's) raised to a power."""
         return self.with_counts(*(power * counts for counts in self.counts))
 
     def behind_worths(self, part: slice) -> slice:
-        """Return a slice of a point as a slice of its coordinates behind the log worths."""
+        """Return a slice of parameters, counted from the end of the log worths."""
         return slice(part.start - self.worths.stop, part.stop - self.worths.stop)
 
     # The likelihood -------------------------------------------------------------------------------
 
     def split_rows(self, n_points: int) -> list[RowBlock]:
-        """Return rows in blocks whose terms at `n_points` points fit into the cache."""
+        """Return blocks of rows that fit into the cache for `n_points` points."""
         step = max(1, _BLOCK_TERMS // max(n_points, 1))
         if step not in self._blocks:
             is_dense = n_points == 1 and self.n_rows * self.size <= _DENSE_ENTRIES
@@ -239,7 +238,7 @@ class Density:
         return self._blocks[step]
 
     def _build_block(self, row_slice: slice, is_dense: bool) -> RowBlock:
-        """Build a block of rows and its matrices of sides, judges and covariates."""
+        """Build a block of rows and its matrices from parameters to log odds."""
         rows = self.rows.select(row_slice)
         first, second, period, judge, x, *counts = rows[:8]
         wins, losses, tied = map(to_column, counts)
@@ -260,14 +259,14 @@ class Density:
         return RowBlock(row_slice, rows, *matrices)
 
     def log_discriminations(self, points: np.ndarray) -> np.ndarray:
-        """Return log d of judges, which average 0, shape (judges, points)."""
+        """Return centred log discriminations of judges, shape (n_judges, n_points)."""
         logs = points[self.judges]
         if not self.n_judges:
             return logs
         return logs - logs.mean(axis=0)
 
     def compare_at_points(self, block: RowBlock, points: np.ndarray) -> ComparisonsAtPoints:
-        """Return the comparisons of a block at points (size, points)."""
+        """Return log odds and probabilities of a block's rows at points (size, n_points)."""
         difference = block.along @ points[self.worths]
         discrimination = np.ones((1, 1))
         if self.n_judges:
@@ -279,20 +278,20 @@ class Density:
         return ComparisonsAtPoints(difference, discrimination, q, q_rest, points[self.nu])
 
     def _iterate_log_likelihoods(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield log-likelihoods of blocks of rows, (rows, points), without coefficients."""
+        """Yield each block's log-likelihoods, shape (rows, points)."""
         for block in self.split_rows(points.shape[1]):
             comparisons = self.compare_at_points(block, points)
             yield block.row_slice, comparisons.log_likelihoods(block.rows)
 
     def log_likelihoods(self, points: np.ndarray) -> np.ndarray:
-        """Return log-likelihoods at points, shape (points,), without coefficients."""
+        """Return the log-likelihood at each point, shape (n_points,)."""
         return sum(
             (terms.sum(axis=0) for _, terms in self._iterate_log_likelihoods(points)),
             np.zeros(points.shape[1]),
         )
 
     def row_log_likelihoods(self, points: np.ndarray) -> np.ndarray:
-        """Return log-likelihoods of rows at points, (rows, points), without coefficients."""
+        """Return the log-likelihood of each row at each point, (n_rows, n_points)."""
         log_likelihoods = np.empty((self.n_rows, points.shape[1]))
         for row_slice, terms in self._iterate_log_likelihoods(points):
             log_likelihoods[row_slice] = terms
@@ -300,14 +299,14 @@ class Density:
 
     @property
     def is_always_present(self) -> np.ndarray:
-        """Whether each option is present in all periods; all options if none is."""
+        """Mask of options present in all periods (all options if none is)."""
         is_present = self.entry == 0
         if not is_present.any():
             is_present[:] = True
         return is_present
 
     def centre_worths(self, worths: np.ndarray) -> np.ndarray:
-        """Subtract the mean of permanent options from log worths (periods times options, ...)."""
+        """Subtract the mean over permanent options from log worths."""
         by_period = worths.reshape(self.n_periods, self.n_options, *worths.shape[1:])
         is_counted = self.present & self.is_always_present
         weight = is_counted / is_counted.sum(axis=1, keepdims=True)
@@ -316,13 +315,13 @@ class Density:
         )
 
     def centre_by_period(self, points: np.ndarray) -> np.ndarray:
-        """Return centred log worths, shape (periods, options, points)."""
+        """Return centred log worths, shape (n_periods, n_options, n_points)."""
         return self.centre_worths(points[self.worths]).reshape(self.n_periods, self.n_options, -1)
 
     # With the prior -------------------------------------------------------------------------------
 
     def sum_of_squares(self, points: np.ndarray, k: int) -> np.ndarray:
-        """Return the sum of squares of coordinates with standard deviation k, (points,)."""
+        """Return the sum of squares of parameters whose prior sd is number k, (n_points,)."""
         if k == DRIFT:
             return (self.increments(points) ** 2 / self.steps[:, None, None]).sum(axis=(0, 1))
         if k == WORTHS:
@@ -330,17 +329,17 @@ class Density:
         return (points[self._spread_slice(k)] ** 2).sum(axis=0)
 
     def _spread_slice(self, k: int) -> slice:
-        """Return the coordinates of points whose prior sd is spread k (JUDGES or BIAS)."""
+        """Return the slice of parameters whose prior sd is number k (JUDGES or BIAS)."""
         if k == JUDGES:
             return self.judges
         return self.bias
 
     def count_spread_coordinates(self, k: int) -> int:
-        """Count the coordinates with standard deviation k."""
+        """Return the number of parameters whose prior sd is number k."""
         return (self.n_options, self.n_judges, int(self.present[:-1].sum()), self.n_bias)[k]
 
     def scale_coordinates(self, points: np.ndarray, k: int, factor: np.ndarray) -> np.ndarray:
-        """Multiply the coordinates with standard deviation k by a factor."""
+        """Return points with the parameters whose prior sd is number k times a factor."""
         points = points.copy()
         if k in (JUDGES, BIAS):
             points[self._spread_slice(k)] *= factor
@@ -352,28 +351,28 @@ class Density:
         return points
 
     def worths_by_period(self, points: np.ndarray) -> np.ndarray:
-        """Return a view of log worths, shape (periods, options, points)."""
+        """Return a view of log worths, shape (n_periods, n_options, n_points)."""
         return points[self.worths].reshape(self.n_periods, self.n_options, -1)
 
     def entry_worths(self, points: np.ndarray) -> np.ndarray:
-        """Return log worths of options on entry, shape (options, points)."""
+        """Return log worths of options when they enter, shape (n_options, n_points)."""
         return self.worths_by_period(points)[self.entry, np.arange(self.n_options)]
 
     def increments(self, points: np.ndarray) -> np.ndarray:
-        """Return changes of log worths between periods, (periods - 1, options, points)."""
+        """Return changes of log worths between periods, (n_periods - 1, n_options, n_points)."""
         return np.where(
             self.present[:-1, :, None], np.diff(self.worths_by_period(points), axis=0), 0.0
         )
 
     def log_priors(self, points: np.ndarray, spreads: Spreads) -> np.ndarray:
-        """Return the log prior density at each point."""
+        """Return the log prior density of the parameters at each point, (n_points,)."""
         if not self.has_prior:
             return -0.5 * points[self.worths].sum(axis=0) ** 2 / self.n_options
         steps = 0.5 * np.where(self.present[:-1], np.log(self.steps)[:, None], 0.0).sum()
         return sum(self.log_prior_parts(points, spreads).values()) - steps
 
     def log_prior_parts(self, points: np.ndarray, spreads: Spreads) -> dict[str, np.ndarray]:
-        """Return log prior densities by variable, each (points,), without lengths of steps."""
+        """Return log prior densities by variable name, each (n_points,)."""
         log_nu, beta = points[self.nu] / TIE_SD, points[self.beta]
         log_priors = {
             "tie": -0.5 * (log_nu**2 + _LOG_2PI + 2.0 * math.log(TIE_SD)).sum(axis=0),
@@ -388,7 +387,7 @@ class Density:
         return log_priors
 
     def log_spread_prior(self, k: int, log_spread: np.ndarray) -> np.ndarray:
-        """Return the log prior density of the logarithm of standard deviation k."""
+        """Return the log prior density of the log of prior sd number k."""
         if k == WORTHS:
             return -0.5 * (
                 ((log_spread - LOG_SPREAD_MEAN) / LOG_SPREAD_SD) ** 2 + _LOG_2PI
@@ -401,18 +400,18 @@ class Density:
     def conditional_log_spread_density(
         self, points: np.ndarray, k: int
     ) -> Callable[[np.ndarray], np.ndarray]:
-        """Return the log density of log standard deviation k given points, unnormalised."""
+        """Return the log density of log prior sd number k, given the parameters."""
         squares, count = self.sum_of_squares(points, k), self.count_spread_coordinates(k)
         return lambda log: (
             self.log_spread_prior(k, log) - 0.5 * squares * np.exp(-2.0 * log) - count * log
         )
 
     def log_densities(self, points: np.ndarray, spreads: Spreads) -> np.ndarray:
-        """Return log densities at points, shape (points,), without coefficients."""
+        """Return the log posterior density at each point, shape (n_points,)."""
         return self.log_likelihoods(points) + self.log_priors(points, spreads)
 
     def gradients(self, points: np.ndarray, spreads: Spreads) -> tuple[np.ndarray, np.ndarray]:
-        """Return log densities at points and their gradients (size, points)."""
+        """Return log posterior densities at points, and their gradients (size, n_points)."""
         gradient = np.zeros_like(points)
         value = self._add_likelihood(self.log_priors(points, spreads), gradient, points)
         self._centre_judge_slopes(gradient, self.judges)
@@ -420,14 +419,14 @@ class Density:
         return value, gradient
 
     def _centre_judge_slopes(self, by_judge: np.ndarray, judges: slice) -> None:
-        """Convert slopes by log d into slopes by g, along the first axis."""
+        """Convert derivatives by log d to derivatives by the uncentred g, in place."""
         if self.n_judges:
             by_judge[judges] -= by_judge[judges].mean(axis=0)
 
     def _add_likelihood(
         self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray
     ) -> np.ndarray:
-        """Return value plus log-likelihood at the points, and add its gradient to `gradient`."""
+        """Return `value` plus the log-likelihood; add its gradient to `gradient`."""
         for block in self.split_rows(points.shape[1]):
             comparisons = self.compare_at_points(block, points)
             value = value + comparisons.log_likelihoods(block.rows).sum(axis=0)
@@ -447,7 +446,7 @@ class Density:
         slope: np.ndarray,
         of_nu: np.ndarray,
     ) -> None:
-        """Add the slopes of the log-likelihood of a block to the gradient."""
+        """Add the gradient of a block's log-likelihood to `gradient`."""
         pull = slope * comparisons.discrimination
         gradient[self.worths] += block.along.T @ pull
         if self.rows.has_ties:
@@ -459,7 +458,7 @@ class Density:
             gradient[self.bias] += block.biased.T @ slope
 
     def add_prior_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
-        """Add the slope of the log prior to the gradient."""
+        """Add the gradient of the log prior to `gradient`."""
         if not self.has_prior:
             gradient[self.worths] -= points[self.worths].sum(axis=0) / self.n_options
             return
@@ -472,7 +471,7 @@ class Density:
             gradient[self.bias] -= points[self.bias] / spreads.bias**2
 
     def _add_worths_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
-        """Add the slope of the log prior of log worths to the gradient."""
+        """Add the gradient of the log prior of the log worths to `gradient`."""
         worths_gradient = self.worths_by_period(gradient)
         first_period_index = self.entry, np.arange(self.n_options)
         worths_gradient[first_period_index] -= self.entry_worths(points) / spreads.worths**2
@@ -482,7 +481,7 @@ class Density:
             worths_gradient[1:] -= pull
 
     def row_scores(self, point: np.ndarray) -> Any:
-        """Return slopes of each row's log-likelihood by log d, sparse (rows, size)."""
+        """Return gradients of each row's log-likelihood, sparse (n_rows, size)."""
         from scipy.sparse import vstack
 
         scores = []
@@ -506,7 +505,7 @@ class Density:
         return vstack([_to_sparse(matrix) for matrix in scores])
 
     def judge_scores(self, point: np.ndarray) -> np.ndarray:
-        """Return the slope of the log-likelihood of each judge, shape (size, judges)."""
+        """Return gradients of each judge's log-likelihood, shape (size, n_judges)."""
         judge_rows = _scatter_columns(
             np.ones((self.n_rows, 1)), self.rows.judge[:, None], self.n_judges
         )
@@ -515,7 +514,7 @@ class Density:
         return scores
 
     def predict_judges(self, points: np.ndarray) -> JudgePredictions:
-        """Predict each judge's answers with d = 1 from the judge's point (size, judges)."""
+        """Predict each judge's answers from parameters estimated without that judge."""
         rows = self.rows
         period_start = rows.period * self.n_options
         worths, beta = points[self.worths], points[self.beta]
@@ -539,7 +538,7 @@ class Density:
     # Its curvature --------------------------------------------------------------------------------
 
     def prior_curvature(self, spreads: Spreads) -> Bordered:
-        """Return minus the second derivatives of the log prior."""
+        """Return the negative Hessian of the log prior, as a bordered matrix."""
         periods, n, n_others = self.n_periods, self.n_options, self.size - self.worths.stop
         border = np.zeros((periods * n, n_others))
         if not self.has_prior:
@@ -565,14 +564,14 @@ class Density:
         return np.concatenate([*precisions, np.full(self.n_bias, 1.0 / spreads.bias**2)])
 
     def curvature(self, point: np.ndarray, is_convex: bool = False) -> Bordered:
-        """Return minus the second derivatives of the log-likelihood at a point.
+        """Return the negative Hessian of the log-likelihood at a point.
 
         `is_convex`: only their positive semidefinite part.
         """
         return self.expand(point, is_convex).curvature
 
     def expand(self, point: np.ndarray, is_convex: bool = False) -> LikelihoodExpansion:
-        """Return log-likelihood, gradient and `curvature` at a point, in one pass."""
+        """Return log-likelihood, gradient and negative Hessian at a point, in one pass."""
         value, gradient, (blocks, coupling, border, corner) = self._expand_by_log_discrimination(
             point, is_convex
         )
@@ -589,7 +588,7 @@ class Density:
     def _differentiate_rows(
         self, block: RowBlock, point: np.ndarray, is_convex: bool = False
     ) -> "_RowsAtPoint":
-        """Return the derivatives of rows and of their log odds at a point."""
+        """Return log odds of a block's rows and log-likelihood derivatives by them."""
         comparisons = self.compare_at_points(block, point[:, None])
         derivatives = compute_derivatives(
             block.rows, comparisons.q, comparisons.q_rest, comparisons.log_nu
@@ -616,7 +615,7 @@ class Density:
     def _sum_by_judge(
         self, matrix: Any, rows: DistinctComparisons, values: np.ndarray
     ) -> np.ndarray:
-        """Sum matrix (k, rows) times values over the rows of each judge, (k, judges)."""
+        """Return matrix (k, rows) times values, summed over each judge's rows, (k, n_judges)."""
         return _to_dense(
             matrix @ _scatter_columns(values[:, None], rows.judge[:, None], self.n_judges)
         )
@@ -624,7 +623,7 @@ class Density:
     def _expand_by_log_discrimination(
         self, point: np.ndarray, is_convex: bool
     ) -> LikelihoodExpansion:
-        """Return the expansion with derivatives by log d instead of g."""
+        """Return the expansion by centred log d, before conversion to g."""
         # In the code, w is minus the second derivative of a row by its log odds, m that by its log
         # odds and log nu, d the discrimination, and s is d times the difference of log worths.
         value, stop = 0.0, self.worths.stop
@@ -670,7 +669,7 @@ class Density:
 
 
 class _RowsAtPoint(NamedTuple):
-    """Derivatives of the log-likelihood of each row at a point."""
+    """Log odds of each row, and derivatives of its log-likelihood by them, at a point."""
 
     comparisons: ComparisonsAtPoints
     value: float
@@ -684,7 +683,7 @@ class _RowsAtPoint(NamedTuple):
 
 
 def split_counts(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
-    """Return a random half of each count; a fraction goes to either half."""
+    """Return a random half of each count (a fraction goes to either half)."""
     integers = np.floor(counts)
     return rng.binomial(integers.astype(np.int64), 0.5) + (counts - integers) * rng.integers(
         0, 2, counts.shape
@@ -694,7 +693,7 @@ def split_counts(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
 def _expected_counts(
     rows: DistinctComparisons, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
 ) -> DistinctComparisons:
-    """Return the same numbers of comparisons with their expected outcomes."""
+    """Return the comparisons with expected instead of observed outcomes."""
     p = (1.0 - rows.lapse) * q + rows.lapse / 2.0
     ratio = np.zeros_like(q)
     if rows.has_ties:
@@ -704,7 +703,7 @@ def _expected_counts(
 
 
 def diagonal_blocks(values: np.ndarray) -> np.ndarray:
-    """Return diagonal blocks, shape (blocks, n, n)."""
+    """Return one diagonal matrix per row of `values`, shape (n_rows, n, n)."""
     blocks = np.zeros((*values.shape, values.shape[1]))
     blocks[:, np.arange(values.shape[1]), np.arange(values.shape[1])] = values
     return blocks
@@ -716,7 +715,7 @@ def add_bordered(matrix: Bordered, addend: Bordered) -> Bordered:
 
 
 def _scatter_columns(values: np.ndarray, columns: np.ndarray, width: int) -> Any:
-    """Return a sparse matrix (rows, width) with values in given columns."""
+    """Return a sparse matrix (rows, width) with `values` in the given columns."""
     # There may be more columns than values; the first ones are used.
     from scipy.sparse import csr_array
 
@@ -735,7 +734,7 @@ def _to_sparse(matrix: Any) -> Any:
 
 
 def _join_columns(matrices: list[Any]) -> Any:
-    """Join matrices side by side; the join is sparse if any of them is."""
+    """Return matrices side by side, sparse if any of them is."""
     matrices = [matrix for matrix in matrices if matrix.shape[1]] or matrices[:1]
     if len(matrices) == 1:
         return matrices[0]
@@ -747,14 +746,80 @@ def _join_columns(matrices: list[Any]) -> Any:
 
 
 def _to_dense(matrix: Any) -> np.ndarray:
-    """Return a matrix as a dense array."""
+    """Return a sparse or dense matrix as a dense array."""
     if isinstance(matrix, np.ndarray):
         return matrix
     return matrix.toarray()
 
 
 def to_column(counts: np.ndarray) -> np.ndarray:
-    """Return counts as a column, unless they already differ between points."""
+    """Return counts with shape (n_rows, 1), unless they already have one column per point."""
     if counts.ndim == 2:
         return counts
     return counts[:, None]
+
+
+class GroupDensity(Density):
+    r"""The density of log worths L of options in several parts of the comparisons, such as
+    languages, and of the common ones m.
+
+    .. math:: L_{gi} \sim \mathrm{Normal}(m_i, \delta^2), \qquad m_i \sim \mathrm{Normal}(0, s^2)
+
+    log nu and the coefficients of covariates are common. The number of a row's period is that of
+    its part, and the standard deviation delta replaces that of the drift, whose prior it has. A
+    point contains m behind all else.
+    """
+
+    def __init__(self, rows: DistinctComparisons, n_options: int, n_parts: int) -> None:
+        super().__init__(rows, n_options, 0, np.ones(n_parts - 1))
+        self.common = slice(self.size, self.size + n_options)
+        self.size += n_options
+        self.is_free = np.ones(self.size, bool)
+        self.spread_kinds = WORTHS, DRIFT
+
+    def entry_worths(self, points: np.ndarray) -> np.ndarray:
+        return points[self.common]
+
+    def deviations(self, points: np.ndarray) -> np.ndarray:
+        """Return log worths minus common log worths, (n_parts, n_options, n_points)."""
+        return self.worths_by_period(points) - points[self.common]
+
+    def sum_of_squares(self, points: np.ndarray, k: int) -> np.ndarray:
+        if k == DRIFT:
+            return (self.deviations(points) ** 2).sum(axis=(0, 1))
+        return (points[self.common] ** 2).sum(axis=0)
+
+    def count_spread_coordinates(self, k: int) -> int:
+        if k == DRIFT:
+            return self.n_options * self.n_periods
+        return self.n_options
+
+    def scale_coordinates(self, points: np.ndarray, k: int, factor: np.ndarray) -> np.ndarray:
+        """Return points with worths or deviations times a factor."""
+        points = super().scale_coordinates(points, k, factor)
+        if k == WORTHS:
+            points[self.common] *= factor
+        return points
+
+    def _add_worths_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
+        """Add the log prior's gradient by deviations and common worths."""
+        pull = self.deviations(points) / spreads.drift**2
+        gradient[self.worths] -= pull.reshape(-1, points.shape[1])
+        gradient[self.common] += pull.sum(axis=0) - points[self.common] / spreads.worths**2
+
+    def prior_curvature(self, spreads: Spreads) -> Bordered:
+        """Return the negative Hessian of the log prior, as a bordered matrix."""
+        parts, n, precision = self.n_periods, self.n_options, float(spreads.drift) ** -2.0
+        border, coordinates = (
+            np.zeros((parts * n, self.size - self.worths.stop)),
+            np.arange(parts * n),
+        )
+        border[coordinates, self.common.start - self.worths.stop + coordinates % n] = -precision
+        common_precisions = np.full(n, parts * precision + float(spreads.worths) ** -2.0)
+        corner = np.diag(np.append(self._prior_precisions(spreads), common_precisions))
+        return Bordered(
+            diagonal_blocks(np.full((parts, n), precision)),
+            np.zeros((parts - 1, n)),
+            border,
+            corner,
+        )

@@ -1,4 +1,4 @@
-"""The methods of Bradley-Terry-Luce worths: the lattice, chains, and maximum likelihood."""
+"""Methods that fit Bradley-Terry-Luce worths: Laplace grid, chains, and maximum likelihood."""
 
 import math
 from collections.abc import Mapping
@@ -48,13 +48,13 @@ _APPROXIMATION_NOTE = (
 
 
 class WorthsEngine(Engine):
-    """A method that estimates worths, by default of one population."""
+    """Base of the methods that fit worths and predict from them."""
 
     default_tune = 1000  # draws of each chain that are discarded
     problem_class: type[WorthProblem] = WorthProblem  # data and settings of a fit
 
     def get_draws(self, model: Any) -> WorthDraws:
-        """Return the draws of worths."""
+        """Return the draws of log worths and other parameters."""
         raise NotImplementedError
 
     def get_prediction_draws(self, model: Any) -> WorthDraws:
@@ -66,7 +66,7 @@ class WorthsEngine(Engine):
         raise no_covariates_error()
 
     def get_quantities(self, model: Any) -> Quantities:
-        """Return the quantities that chains are judged by, each (chains, draws).
+        """Return draws of quantities for the convergence check, each (chains, draws).
 
         The spread and the log-likelihood are judged separately.
         """
@@ -78,7 +78,7 @@ class WorthsEngine(Engine):
     def build_scores_table(
         self, model: Any, scale: ScoreScale, by: Any, random_seed: Any, ci: float
     ) -> "pandas.DataFrame":
-        """Return a table of scores of the options."""
+        """Return a table of MaxDiff scores of the options."""
         if by is not None:
             raise individuals_required_error("by")
         draws = model._draws
@@ -87,13 +87,13 @@ class WorthsEngine(Engine):
         )
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
-        """Return log probabilities of all choices of each respondent jointly."""
+        """Return the log probability of each respondent's choices together."""
         return model._prediction_draws.log_predictive(choices)
 
     def check_replicates(
         self, model: Any, data: Any, random_seed: Any, ci: float
     ) -> "pandas.DataFrame":
-        """Compare observed answers with replicates, as a table."""
+        """Return a table of observed answers against posterior replicates."""
         return model._draws.check_replicates(data, random_seed, ci)
 
     def tabulate_predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
@@ -101,7 +101,7 @@ class WorthsEngine(Engine):
         return model._draws.tabulate_predictions(data, ci)
 
     def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
-        """Sample the prior once with each generator, with data of the same design."""
+        """Sample worths from the prior and data given them, once per generator."""
         return sample_worths_prior(problem, rngs)
 
     def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
@@ -110,13 +110,13 @@ class WorthsEngine(Engine):
 
 
 class LaplaceEngine(WorthsEngine, RespondentChainEngine):
-    """Independent draws from the lattice of Laplace's approximations."""
+    """Method "laplace": independent draws from Laplace approximations on a grid of sds."""
 
     has_evidence = True
     advice = Advice(tunes=False, note=(_APPROXIMATION_NOTE, Setting("method", "mcmc"), "."))
 
     def job(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Job:
-        """Check the data and the arguments of `fit`, and return the job."""
+        """Check data and arguments of `fit`; return its job."""
         data, arguments = model._convert_data(data), dict(arguments)
         if arguments["tune"] is None:
             arguments["tune"] = self.default_tune
@@ -126,11 +126,11 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
         return model._build_job(sampling, str(data))
 
     def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
-        """Run all checks of `fit` without sampling."""
+        """Check data and arguments of `fit` without sampling."""
         return PreparedFit(model._build_problem(model._convert_data(data)).lapse)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        """Build the run of chains for a fit to these data."""
+        """Return the prepared chains of a fit to these data."""
         if run.thin is not None:
             refuse_chain_argument(
                 "thin", reason=", because draws from the chosen method are already independent"
@@ -146,12 +146,12 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
         )
 
     def get_draws(self, model: Any) -> WorthDraws:
-        """Return the draws of worths."""
+        """Return the draws of log worths and other parameters."""
         return read_worth_draws(model._view)
 
 
 def read_worth_draws(view: Any) -> WorthDraws:
-    """Read the draws of worths from a posterior."""
+    """Read draws of log worths and other parameters from a posterior."""
     log_worths = view.draws["log_worth"].values.reshape(view.n_draws, -1)
     rule = view.best_worst or RANKING
     options = np.zeros((view.n_options, 0))
@@ -166,9 +166,10 @@ def read_worth_draws(view: Any) -> WorthDraws:
 def _build_population_sampling(
     problem: WorthProblem, source: Any, run: Run, chains: Any, dependence: Any
 ) -> Sampling[Any]:
-    """Build the run of chains of one population."""
+    """Return prepared chains, whose draws become the posterior of one population."""
 
     def convert_to_tree(chains: Any) -> Any:
+        """Return the posterior tree of the finished chains."""
         attributes, treatment = describe_run(run), dependence()
         if treatment is not None:
             attributes |= treatment.attributes
@@ -182,12 +183,12 @@ def _build_population_sampling(
 
 
 def describe_run(run: Run) -> dict[str, Any]:
-    """Return the attributes of a posterior that describe the run."""
+    """Return the attributes of a posterior tree that describe its run."""
     return {"thin": run.thin or 1, "tuning_steps": run.tune}
 
 
 def build_sampling(source: Any, run: Run, chains: Any, tree: Any, **options: Any) -> Sampling[Any]:
-    """Build a run of chains with a function that converts their draws to a tree.
+    """Return prepared chains with a function that converts draws to a tree.
 
     `options` are further fields of `Sampling`.
     """
@@ -205,11 +206,12 @@ def build_sampling(source: Any, run: Run, chains: Any, tree: Any, **options: Any
 
 
 class TrajectoryEngine(LaplaceEngine):
-    """Chains of trajectories given the spread, and of moves of scales."""
+    """Method "mcmc": Hamiltonian chains of worths and their prior sds."""
 
     advice = Advice()
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
+        """Return the prepared Hamiltonian chains of a fit to these data."""
         problem = model._build_problem(source, default_adjustment=INDEPENDENT)
 
         def build_chains(draws: int, seed: Any) -> list[TrajectoryChain]:
@@ -226,7 +228,7 @@ class TrajectoryEngine(LaplaceEngine):
 
 
 class EstimatedWorths(NamedTuple):
-    """Maximum-likelihood estimates with their large-sample covariance."""
+    """Maximum-likelihood estimates of worths with their covariance."""
 
     data: Any
     point: np.ndarray  # of the density
@@ -241,37 +243,37 @@ class EstimatedWorths(NamedTuple):
 
     @property
     def aic(self) -> float:
-        """Akaike's information criterion."""
+        """Akaike information criterion."""
         return 2.0 * (self.n_parameters - self.log_likelihood)
 
     @property
     def bic(self) -> float:
-        """Schwarz's information criterion, with the number of answers as n."""
+        """Bayesian information criterion, n being the number of answers."""
         return math.log(self.data.n_answers) * self.n_parameters - 2.0 * self.log_likelihood
 
     @property
     def problem(self) -> WorthProblem:
-        """The density without a prior."""
+        """Data and settings of the estimates, without a prior."""
         return WorthProblem(self.data, self.lapse, self.has_ties, self.rule, has_prior=False)
 
 
 class WorthMaximumEngine(WorthsEngine):
-    """The worths with the highest likelihood, without a prior."""
+    """Method "maximum-likelihood": worths without a prior, with standard errors."""
 
     findings = "thali._worths.findings"
 
     def job(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> Job:
-        """Check the data and the arguments of `fit`, and return the job."""
+        """Check data and arguments of `fit`; return its job."""
         data = model._convert_data(data)
         problem = self._build_problem(model, data, arguments)
         return Job(lambda: {"_estimates_": estimate_worths(problem)}, data=str(data))
 
     def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
-        """Check data and arguments of `fit`; return the lapse it would use, without estimating."""
+        """Check data and arguments of `fit`; return the lapse rate it would use."""
         return PreparedFit(self._build_problem(model, model._convert_data(data), {}).lapse)
 
     def _build_problem(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> WorthProblem:
-        """Check data and arguments, and return the problem without a prior."""
+        """Check data and arguments; return them as a problem without prior."""
         refuse_run_settings(model, arguments)
         problem = model._build_problem(data, has_prior=False)
         check_estimable(problem.converted_data, problem.density)
@@ -281,6 +283,7 @@ class WorthMaximumEngine(WorthsEngine):
         return model._estimates_.data
 
     def facts(self, model: Any) -> Facts:
+        """Return (name, text) facts about the fit for reports."""
         estimates = model._estimates_
         log_likelihood = f"{estimates.log_likelihood:,.2f} (all comparisons, including constants)"
         facts = (("log-likelihood", log_likelihood),)
@@ -295,7 +298,7 @@ class WorthMaximumEngine(WorthsEngine):
         return tabulate_estimates(model._estimates_, ci)
 
     def get_draws(self, model: Any) -> WorthDraws:
-        """Draw from the large-sample distribution of the estimates."""
+        """Draw worths from the normal approximation around the estimates."""
         estimates = model._estimates_
         rng = np.random.default_rng(_SEED)
         values, vectors = np.linalg.eigh(estimates.covariance)
@@ -314,7 +317,7 @@ class WorthMaximumEngine(WorthsEngine):
 
 
 def estimate_worths(problem: WorthProblem) -> EstimatedWorths:
-    """Estimate worths at the mode of a density without a prior."""
+    """Return maximum-likelihood estimates, the mode of a density without prior."""
     density = problem.density
     _, mode = problem.marginal.best
     root = mode.factor.draw(np.eye(density.size))
@@ -332,7 +335,7 @@ def estimate_worths(problem: WorthProblem) -> EstimatedWorths:
 
 
 def refuse_run_settings(model: Any, arguments: Mapping[str, Any]) -> None:
-    """Refuse arguments of sampling and of priors."""
+    """Raise ArgumentError for arguments that only sampling or a prior uses."""
     import inspect
 
     parameters = inspect.signature(model.fit).parameters
@@ -351,7 +354,7 @@ def refuse_run_settings(model: Any, arguments: Mapping[str, Any]) -> None:
 
 
 def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFrame":
-    """Return a table of estimates of options, covariates and nu: std_error, low, high."""
+    """Return a table of estimates with std_error and interval, options first."""
     import pandas as pd
     from scipy.special import ndtri, stdtrit
 

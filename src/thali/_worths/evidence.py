@@ -1,4 +1,4 @@
-"""The log evidence of worths: the lattice of the spread, corrected by importance sampling."""
+"""Log evidence of worths: Laplace grid over prior sds, corrected by importance sampling."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ _MAX_ERROR = 0.5  # with a larger standard error, the log evidence is not usable
 
 
 def estimate_log_evidence(problem: "WorthProblem", rng: np.random.Generator) -> LogEvidence:
-    r"""Estimate the log evidence, coefficients of the data included.
+    r"""Estimate the log evidence of the model, multinomial coefficients included.
 
     At each point of the lattice Laplace's approximation is multiplied by the mean of :math:`p(m +
     h) / q(m + h)`, with deviations h of the normal distribution q about the mode m, each taken with
@@ -56,7 +56,7 @@ def estimate_log_evidence(problem: "WorthProblem", rng: np.random.Generator) -> 
 
 
 def _check_error(error: float, n_points: int) -> ConvergenceCheck:
-    """Check whether the standard error of the log evidence is small enough."""
+    """Return a convergence check of the log evidence's standard error."""
     facts: dict[str, Any] = {"points": n_points, "standard_error": error}
     if error <= _MAX_ERROR:
         return ConvergenceCheck(

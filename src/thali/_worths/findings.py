@@ -1,4 +1,4 @@
-"""Findings about Bradley-Terry-Luce worths."""
+"""Findings that Bradley-Terry-Luce worths report."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +74,7 @@ _NAMED = 3
 
 
 def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
-    """Return the makers of the findings."""
+    """Return the functions that make the findings of a fit."""
     if model._engine.draws:
         return MAKERS
     return ESTIMATES
@@ -95,7 +95,7 @@ def has_score_finding(model: "BradleyTerryLuce", settings: AnswerSettings) -> bo
 
 @finding("option_scores", "Preference scores", ON_SCREEN)
 def report_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
-    """Report scores of the options in best-worst data."""
+    """Report MaxDiff scores of the options; None for other data than best-worst."""
     if not has_score_finding(model, settings):
         return None
     table = model.scores(None, settings.none, settings.random_seed, settings.ci)
@@ -123,7 +123,7 @@ def report_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Findin
 
 @finding("reliability", "Reliability")
 def report_reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
-    """Report the reliability of estimates; None for two options, whose estimates always agree."""
+    """Report the reliability of the estimates; None for two options."""
     data = model._get_fit_data()
     if data.n_options < 3:
         return None
@@ -157,7 +157,7 @@ def report_choice_probabilities(model: "BradleyTerryLuce", settings: AnswerSetti
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """Report parameters that belong to no single option."""
+    """Report spread, lapse, ties and other parameters of no single option."""
     rows = model.summary(settings.ci)
     if model.spread is None:
         notes: list[Text] = [phrase(ENGLISH, "spread", value=format_row(rows, "spread"))]
@@ -187,7 +187,7 @@ def report_estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fin
     "independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS
 )
 def report_dependence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
-    """Report the treatment of repeated answers of the same respondents."""
+    """Report how repeated answers of the same respondents were treated."""
     if has_draws(model):
         dependence = model._view.dependence
     else:
@@ -201,7 +201,7 @@ def report_dependence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
-    """Describe the model of choices of respondents with equal worths."""
+    """Return methods sentences about choices of respondents with equal worths."""
     sentences = describe_choice_rules(model)
     return (
         *sentences,
@@ -211,7 +211,7 @@ def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 
 def describe_choice_rules(model: "BradleyTerryLuce") -> tuple[Text, ...]:
-    """Describe the model of choices, given worths."""
+    """Return methods sentences about the probability of answers given worths."""
     source, data = Cite("bradley1952", "luce1959", inside=True), model._get_fit_data()
     prior = ENGLISH["methods.learned"]
     if model.spread is not None:
@@ -226,7 +226,7 @@ def describe_choice_rules(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 
 def _describe_best_worst(model: "BradleyTerryLuce", data: Any, ties: str) -> list[Text]:
-    """Describe how best-worst choices or ties are modelled; an empty list without either."""
+    """Return methods sentences about best-worst choices or ties; [] without."""
     if data.worst is not None:
         return [describe_best_worst(model._prediction_draws.rule)]
     if model._prediction_draws.nu is None:
@@ -235,7 +235,7 @@ def _describe_best_worst(model: "BradleyTerryLuce", data: Any, ties: str) -> lis
 
 
 def describe_estimation(model: "BradleyTerryLuce") -> tuple[Text, ...]:
-    """Describe the model of maximum-likelihood estimates."""
+    """Return methods sentences about maximum-likelihood estimates."""
     source = Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(COMMON, "ml.methods.luce", source=source)]
     sentences += _describe_best_worst(model, model._get_fit_data(), "")

@@ -1,4 +1,4 @@
-"""How well the answers of other judges predict the answers of each judge."""
+"""Agreement of each judge with the others: predictive log probabilities of the answers."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ _MAX_REFITTED_JUDGES, _MAX_REFITTED_ROWS = 50, 500_000
 
 
 class JudgeAgreement(NamedTuple):
-    """Mean log probabilities of comparisons by judge, each (judges,)."""
+    """Mean log probabilities of each judge's answers: predicted, expected, by chance."""
 
     score: np.ndarray  # of the judge's answers, predicted from the other judges with d = 1
     expected: np.ndarray  # mean score of a judge with d = 1 on the same comparisons
@@ -19,7 +19,7 @@ class JudgeAgreement(NamedTuple):
 
 
 def measure_agreement(marginal: Marginal) -> JudgeAgreement:
-    """Measure how well the other judges predict the answers of each judge.
+    """Measure how well worths from the other judges predict each judge's answers.
 
     The prediction is the mode without the answers of a judge. With many judges or rows, it is a
     Newton step from the mode of all answers, which is close if each judge has a small share of
@@ -38,6 +38,7 @@ def measure_agreement(marginal: Marginal) -> JudgeAgreement:
     n_answers = np.bincount(judge, predictions.total, density.n_judges)
 
     def average_by_judge(values: np.ndarray) -> np.ndarray:
+        """Return the mean over each judge's answers."""
         return np.bincount(judge, values, density.n_judges) / np.maximum(n_answers, 1e-300)
 
     return JudgeAgreement(*map(average_by_judge, predictions[:3]))

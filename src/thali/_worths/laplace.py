@@ -1,5 +1,4 @@
-"""Laplace's approximation of the density of worths: its mode, the marginal of standard deviations,
-and draws."""
+"""Laplace approximation of worths: modes, grid over prior sds, and draws from the mixture."""
 
 import itertools
 import math
@@ -36,7 +35,7 @@ _MAX_CHANGE = 3.0  # largest change of a coordinate in one step
 
 
 class DensityPoint(NamedTuple):
-    """The log density at a point, with its derivatives."""
+    """Parameters with the log posterior density and its derivatives there."""
 
     point: np.ndarray
     value: float
@@ -45,7 +44,7 @@ class DensityPoint(NamedTuple):
 
 
 class _ClimbSlope(NamedTuple):
-    """Derivatives of the log density at a point."""
+    """Gradient and curvature of the log density at a point."""
 
     gradient: np.ndarray
     curvature: Bordered
@@ -53,13 +52,13 @@ class _ClimbSlope(NamedTuple):
 
 
 class _DensityClimb(Target[DensityPoint]):
-    """Log density at fixed standard deviations, as a target of maximisation."""
+    """Log density at fixed prior sds as a function to maximise by Newton steps."""
 
     def __init__(self, density: Density, spreads: Spreads, is_convex: bool = False) -> None:
         self._density, self._spreads, self._is_convex = density, spreads, is_convex
 
     def evaluate(self, coordinates: np.ndarray) -> DensityPoint:
-        """Return the log density with derivatives; minus infinity without a finite slope."""
+        """Return log density and derivatives; -inf without a finite gradient."""
         density, spreads, point = self._density, self._spreads, coordinates[:, None]
         value, gradient, curvature = density.expand(coordinates, self._is_convex)
         value += float(density.log_priors(point, spreads)[0])
@@ -80,6 +79,7 @@ class _DensityClimb(Target[DensityPoint]):
         return _ClimbSlope(point.gradient, point.curvature, point.curvature.diagonal.clip(1e-3))
 
     def solve(self, slope: _ClimbSlope, damping: float) -> Step | None:
+        """Return the Newton step with `damping` added to the curvature."""
         factor = _factorise(slope.curvature.add_diagonal(damping * slope.metric))
         if factor is None:
             return None
@@ -91,7 +91,7 @@ class _DensityClimb(Target[DensityPoint]):
 
 
 class Mode(NamedTuple):
-    """The mode given standard deviations, and the normal distribution about it."""
+    """Mode at fixed prior sds, with the normal approximation around it."""
 
     point: np.ndarray
     factor: BorderedFactor  # of minus the second derivatives
@@ -99,7 +99,7 @@ class Mode(NamedTuple):
 
 
 def _factorise(curvature: Bordered) -> BorderedFactor | None:
-    """Return the factor of minus the second derivatives; None unless they are positive definite."""
+    """Return the factor of a negative Hessian; None unless positive definite."""
     try:
         return BorderedFactor(curvature)
     except np.linalg.LinAlgError:
@@ -107,7 +107,7 @@ def _factorise(curvature: Bordered) -> BorderedFactor | None:
 
 
 def _factorise_damped(curvature: Bordered) -> BorderedFactor:
-    """Return the factor of a curvature that rounding may leave not quite positive definite."""
+    """Return the factor of a negative Hessian, damped if rounding requires it."""
     for damping in _DAMPINGS:
         factor = _factorise(curvature.add_diagonal(damping * np.abs(curvature.diagonal)))
         if factor is not None:
@@ -119,13 +119,14 @@ def _factorise_damped(curvature: Bordered) -> BorderedFactor:
 
 
 def find_mode(density: Density, spreads: Spreads, start: np.ndarray | None = None) -> Mode:
-    """Find the mode of the density by damped Newton steps.
+    """Return the mode of the density at fixed prior sds, by damped Newton steps.
 
     `start`: None starts from equal worths and judges.
     """
     climb = _DensityClimb(density, spreads)
 
     def climb_from(coordinates: np.ndarray) -> DensityPoint:
+        """Return the end of the Newton climb from these parameters."""
         return maximise_newton(
             climb,
             climb.evaluate(coordinates),
@@ -162,7 +163,7 @@ def _build_mode(
     spreads: Spreads,
     factor: BorderedFactor | None,
 ) -> Mode:
-    """Return the mode at `point` with its normal approximation and log marginal."""
+    """Return the `Mode` at a point, with normal approximation and log integral."""
     # Without a factor, the convex component of the density provides one.
     if factor is None:
         convex = add_bordered(
@@ -195,7 +196,7 @@ _PILOT_DEVIATIONS, _PILOT_TERMS = 200, 1 << 22
 
 
 def _build_key(logs: np.ndarray) -> tuple[float, ...]:
-    """Return a hashable key of a lattice point, free of rounding."""
+    """Return log sds rounded to a hashable key of a grid point."""
     return tuple(np.round(logs, 12).tolist())
 
 
@@ -267,17 +268,17 @@ class Marginal:
 
     @property
     def best(self) -> tuple[Spreads, Mode]:
-        """The standard deviations with the greatest log marginal, and the mode there."""
+        """The prior sds of largest marginal density, and the mode there."""
         k = int(np.argmax([self._log_marginal(log_spreads) for log_spreads in self._logs]))
         return self.spreads[k], self.build_mode(k)
 
     @property
     def mean_mode(self) -> np.ndarray:
-        """The mean of the modes, shape (size,)."""
+        """Mean of the modes over the grid of prior sds, shape (size,)."""
         return self.weights @ np.array(self._points)
 
     def contrast_precision(self, contrasts: np.ndarray) -> Callable[[float], np.ndarray]:
-        """Return the precision of contrasts (size, k) by number of repetitions.
+        """Return a function from repetitions of the data to precisions of contrasts.
 
         Precision is evaluated at the best mode and includes the prior.
         """
@@ -286,6 +287,7 @@ class Marginal:
         curvature = self.density.curvature(mode.point, is_convex=True)
 
         def compute_precision(n_repetitions: float) -> np.ndarray:
+            """Return the contrasts' precision with n times the data."""
             factor = _factorise_damped(
                 add_bordered(prior, Bordered(*(n_repetitions * matrix for matrix in curvature)))
             )
@@ -294,7 +296,7 @@ class Marginal:
         return compute_precision
 
     def build_mode(self, k: int) -> Mode:
-        """Return the mode at lattice point k."""
+        """Return the mode at grid point k."""
         point, spreads = self._points[k], self.spreads[k]
         current = _DensityClimb(self.density, spreads).evaluate(point)
         return _build_mode(
@@ -304,7 +306,7 @@ class Marginal:
     def _start_by_slopes(
         self, centre: np.ndarray, step: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Find a centre near the top of the marginal, and steps, from slopes of its logarithm."""
+        """Return a start near the maximum of the marginal, and step widths."""
         # Steps are as fine as the marginal is narrow where 0.5 is too wide.
         # With g and v the means and variances, given their standard deviation tau, of what it
         # spreads, the slope of the log marginal by log tau is sum_j((g_j^2 + v_j) / tau^2 - 1) and
@@ -330,7 +332,7 @@ class Marginal:
     def _refine_lattice(
         self, centre: np.ndarray, step: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Move the lattice to its highest point nearby, and fit steps to the fall there."""
+        """Move the grid to the marginal's maximum, and fit its steps to the curvature."""
         step = step.copy()
         for k in range(len(step)):
             unit = np.where(np.arange(len(step)) == k, step, 0.0)
@@ -352,7 +354,7 @@ class Marginal:
     def _marginal_neighbours(
         self, centre: np.ndarray, unit: np.ndarray
     ) -> tuple[float, float, float]:
-        """Return the log marginal a step before a point, at it, and after it."""
+        """Return the log marginal at a grid point and one step to both sides."""
         return (
             self._log_marginal(centre - unit),
             self._log_marginal(centre),
@@ -360,7 +362,7 @@ class Marginal:
         )
 
     def _build_lattice(self, centre: np.ndarray, step: np.ndarray) -> None:
-        """Fill the lattice with its points of sufficient weight."""
+        """Fill the grid with all points of sufficient weight."""
         origin, drop = (0,) * len(step), _DROPS[len(step)]
         log_weights, edge = {origin: self._log_marginal(centre)}, [origin]
         unit = np.eye(len(step), dtype=int)
@@ -385,7 +387,7 @@ class Marginal:
         self._store_points(logs, weights / weights.sum(), step)
 
     def _estimate_widths(self, centre: np.ndarray, step: np.ndarray) -> np.ndarray:
-        """Return standard deviations of a normal marginal from its fall after a step."""
+        """Return the marginal's sd along each axis, from its fall after one step."""
         down, log_marginal, up = zip(
             *(self._marginal_neighbours(centre, unit) for unit in np.diag(step)), strict=True
         )
@@ -393,7 +395,7 @@ class Marginal:
         return step / np.sqrt(np.maximum(bends, 0.25))
 
     def _build_axes(self, centre: np.ndarray, step: np.ndarray) -> None:
-        """Build points along the axes of a normal marginal with these standard deviations."""
+        """Place points along the axes, as for a normal marginal with these sds."""
         K = len(step)
         distance = math.sqrt(max(3.0, K))
         ends = [centre + sign * distance * unit for unit in np.diag(step) for sign in (-1.0, 1.0)]
@@ -407,7 +409,7 @@ class Marginal:
         self._store_points([centre, *ends], weights.clip(0.0), np.zeros(K))
 
     def _store_points(self, logs: list[np.ndarray], weights: np.ndarray, cell: np.ndarray) -> None:
-        """Store points of the marginal with weights and widths of their cells."""
+        """Store grid points (log sds) with weights and cell widths."""
         for point in logs:
             self._log_marginal(point)
         self._logs, self.weights, self._cell_widths = logs, weights, cell
@@ -415,14 +417,14 @@ class Marginal:
         self._points = [self._cache[_build_key(point)][1] for point in logs]
 
     def _spreads_from_logs(self, logs: np.ndarray) -> Spreads:
-        """Return all standard deviations, given the logarithms of the learned ones."""
+        """Return all prior sds, given the logs of the learned ones."""
         spreads = list(self._known)
         for k, log in zip(self.learned, logs, strict=True):
             spreads[k] = math.exp(log)
         return Spreads(*map(np.asarray, spreads))
 
     def _log_marginal(self, logs: np.ndarray) -> float:
-        """Return the log marginal at a point; climbs start at the nearest known mode."""
+        """Return the log marginal density of learned log sds, by Laplace at the mode."""
         key = _build_key(logs)
         if key not in self._cache:
             start = None
@@ -440,7 +442,7 @@ class Marginal:
     # Draws ----------------------------------------------------------------------------------------
 
     def measure_asymmetry(self, rng: np.random.Generator) -> float:
-        """Measure skewness: root mean squared log odds of deviations and their opposites."""
+        """Return the skewness of the density: how much opposite deviations differ."""
         spreads, mode = self.best
         count = int(np.clip(_PILOT_TERMS // self.density.n_rows, 10, _PILOT_DEVIATIONS))
         ahead, behind = self._mirrored_log_densities(
@@ -449,13 +451,13 @@ class Marginal:
         return float(np.sqrt(np.mean((ahead - behind) ** 2)))
 
     def draw_deviations(self, mode: Mode, rng: np.random.Generator, count: int) -> np.ndarray:
-        """Draw normal deviations from a mode, shape (size, draws)."""
+        """Draw deviations from the normal approximation at a mode, (size, count)."""
         deviations = mode.factor.draw(rng.standard_normal((self.density.size, count)))
         deviations[~self.density.is_free] = 0.0
         return deviations
 
     def covariance_roots(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return covariance roots W of all lattice points, with their modes.
+        """Return covariance roots W of all grid points, with their modes.
 
         :math:`W W'` is the covariance; shapes (points, size, size) and (points, size).
         """
@@ -465,14 +467,14 @@ class Marginal:
         return roots, np.array([mode.point for mode in modes])
 
     def nearest_points(self, logs: np.ndarray) -> np.ndarray:
-        """Return the nearest lattice point to log standard deviations (4, draws)."""
+        """Return the nearest grid point to each column of log sds (4, n_draws)."""
         learned, lattice = list(self.learned), np.array(self._logs)
         widths = np.maximum(np.ptp(lattice, axis=0), 1e-9)
         differences = (logs[learned].T[:, None] - lattice) / widths
         return (differences**2).sum(axis=2).argmin(axis=1)
 
     def draw_cells(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Draw a lattice point and log standard deviations (4, draws) for each draw."""
+        """Draw a grid point and log sds (4, count) for each draw."""
         order = rng.permutation(count)
         quantiles = (np.arange(count) + rng.random()) / count * (1.0 - 1e-12)
         point_indices = np.empty(count, np.int64)
@@ -483,7 +485,7 @@ class Marginal:
         return point_indices, logs
 
     def draw_points(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
-        """Draw points (size, draws) and their log standard deviations (4, draws).
+        """Draw parameters (size, count) and log sds (4, count) from the mixture.
 
         A deviation from the mode is normal, and kept or turned into its opposite by the density
         itself, which gives the draws its skewness to first order (Pozza, Durante & Szabo 2024,
@@ -508,7 +510,7 @@ class Marginal:
     def _mirrored_log_densities(
         self, mode: Mode, deviations: np.ndarray, spreads: Spreads
     ) -> list[np.ndarray]:
-        """Return log densities of deviations from a mode and of their opposites."""
+        """Return log densities at mode plus and mode minus each deviation."""
         block_size = max(1, _BLOCK_TERMS // self.density.n_rows)
         blocks = [
             deviations[:, begin : begin + block_size]
@@ -525,7 +527,7 @@ class Marginal:
 
 
 def _differentiate_log_prior(k: int, log_spread: float) -> tuple[float, float]:
-    """Return slope and minus curvature of the log prior of a log standard deviation."""
+    """Return slope and minus curvature of the log prior of log sd number k."""
     if k == WORTHS:
         return (LOG_SPREAD_MEAN - log_spread) / LOG_SPREAD_SD**2, LOG_SPREAD_SD**-2.0
     scaled = math.exp(2.0 * log_spread) / HALF_NORMAL_SCALE**2

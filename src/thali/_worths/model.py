@@ -1,4 +1,4 @@
-"""Bradley-Terry-Luce worths of options from pairs, rankings, choices and best-worst choices."""
+"""`BradleyTerryLuce`, the model that users fit: worths from pairs, rankings and choices."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -62,14 +62,14 @@ if TYPE_CHECKING:
 
 
 def distinguished_respondents(model: Any, name: str) -> None:
-    """Require worths of each respondent, or latent classes."""
+    """Raise ArgumentError unless respondents have own worths or latent classes."""
     model._require_fitted()
     if not isinstance(model.people, Individuals | LatentClasses):
         raise respondents_required_error(name, "worths")
 
 
 def several_groups(model: Any, name: str) -> None:
-    """Require groups with separate worths."""
+    """Raise ArgumentError unless the fit has several groups."""
     if len(model._groups) < 2:
         raise ArgumentError(
             f"{name} requires two groups; refit with ", Setting("people", Groups()), "."
@@ -77,7 +77,7 @@ def several_groups(model: Any, name: str) -> None:
 
 
 def find_population_engine(people: Any) -> Any:
-    """Return the engine of respondents, classes or groups that differ; None if all are equal."""
+    """Return the method for individuals, classes or groups; None if all are equal."""
     if isinstance(people, Individuals):
         from .people.engine import INDIVIDUALS
 
@@ -238,7 +238,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
 
     @property
     def _method(self) -> str:
-        """Method of the fit; the default is "laplace", or "mcmc" if respondents differ."""
+        """Method of the fit: the argument, else "laplace" or "mcmc"."""
         if self.method is not None:
             return super()._method
         if find_population_engine(self.people) is None:
@@ -247,7 +247,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
 
     @property
     def _engine(self) -> Any:
-        """Engine of the method, or of the population if respondents differ."""
+        """Object that implements the method, or the population's method."""
         engine = find_population_engine(self.people)
         if engine is None:
             return super()._engine
@@ -395,12 +395,12 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return self._update_fit(data, draws or was.draws, was.run.tune, cores, progressbar)
 
     def _convert_data(self, data: Any) -> Any:
-        """Check the data; return them with the model's treatment of ties and covariates."""
+        """Return checked data, with ties and covariates treated as the model asks."""
         check_people(self.people, data=data)
         if isinstance(data, Mapping | GroupedData):
             if isinstance(self.people, Individuals):
                 raise unexpected_groups_error(data)
-            groups = GroupedData(data).mapped(self._convert_group_data)
+            groups = GroupedData(data).map_groups(self._convert_group_data)
             if self.people.weights == COMMON:
                 return groups.pooled()
             return groups
@@ -408,7 +408,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return self._convert_group_data(data)
 
     def _convert_group_data(self, data: Any) -> Any:
-        """Check one group's data; treat ties and select covariates as the arguments require."""
+        """Return one group's checked data, with ties and covariates treated."""
         data = check_data(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
             raise DataError(
@@ -424,7 +424,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return select_covariates(data, self.covariates)
 
     def _build_problem(self, data: Any, **settings: Any) -> WorthProblem:
-        """Check the arguments; return the `WorthProblem` of the data, with further `settings`."""
+        """Return data and settings of a fit as a `WorthProblem`."""
         check_allowed("best_worst", self.best_worst, (None, *RULES))
         pooled = data
         if isinstance(data, GroupedData):
@@ -439,7 +439,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return build(data, lapse, ties, rule, spread, self.people, **settings)
 
     def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
-        """Return the settings; raise if the fit has no such option `none` or segments."""
+        """Return report settings; raise for an option `none` or segments not fitted."""
         if settings.none is not None:
             anchor_index(settings.none, data.labels)
         if settings.segments is not None:
@@ -513,7 +513,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return self._compute_once("means", lambda: self._engine.get_prediction_draws(self))
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
-        """Return the quantities of the summary, each (chains, draws)."""
+        """Return draws of the summary rows, each (chains, draws)."""
         quantities = {}
         if self.spread is None:
             quantities["spread"] = self._view.draws["spread"].values
@@ -521,7 +521,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return quantities | self._engine.get_quantities(self)
 
     def _get_advice(self) -> "Advice":
-        """Return the remedy of the method for chains that disagree."""
+        """Return the advice for chains that disagree, by method."""
         return self._engine.advice
 
     def worths(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -646,7 +646,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return self._engine.build_results(self)
 
     def _score_scale(self, none: str | None = None) -> ScoreScale:
-        """Return the scale of scores; `none` is the option at its zero."""
+        """Return the scale of MaxDiff scores; `none` is the option at 0."""
         data, size, anchor = self._get_fit_data(), 2.0, None
         if isinstance(data, Choices):
             size = float(data.sizes.mean())
@@ -656,7 +656,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
 
     @property
     def _covariates(self) -> tuple[str, ...]:
-        """After `fit`: names of the covariates of comparisons and options that it used."""
+        """Names of the covariates of comparisons and options that the fit used."""
         return self._prediction_draws.covariates
 
     @requires(require_covariates)
@@ -1005,7 +1005,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
     # Simulated data -------------------------------------------------------------------------------
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
-        """Draw worths from the prior with each generator, and answers for them."""
+        """Draw worths from the prior and answers given them, once per generator."""
         return self._engine.sample_prior(self._build_problem(self._convert_data(data)), rngs)
 
     def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
@@ -1013,7 +1013,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return self._engine.simulate_data(self, self._build_problem(self._convert_data(data)), rng)
 
     def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
-        """Return the variables of `observed_data` for the design of these data."""
+        """Return these data as variables of `observed_data`."""
         from .simulation import observe_design
 
         return observe_design(self._build_problem(self._convert_data(data)), self._view)

@@ -1,4 +1,4 @@
-"""The posterior of one population's worths: its density and lattice, its chains and its tree."""
+"""Posterior of one population's worths: density, Laplace grid, chains and tree of draws."""
 
 import copy
 import math
@@ -57,7 +57,7 @@ _DESCRIPTIONS = {
 
 
 class WorthProblem:
-    """Data with the settings of a model, their density, and its lattice, computed when needed."""
+    """Data and settings of a fit, with density and Laplace grid, computed when needed."""
 
     descriptions: ClassVar[Mapping[str, str]] = _DESCRIPTIONS
 
@@ -83,17 +83,17 @@ class WorthProblem:
 
     @cached_property
     def marginal(self) -> Marginal:
-        """The lattice of the density."""
+        """Laplace approximations of the density on a grid of prior sds."""
         return Marginal(self.density, self.spread)
 
     @cached_property
     def respondents(self) -> RespondentAdjustment:
-        """How the answers of the same respondents are treated."""
+        """How repeated answers of the same respondents are treated."""
         return build_adjustment(self.converted_data, self.marginal, self._people, self._usual)
 
     @cached_property
     def power_marginal(self) -> Marginal:
-        """The lattice of the density with the likelihood's power for respondents."""
+        """Laplace grid with the likelihood raised to the respondents' power."""
         dependence = self.respondents.power_dependence
         if dependence is None or dependence.power == 1.0:
             return self.marginal
@@ -103,12 +103,12 @@ class WorthProblem:
 
     @property
     def covariates(self) -> tuple[str, ...]:
-        """The names of covariates of comparisons and of options."""
+        """Names of the covariates of comparisons and of options."""
         return self.data.covariate_names
 
     @property
     def option_covariates(self) -> np.ndarray:
-        """Covariates of options, (options, covariates); 0 for those of comparisons."""
+        """Covariates of options, (n_options, n_covariates); 0 for others."""
         covariates = self.data.covariates
         if covariates is None:
             return np.zeros((self.data.n_options, 0))
@@ -116,12 +116,12 @@ class WorthProblem:
 
     @property
     def respondent_coefficients(self) -> float:
-        """The summed log multinomial coefficients of respondents' answers."""
+        """Log multinomial coefficients of respondents' answers, summed."""
         questions = self.single_data.questions(self.has_ties)
         return float(questions.compute_respondent_coefficients().sum())
 
     def build_draws(self, points: np.ndarray, chains: int) -> WorthDraws:
-        """Convert points (size, draws) to draws."""
+        """Return parameter vectors (size, n_draws) as `WorthDraws`."""
         density = self.density
         beta = points[density.beta].T
         worths = points[density.worths] + self.option_covariates @ beta.T
@@ -133,7 +133,7 @@ class WorthProblem:
         return WorthDraws(list(self.data.labels), worths.T, nu, beta, *settings, chains)
 
     def build_data_groups(self) -> StoredData:
-        """Return the data as groups of a posterior tree."""
+        """Return the data as datasets of a posterior tree, by group name."""
         if not isinstance(self.single_data, Choices):
             return store_pairs(self.single_data, self.lapse, self.has_ties)
         groups = store_sets(self.single_data, self.lapse)
@@ -144,14 +144,13 @@ class WorthProblem:
     def build_tree(
         self, points: np.ndarray, logs: np.ndarray, attributes: dict[str, Any]
     ) -> "xarray.DataTree":
-        """Build a tree of draws of points and log standard deviations.
+        """Build the posterior tree from parameter vectors and log prior sds.
 
         `points` is (chains, draws, size), `logs` (chains, draws, 4).
         """
         import xarray as xr
 
-        from thali._posterior.densities import add_log_prior
-        from thali._posterior.store import build_tree, describe_origin
+        from thali._posterior.store import add_log_prior, build_tree, describe_origin
 
         shape, density = points.shape[:2], self.density
         flat = points.reshape(-1, points.shape[2]).T
@@ -197,7 +196,7 @@ class WorthProblem:
     def build_tree_from_draws(
         self, draws: WorthDraws, spread: np.ndarray, attributes: dict[str, Any]
     ) -> "xarray.DataTree":
-        """Build a tree of these data with draws from a fit to more data.
+        """Build the posterior tree of these data with given draws of worths.
 
         The draws must not have covariates.
         """
@@ -219,7 +218,7 @@ class WorthProblem:
         stored: StoredData,
         attributes: dict[str, Any],
     ) -> "xarray.DataTree":
-        """Build a tree of draws where respondents differ; `log_tie` is (chains, draws)."""
+        """Build the posterior tree from variables of a model with respondents."""
         import xarray as xr
 
         from thali._posterior.store import build_tree, describe_origin
@@ -240,7 +239,7 @@ class WorthProblem:
     def _pointwise_log_likelihoods(
         self, by_question: np.ndarray, shape: tuple[int, ...], stored: StoredData
     ) -> "xarray.Dataset":
-        """Return log-likelihoods (chains, draws, observations), by observed variable."""
+        """Return pointwise log-likelihoods by observed variable."""
         import xarray as xr
 
         name, dimension = next((str(name), values[0]) for name, values in stored.observed.items())
@@ -267,7 +266,7 @@ class WorthProblem:
     def _log_priors(
         self, flat: np.ndarray, spreads: Spreads, shape: tuple[int, ...]
     ) -> dict[str, np.ndarray]:
-        """Return log prior densities (chains, draws) by variable."""
+        """Return log prior densities (chains, draws) by variable name."""
         density = self.density
         parts = density.log_prior_parts(flat, spreads)
         log_priors = {"log_worth": parts["log_worth"]}
@@ -285,7 +284,7 @@ class WorthProblem:
 def build_datasets(
     posterior: "xarray.Dataset", stored: StoredData, descriptions: Mapping[str, str]
 ) -> "dict[str, xarray.Dataset]":
-    """Build the groups of a tree: described draws, and data."""
+    """Return the tree's datasets: draws with descriptions, and stored data."""
     import xarray as xr
 
     for name, variable in posterior.data_vars.items():
@@ -305,19 +304,19 @@ def build_datasets(
 
 
 class PointRecord(NamedTuple):
-    """The draws so far, one row per draw."""
+    """Recorded draws of parameter vectors and log prior sds, one row per draw."""
 
     points: np.ndarray  # (draws, size)
     logs: np.ndarray  # (draws, 4) log standard deviations
 
     @classmethod
     def empty(cls, draws: int, size: int) -> "PointRecord":
-        """Return an empty record for a number of draws."""
+        """Return an empty record for `draws` parameter vectors."""
         return cls(np.zeros((draws, size)), np.zeros((draws, 4)))
 
 
 class LatticeChain(IndependentDraws):
-    """Independent draws from the lattice, corrected for skewness, adjusted for respondents."""
+    """Independent draws from the Laplace grid, corrected for skewness."""
 
     block_size: ClassVar[int] = 1000
     record: PointRecord
@@ -328,7 +327,7 @@ class LatticeChain(IndependentDraws):
         self.record = PointRecord.empty(draws, problem.density.size)
 
     def _draw_block(self, rng: np.random.Generator) -> PointRecord:
-        """Draw a block of points and log spreads; widen points if respondents' answers depend."""
+        """Draw a block of parameters and log sds, widened for dependent answers."""
         points, spreads = sample_posterior(self.problem.marginal, rng, self.block_size)
         # sweeps return another number of draws
         order = np.arange(self.block_size) * points.shape[1] // self.block_size
@@ -340,7 +339,7 @@ class LatticeChain(IndependentDraws):
 
 
 class TrajectoryChain(FixedChain):
-    """A chain of trajectories and moves of scales."""
+    """One Hamiltonian chain of parameters and prior sds."""
 
     _PARTS = ("state", "leap", "sweeps")
 
@@ -350,13 +349,14 @@ class TrajectoryChain(FixedChain):
     def __init__(
         self, sampler: Sampler, draws: int, tune: int, thin: int, rng: np.random.Generator
     ) -> None:
+        """Draw the starting state and allocate the record."""
         super().__init__(draws, tune, thin)
         self.sampler, self.rng = copy.copy(sampler), rng
         self.state, self.leap = sampler.draw_start(rng, 1), np.array(sampler.step)
         self.record = PointRecord.empty(draws, sampler.density.size)
 
     def run_until(self, until: int) -> None:
-        """Run sweeps until number `until`."""
+        """Run the chain until it has done `until` sweeps."""
         while self.sweeps < until:
             self.sampler.step = float(self.leap)
             self.state, accepted = self.sampler.sweep(self.rng, self.state)

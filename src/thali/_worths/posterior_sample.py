@@ -1,4 +1,4 @@
-"""Draws of worths from the lattice, corrected where the density is skew."""
+"""Draws of worths from the Laplace grid, corrected by chains where the density is skewed."""
 
 from typing import NamedTuple
 
@@ -21,14 +21,14 @@ _MAX_SWEEP_TERMS = 1 << 24  # rows times chains times sweeps; with more, sweeps 
 
 
 class PosteriorSample(NamedTuple):
-    """Draws of points and standard deviations."""
+    """Draws of parameter vectors (size, n_draws) and of prior sds."""
 
     points: np.ndarray  # (size, draws)
     spreads: Spreads
 
 
 def sample_posterior(marginal: Marginal, rng: np.random.Generator, n_draws: int) -> PosteriorSample:
-    """Sample the posterior by the method that suits its size and skewness.
+    """Draw from the posterior by the method that suits its size and skewness.
 
     Metropolis steps where coordinates are few, chains where the density is skew, else the lattice.
     """
@@ -44,7 +44,7 @@ def sample_posterior(marginal: Marginal, rng: np.random.Generator, n_draws: int)
 
 
 def _sample_by_steps(marginal: Marginal, rng: np.random.Generator, n_draws: int) -> ScaleState:
-    """Sample by 20 preconditioned Crank-Nicolson steps with moves of spreads."""
+    """Correct Laplace draws by 20 preconditioned Crank-Nicolson steps."""
     # h' = sqrt(1 - beta^2) h + beta xi, xi ~ Normal(0, H^-1), beta = 0.7; h is the deviation from
     # the mode at the lattice point nearest to the standard deviations, which the step leaves fixed,
     # and H the curvature there (Cotter, Roberts, Stuart & White 2013, MCMC methods for functions).
@@ -72,7 +72,7 @@ def _sample_by_steps(marginal: Marginal, rng: np.random.Generator, n_draws: int)
 
 
 def _sample_by_sweeps(marginal: Marginal, rng: np.random.Generator) -> ScaleState:
-    """Sample by chains from the lattice; return the second half of the sweeps."""
+    """Run Hamiltonian chains from Laplace draws; return the second half."""
     # The number of sweeps doubles while the spread drifts.
     density, sampler = marginal.density, Sampler(marginal)
     chains = _N_CHAINS

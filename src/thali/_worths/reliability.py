@@ -1,4 +1,4 @@
-"""Reliability, as comparative judgement reports it: agreement of estimates with true worths."""
+"""Reliability of worths, as comparative judgement reports it: squared correlation with truth."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ _MAX_ROWS, _MAX_COORDINATES = 100_000, 500  # with more, splits take longer than
 
 
 def compute_squared_correlations(log_worths: np.ndarray) -> np.ndarray:
-    """Return squared correlations of posterior means with draws of log worths, (draws,).
+    """Return squared correlations of mean log worths with each draw, (n_draws,).
 
     `log_worths` is (draws, options).
     """
@@ -36,7 +36,7 @@ def compute_squared_correlations(log_worths: np.ndarray) -> np.ndarray:
 
 
 def separation_reliability(log_worths: np.ndarray) -> float:
-    r"""Return the scale separation reliability of posterior means.
+    r"""Return the scale separation reliability (SSR) of posterior means.
 
     With posterior means m, which are shrunk, and posterior variances v it is
 
@@ -54,7 +54,7 @@ def estimate_split_half(
     rng: np.random.Generator,
     judge: np.ndarray | None = None,
 ) -> float:
-    """Estimate reliability by correlating modes of random halves (Spearman-Brown).
+    """Return split-half reliability: correlation of two random halves, Spearman-Brown.
 
     It is the median of 20 splits, at fixed standard deviations; a correlation below 0 is reported
     unchanged. `judge`: the judge of each row, to split by; None: each answer falls in
@@ -83,7 +83,7 @@ def estimate_split_half(
 def estimate_split_halves(
     source: Any, density: Density, judge: np.ndarray | None, random_seed: Any
 ) -> dict[str, float]:
-    """Estimate split-half reliability, by name; an empty dict if there are many rows.
+    """Return split-half reliabilities by name; {} if there are too many rows.
 
     `source.marginal`: the lattice, which a model builds only here.
     """
@@ -100,7 +100,7 @@ def estimate_split_halves(
 def tabulate_reliability(
     log_worths: np.ndarray, halves: dict[str, float], ci: float
 ) -> "pandas.DataFrame":
-    """Return a table of reliability, one row per measure.
+    """Return a table of reliability measures with intervals, one row each.
 
     `log_worths` is (draws, options); `halves` come from `estimate_split_halves`.
     """
@@ -116,7 +116,7 @@ def tabulate_reliability(
 
 
 def describe_reliability(table: "pandas.DataFrame", estimates: str) -> Finding:
-    """Return the finding about a reliability table; `estimates` names the estimates."""
+    """Return the finding about a reliability table; `estimates` is their noun."""
     r_squared, low, high = map(format_probability, table.loc["r_squared"].tolist())
     sentence = f"Reliability, the squared correlation of {estimates} with true worths: {r_squared} "
     sentence += f"({describe_interval(table.attrs['interval'])} {low} to {high})."

@@ -1,4 +1,4 @@
-"""The variance of respondents' scores at the mode of worths, and widened draws."""
+"""Variance of respondents' scores at the mode, and draws widened by it (sandwich)."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,7 +31,7 @@ _MAX_CHANGE = 700.0  # of a log worth by Student's t
 
 
 class AnswerScores(NamedTuple):
-    """Slopes of the log probability of every possible answer at a point."""
+    """Gradients of the log probability of every possible answer at a point."""
 
     matrix: Any  # sparse (answers, size)
     p: np.ndarray  # (answers,)
@@ -40,7 +40,7 @@ class AnswerScores(NamedTuple):
     hessian: np.ndarray
 
     def compute_derivatives(self, weights: np.ndarray, beta: np.ndarray) -> "AnswerScores":
-        """Return derivatives of the log-likelihood."""
+        """Return gradient and Hessian of the log-likelihood (already computed)."""
         return self
 
     def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
@@ -55,7 +55,7 @@ class AnswerScores(NamedTuple):
 def compute_answer_scores(
     density: Density, data: "PairedComparisons | Choices", point: np.ndarray
 ) -> AnswerScores:
-    """Compute scores of all possible answers, in the order of `group_by_respondent`."""
+    """Return gradients of all possible answers, in the order of `group_by_respondent`."""
     expansion = density.expand(point)
     derivatives = expansion.gradient[:, 0], -expansion.curvature.assemble_dense()
     if isinstance(density, ChoiceSetDensity):
@@ -65,7 +65,7 @@ def compute_answer_scores(
 
 
 def _score_pair_answers(density: Density, point: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return slopes and probabilities of each row's outcomes: first, tie, second."""
+    """Return gradients and probabilities of first, tie and second for each row."""
     from scipy.sparse import vstack
 
     n, has_ties = density.n_rows, density.rows.has_ties
@@ -84,7 +84,7 @@ def _score_pair_answers(density: Density, point: np.ndarray) -> tuple[Any, np.nd
 def _score_set_answers(
     density: ChoiceSetDensity, data: Choices, point: np.ndarray
 ) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return slopes and probabilities of all answers to all sets."""
+    """Return gradients and probabilities of all answers to all sets."""
     # A set with a tie has only its given answer.
     sizes, start, worst = data.sizes, data.start, None
     if data.worst is not None:
@@ -105,7 +105,7 @@ def _score_set_answers(
 
 
 class RespondentVariance(NamedTuple):
-    """The variance of the scores of respondents, and its degrees of freedom."""
+    """Variance of respondents' scores, with its degrees of freedom."""
 
     scores: ScoreVariance
     root: np.ndarray  # (size, size): L with L L' the covariance of draws
@@ -113,7 +113,7 @@ class RespondentVariance(NamedTuple):
     freedom: float  # respondents less one for each contrast
 
     def matrix(self) -> np.ndarray:
-        r"""Return the matrix that widens deviations of covariance :math:`L L'` to :math:`L V L'`.
+        r"""Return the matrix that widens deviations of covariance LL' to L V L'.
 
         V is the variance of scores.
         """
@@ -147,7 +147,7 @@ def estimate_respondent_variance(
 
 
 class RespondentAdjustment(NamedTuple):
-    """Treatment of respondents, and the variance of their scores at the mode.
+    """How repeated answers of respondents are treated, and their scores' variance.
 
     Both are None without respondents.
     """
@@ -157,14 +157,14 @@ class RespondentAdjustment(NamedTuple):
 
     @property
     def adjusted_variance(self) -> RespondentVariance | None:
-        """The variance of adjusted results; None if results are not adjusted."""
+        """Variance by which draws are widened; None if they are not."""
         if self.dependence is None or self.dependence.model != ADJUSTED:
             return None
         return self.variance
 
     @property
     def score_dependence(self) -> Dependence | None:
-        """The treatment if draws are widened to the variance of scores."""
+        """Treatment of respondents, if draws are widened by scores' variance."""
         if self.dependence is None or self.adjusted_variance is None:
             return self.dependence
         return replace(
@@ -176,7 +176,7 @@ class RespondentAdjustment(NamedTuple):
 
     @property
     def power_dependence(self) -> Dependence | None:
-        """The treatment if the likelihood is raised to a power."""
+        """Treatment of respondents, if the likelihood is raised to a power."""
         if self.dependence is None or self.adjusted_variance is None:
             return self.dependence
         return replace(self.dependence, by=POWER)
@@ -185,7 +185,7 @@ class RespondentAdjustment(NamedTuple):
 def build_adjustment(
     data: "PairedComparisons | Choices", marginal: "Marginal", people: Any, default_adjustment: str
 ) -> RespondentAdjustment:
-    """Build the treatment of respondents of converted data."""
+    """Return how to treat repeated answers of respondents in these data."""
     density = marginal.density
     clusters = group_by_respondent(data, bool(data.n_ties) or density.rows.has_ties)
     known_clusters = []
@@ -203,7 +203,7 @@ def build_adjustment(
 
 
 class WidenedPoints(NamedTuple):
-    """Points (size, draws) with the variance over respondents."""
+    """Parameter vectors (size, n_draws), widened by the variance over respondents."""
 
     narrow: np.ndarray  # normal, with the variance treated as known
     wide: np.ndarray  # Student's t, with its degrees of freedom
@@ -216,7 +216,7 @@ def widen_points(
     points: np.ndarray,
     centre: np.ndarray,
 ) -> WidenedPoints:
-    """Return draws widened about a centre to their uncertainty for new respondents."""
+    """Return parameter vectors widened around `centre` for respondents' dependence."""
     matrix, df, level = variance.matrix(), variance.df, centre[:, None]
     _, mode = marginal.best
     deviations = matrix @ marginal.draw_deviations(mode, rng, points.shape[1])

@@ -1,4 +1,4 @@
-"""Moves of scales: standard deviations, separately and with their coordinates."""
+"""Moves of prior standard deviations, alone and together with their parameters."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from .density import Density, Spreads
 
 
 class ScaleState(NamedTuple):
-    """Points, log standard deviations and log-likelihoods of chains."""
+    """Parameters, log prior sds and log-likelihood of several chains."""
 
     points: np.ndarray  # (size, chains)
     logs: np.ndarray  # (4, chains) logs of the standard deviations; NaN where the density has none
@@ -18,18 +18,18 @@ class ScaleState(NamedTuple):
 
     @property
     def spreads(self) -> Spreads:
-        """The standard deviations."""
+        """Prior standard deviations of each chain."""
         return Spreads(*np.exp(self.logs))
 
     def accept_where(self, is_accepted: np.ndarray, proposal: "ScaleState") -> "ScaleState":
-        """Return the state with the proposal in the accepted chains."""
+        """Return the state with the proposal in chains that accepted it."""
         return ScaleState(
             *(np.where(is_accepted, new, old) for new, old in zip(proposal, self, strict=True))
         )
 
     @classmethod
     def from_points(cls, density: Density, points: np.ndarray, logs: np.ndarray) -> "ScaleState":
-        """Build the state at points."""
+        """Return the state of chains at these parameters and log sds."""
         with np.errstate(over="ignore", invalid="ignore"):
             return cls(points, logs, density.log_likelihoods(points))
 
@@ -43,7 +43,7 @@ _SLICE_WIDTH, _STEPS_OUT = 1.0, 20  # width of slices, and steps out in both dir
 def sample_by_slice(
     rng: np.random.Generator, log_density: Callable[[np.ndarray], np.ndarray], x: np.ndarray
 ) -> np.ndarray:
-    """Sample each of several variables by a slice that steps out (Neal 2003)."""
+    """Update each entry of x by slice sampling with stepping out (Neal 2003)."""
     level = log_density(x) - rng.standard_exponential(x.shape)
     low = x - _SLICE_WIDTH * rng.random(x.shape)
     high, steps_low = low + _SLICE_WIDTH, np.floor(_STEPS_OUT * rng.random(x.shape))
@@ -79,7 +79,7 @@ _LOG_STEP_RANGE = math.log(0.02), math.log(2.0)
 def sample_spread(
     rng: np.random.Generator, density: Density, state: ScaleState, k: int
 ) -> ScaleState:
-    """Sample standard deviation k given all else, by a slice."""
+    """Sample prior sd number k given the parameters, by slice sampling."""
     log_density = density.conditional_log_spread_density(state.points, k)
     return state._replace(
         logs=_replace_row(state.logs, k, sample_by_slice(rng, log_density, state.logs[k]))
@@ -89,7 +89,7 @@ def sample_spread(
 def move_spread_with_coordinates(
     rng: np.random.Generator, density: Density, state: ScaleState, k: int
 ) -> ScaleState:
-    """Move standard deviation k with the coordinates it spreads (Metropolis)."""
+    """Propose to scale prior sd number k and its parameters by one factor."""
     n_chains, old = state.points.shape[1], state.logs[k]
     c = rng.standard_normal(n_chains) * np.exp(rng.uniform(*_LOG_STEP_RANGE, n_chains))
     # the prior of the scaled coordinates cancels with the change of volume
@@ -109,7 +109,7 @@ def move_spread_with_coordinates(
 def move_spreads(
     rng: np.random.Generator, density: Density, state: ScaleState, learned: Sequence[int]
 ) -> ScaleState:
-    """Move each learned standard deviation, separately and with its coordinates."""
+    """Update each learned prior sd, alone and together with its parameters."""
     for k in learned:
         state = sample_spread(rng, density, state, k)
         state = move_spread_with_coordinates(rng, density, state, k)

@@ -1,6 +1,6 @@
-"""The posterior density of worths that judges of unequal discrimination see in choices from
-sets."""
+"""Posterior density of worths given choices from sets, with judges of unequal discrimination."""
 
+import math
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -12,6 +12,7 @@ from thali._model.answer_derivatives import (
     ANSWER_DERIVATIVES,
     CHOICE,
     AnswerDerivatives,
+    choice_derivatives,
     diagonal_matrix,
     outer_product,
 )
@@ -19,22 +20,22 @@ from thali._model.best_worst import RANKING, answer_probabilities, choice_probab
 from thali.errors import DataError, Setting
 
 from .density import Density, JudgePredictions, LikelihoodExpansion, to_column
-from .tied_answers import (
-    EXACT_DROP,
-    MAX_TIED_WITH_LAPSES,
-    N_NODES,
-    ROUGH_DROP,
-    differentiate_tied_answers,
-)
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices
 
-_BLOCK_ENTRIES = 1 << 20  # rows times points times squared members of a set, in a block
+# array entries of a block: rows times points times squared members of a set, or of subsets
+_BLOCK_ENTRIES = 1 << 20
+MAX_TIED_WITH_LAPSES = 12  # tied options, whose subsets are all summed over
+N_NODES = 100  # nodes that a few tied options need
+# fall of the log integrand at the ends, for 12 digits and for 6
+EXACT_DROP, ROUGH_DROP = 37.0, 16.0
+_PRODUCT_SIZE = 8  # options whose r are multiplied without underflow
+_MAX_Z, _TINY = 100.0, 1e-300  # z beyond which e^-z is 0; replaces products of r that are 0
 
 
 class SetAnswersBySize(NamedTuple):
-    """Answers to sets, ordered by size of set; counts may be (rows, points)."""
+    """Counts of distinct answers to sets, ordered by size of set."""
 
     # for each size (rows, m) options: first the chosen ones, or the best and the worst
     members: tuple[np.ndarray, ...]
@@ -47,21 +48,21 @@ class SetAnswersBySize(NamedTuple):
     has_ties = False  # neither of two options chosen
 
     def _iterate_sizes(self) -> Any:
-        """Iterate over members (rows, m) and number of tied options, by size of set."""
+        """Yield members (rows, m) and number of tied options, by size of set."""
         return zip_longest(self.members, self.n_tied, fillvalue=1)
 
     @property
     def x(self) -> np.ndarray:
-        """The covariates of each row, (rows, 0): there are none."""
+        """Covariates of each row: none, shape (rows, 0)."""
         return np.zeros((len(self.judge), 0))
 
     @property
     def total(self) -> np.ndarray:
-        """The number of answers in each row."""
+        """Number of answers counted in each row."""
         return self.counts
 
     def iterate_blocks(self, n_points: int) -> "Iterator[tuple[slice, SetAnswersBySize]]":
-        """Yield blocks of rows with equal size, each with its slice of rows."""
+        """Yield (rows, slice) of blocks with equal set size that fit the cache."""
         first_row = 0
         for members, tied in self._iterate_sizes():
             entries = max(members.shape[1] ** 2, N_NODES * (tied - 1))
@@ -125,7 +126,7 @@ class AnswersOfSize(NamedTuple):
 def iterate_answers_by_size(
     data: "Choices", set_indices: np.ndarray, best: np.ndarray, worst: np.ndarray | None
 ) -> Iterator[AnswersOfSize]:
-    """Yield answers to sets by size of set and number of tied options.
+    """Yield the answers to sets of each size and number of tied options.
 
     `best` and `worst` are positions among the members of all sets.
     """
@@ -148,9 +149,9 @@ class ChoiceSetDensity(Density):
         + \frac{\varepsilon}{|S|}
 
     A ranking consists of such choices in turn, each of the best remaining option (Plackett 1975) or
-    of several that tie (`tied_answers`). Best and worst choices follow `best_worst` with the
-    weights :math:`e^{d_j L_i}`. Priors are as in `Density`, without periods, ties of two options,
-    and covariates.
+    of several that tie (`differentiate_tied_answers`). Best and worst choices follow `best_worst`
+    with the weights :math:`e^{d_j L_i}`. Priors are as in `Density`, without periods, ties of two
+    options, and covariates.
 
     Parameters
     ----------
@@ -164,6 +165,7 @@ class ChoiceSetDensity(Density):
 
     @property
     def n_terms(self) -> int:
+        """Number of rows of paired comparisons that would take the same time."""
         n_terms = 0
         for members, tied in self.rows._iterate_sizes():
             n_rows = len(members)
@@ -204,7 +206,7 @@ class ChoiceSetDensity(Density):
     def _add_likelihood(
         self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray
     ) -> np.ndarray:
-        """Return value plus log-likelihood at the points, and add its gradient to `gradient`."""
+        """Return `value` plus the log-likelihood; add its gradient to `gradient`."""
         for _, rows in self.rows.iterate_blocks(points.shape[1]):
             discrimination, logs = self._log_weights(rows, points)
             answer, counts = (
@@ -221,7 +223,7 @@ class ChoiceSetDensity(Density):
         return value
 
     def _row_coordinates(self, rows: SetAnswersBySize) -> np.ndarray:
-        """Return the coordinates that log weights of rows depend on."""
+        """Return indices of the parameters that each row depends on: options, judge."""
         # These are the members, and the judge if there is one.
         (members,) = rows.members
         if not self.n_judges:
@@ -231,7 +233,7 @@ class ChoiceSetDensity(Density):
     def _coordinate_slopes(
         self, discrimination: np.ndarray, logs: np.ndarray, slope: np.ndarray
     ) -> np.ndarray:
-        """Convert slopes by log weights of members to slopes by `_row_coordinates`."""
+        """Convert slopes by log weights to slopes by the parameters of each row."""
         # All are (rows, points, ...).
         if not self.n_judges:
             return slope
@@ -241,6 +243,7 @@ class ChoiceSetDensity(Density):
         )
 
     def row_scores(self, point: np.ndarray) -> Any:
+        """Return gradients of each row's log-likelihood, sparse (n_rows, size)."""
         from scipy.sparse import csr_array
 
         slopes, coordinates, row_indices = [], [], []
@@ -262,7 +265,7 @@ class ChoiceSetDensity(Density):
     def _expand_by_log_discrimination(
         self, point: np.ndarray, is_convex: bool
     ) -> LikelihoodExpansion:
-        """Expand as `Density` does; `is_convex` uses the outer product of slopes."""
+        """Return value, gradient and curvature by centred log discriminations."""
         # An answer's expected curvature is the mean of this product, which is never below 0.
         n, size, value = self.n_options, self.size, 0.0
         gradient, curvature = np.zeros((size, 1)), np.zeros(size * size)
@@ -292,7 +295,7 @@ class ChoiceSetDensity(Density):
         answer: AnswerDerivatives,
         slope: np.ndarray,
     ) -> np.ndarray:
-        """Return second derivatives by `_row_coordinates`, (rows, k, k), given slopes."""
+        """Return second derivatives by the parameters of each row, (rows, k, k)."""
         if not self.n_judges:
             return answer.hessian
         # derivatives of log weights
@@ -305,6 +308,7 @@ class ChoiceSetDensity(Density):
         return hessian
 
     def predict_judges(self, points: np.ndarray) -> JudgePredictions:
+        """Predict each judge's answers from parameters estimated without that judge."""
         log_probabilities, total = np.empty((3, len(self.rows.judge))), self.rows.counts.copy()
         for row_slice, rows in self.rows.iterate_blocks(1):
             (members,) = rows.members
@@ -332,7 +336,7 @@ _TIED_TERMS = 64
 def _differentiate_answers(
     rows: SetAnswersBySize, logs: np.ndarray, with_hessian: bool, n_points: int = 1
 ) -> AnswerDerivatives:
-    """Return log probabilities of answers with derivatives by log weights (..., m)."""
+    """Return log probabilities of answers, with derivatives by log weights."""
     weights = np.exp(logs).reshape(-1, logs.shape[-1])
     if rows.n_tied == (1,):
         return ANSWER_DERIVATIVES[rows.rule](weights, rows.lapse, with_hessian)
@@ -345,8 +349,122 @@ def _differentiate_answers(
 
 
 def _answer_probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.ndarray:
-    """Return probabilities of all possible answers; the row's answer is first."""
+    """Return probabilities of all possible answers, the observed answer first."""
     if rows.rule == CHOICE:
         return choice_probabilities(weights, rows.lapse)
     m = weights.shape[1]
     return answer_probabilities(weights, np.array([0, m]), np.arange(m), rows.lapse, rows.rule)
+
+
+# Tied options -------------------------------------------------------------------------------------
+
+
+def differentiate_tied_answers(
+    weights: np.ndarray, n_tied: int, lapse: float, with_hessian: bool, drop: float = EXACT_DROP
+) -> AnswerDerivatives:
+    r"""Return log probability that the first n_tied options come first, with slopes.
+
+    `weights` is (rows, m); derivatives are by log weights.
+
+    Without lapses options come in the order of exponential clocks, so that with the weights
+    :math:`v_i` of a tied group T and the sum W of the others, and with :math:`x = \log W t`,
+
+    .. math::
+        P(T) = \int_0^\infty W e^{-W t} \prod_{i \in T} (1 - e^{-v_i t}) dt
+             = \int e^{x - e^x} \prod_{i \in T} (1 - e^{-v_i e^x / W}) dx
+
+    The integrand is log-concave in x, and analytic. Its logarithm has a slope of at least
+    :math:`1 - e^x`, to which options with :math:`v_i e^x < W` add more than 0.58 each, and it rises
+    by less than :math:`(1 + |T|) x - e^x + 1` from 0. The trapezoidal rule between where these are
+    falls of 37 is exact to 1e-12, if its step is not above 0.25 and 0.8 standard deviations of the
+    top. Moving a node by log 2 turns :math:`r = 1 - e^{-v_i e^x / W}` into :math:`r (2 - r)`. With
+    lapses the orders of T are summed, subset by subset.
+    """
+    rest_weight, options = weights[:, n_tied:].sum(axis=1, keepdims=True), weights.shape[1]
+    # the probability depends on a alone
+    a = np.log(weights[:, :n_tied]) - np.log(rest_weight)
+    if lapse:
+        step = max(1, _BLOCK_ENTRIES // (n_tied**2 << n_tied))
+        parts = [_sum_over_orders(a[k : k + step], options, lapse) for k in range(0, len(a), step)]
+        answer = AnswerDerivatives(*map(np.concatenate, zip(*parts, strict=True)))
+    else:
+        answer = _integrate_by_nodes(a, with_hessian, drop)
+    share = np.concatenate([0.0 * a, weights[:, n_tied:] / rest_weight], axis=1)
+    slopes = np.eye(options)[:n_tied] - share[:, None]  # of a by log weights (rows, tied, m)
+    gradient = (answer.gradient[:, None] @ slopes)[:, 0]
+    if not with_hessian:
+        return AnswerDerivatives(answer.log_p, gradient, np.zeros(()))
+    curvature = answer.gradient.sum(axis=1)[:, None, None] * (
+        outer_product(share, share) - diagonal_matrix(share)
+    )
+    return AnswerDerivatives(
+        answer.log_p, gradient, slopes.swapaxes(1, 2) @ answer.hessian @ slopes + curvature
+    )
+
+
+def _integrate_by_nodes(a: np.ndarray, with_hessian: bool, drop: float) -> AnswerDerivatives:
+    """Return the log probability by the trapezoidal rule, with derivatives by a."""
+    n_tied, weights = a.shape[1], np.exp(a)[:, None]
+    start = min(drop + 1.0, max(a.max(), 0.0) + (drop + 1.0) / (1.0 + 0.58 * n_tied))
+    end = math.log(1.0 + drop) + 1.5 * math.log(1.0 + n_tied)
+    n_parts = math.ceil(
+        math.log(2.0) / min(9.87 / (drop + 3.0), 0.8 / math.sqrt(1.0 + 1.3 * n_tied))
+    )
+    n_doublings = math.ceil((end + start) / math.log(2.0))
+    step = math.log(2.0) / n_parts
+    x = step * np.arange(n_parts * n_doublings) - start
+    rate = np.exp(x)[:, None]
+    r_blocks = [-np.expm1(-rate[:n_parts] * weights)]
+    for _ in range(n_doublings - 1):
+        r_blocks.append(r_blocks[-1] * (2.0 - r_blocks[-1]))
+    r = np.concatenate(r_blocks, axis=1)  # (rows, nodes, tied)
+    products = np.multiply.reduceat(r, np.arange(0, n_tied, _PRODUCT_SIZE), axis=2)
+    heights = x - rate[:, 0] + np.log(np.maximum(products, _TINY)).sum(axis=2)
+    top = heights.max(axis=1, keepdims=True)
+    mass = np.exp(heights - top)
+    total = mass.sum(axis=1, keepdims=True)
+    log_p, mass = top[:, 0] + np.log(step * total[:, 0]), mass / total
+    z = np.minimum(rate * weights, _MAX_Z)
+    ratio = z * (1.0 - r) / r  # z / (e^z - 1)
+    gradient = (mass[:, None] @ ratio)[:, 0]
+    if not with_hessian:
+        return AnswerDerivatives(log_p, gradient, np.zeros(()))
+    curve = (mass[:, None] @ (ratio * (1.0 - z - ratio)))[:, 0]
+    squares = (mass[..., None] * ratio).swapaxes(1, 2) @ ratio
+    return AnswerDerivatives(
+        log_p, gradient, diagonal_matrix(curve) + squares - outer_product(gradient, gradient)
+    )
+
+
+def _sum_over_orders(a: np.ndarray, n_options: int, lapse: float) -> AnswerDerivatives:
+    """Return the log probability as a sum over all orders, with derivatives by a."""
+    # For each subset, P, P g and P (H + g g') are blocks of a matrix M, which a choice with the
+    # slope s and the bend B turns into p (A M A' + P B), where A adds s times the first row to the
+    # others.
+    n_tied, identity = a.shape[1], np.eye(1 + a.shape[1])
+    weights, subset = np.exp(a)[:, None], np.arange(1 << n_tied)
+    is_left = 1.0 - (subset[:, None] >> np.arange(n_tied) & 1)
+    matrices = np.zeros((len(a), len(subset), *identity.shape))
+    matrices[:, 0, 0, 0] = 1.0
+    for size in range(n_tied):
+        for option in range(n_tied):
+            subsets = np.flatnonzero(
+                (is_left.sum(axis=1) == n_tied - size) & (is_left[:, option] > 0.0)
+            )
+            remaining_weights = weights * is_left[subsets]
+            share = remaining_weights / (1.0 + remaining_weights.sum(axis=2, keepdims=True))
+            p, slope, bend = choice_derivatives(
+                share, np.eye(n_tied)[option], n_options - size, lapse, True
+            )
+            A = identity + 0.0 * p[..., None]
+            A[..., 1:, 0] = slope
+            terms = A @ matrices[:, subsets] @ A.swapaxes(2, 3)
+            terms[..., 1:, 1:] += matrices[:, subsets, :1, :1] * bend
+            matrices[:, subsets + (1 << option)] += p[..., None] * terms
+    p = matrices[:, -1, 0, 0]
+    gradient = matrices[:, -1, 0, 1:] / p[:, None]
+    return AnswerDerivatives(
+        np.log(p),
+        gradient,
+        matrices[:, -1, 1:, 1:] / p[:, None, None] - outer_product(gradient, gradient),
+    )

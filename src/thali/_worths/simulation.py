@@ -1,4 +1,4 @@
-"""Simulation of comparisons and choices, from the prior and from draws of a fit."""
+"""Simulated comparisons and choices, from the prior or from posterior draws."""
 
 import math
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _observe_data(problem: "WorthProblem", data: Any) -> dict[str, np.ndarray]:
-    """Return observed variables of data, under their names in `observed_data`."""
+    """Return data as variables of `observed_data`, by name."""
     if isinstance(data, Choices):
         return {"chosen": data.questions().counts}
     if not problem.has_ties:
@@ -34,19 +34,19 @@ def _observe_data(problem: "WorthProblem", data: Any) -> dict[str, np.ndarray]:
 def _simulate_data(
     problem: "WorthProblem", draw: WorthDraws, rng: np.random.Generator
 ) -> tuple[Any, float]:
-    """Simulate data at one draw; return them with their log-likelihood."""
+    """Simulate data of the same design at one draw; return their log-likelihood too."""
     questions = problem.single_data.questions(problem.has_ties)
     p = draw.question_probabilities(problem.single_data, problem.has_ties)(
         slice(0, len(questions.sizes))
     )[0]
-    counts = questions.drawn(p, rng)
+    counts = questions.simulate_counts(p, rng)
     return problem.single_data.with_answers(counts), float(
         questions.with_counts(counts).log_likelihoods(p).sum()
     )
 
 
 def sample_log_spread(rng: np.random.Generator, spread: float | None) -> float:
-    """Return the log of a fixed spread of worths, or sample it from its prior."""
+    """Return the log of a fixed prior sd of worths, or sample it from its prior."""
     if spread is not None:
         return math.log(spread)
     return LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
@@ -55,7 +55,7 @@ def sample_log_spread(rng: np.random.Generator, spread: float | None) -> float:
 def sample_worths_prior(
     problem: "WorthProblem", rngs: Sequence[np.random.Generator]
 ) -> PriorSample:
-    """Sample the prior once with each generator, with data of the same design."""
+    """Sample worths from the prior and data given them, once per generator."""
     density, spread = problem.density, problem.spread
     points, logs = np.zeros((len(rngs), density.size)), np.full((len(rngs), 4), np.nan)
     for k, rng in enumerate(rngs):
@@ -78,7 +78,7 @@ def sample_worths_prior(
 
 
 def observe_each(problem: "WorthProblem", data: Sequence[Any]) -> dict[str, np.ndarray]:
-    """Return observed variables of several data sets, arrays (data sets, ...)."""
+    """Return several data sets as variables of `observed_data`, stacked."""
     observed = [_observe_data(problem, data_set) for data_set in data]
     return {name: np.array([arrays[name] for arrays in observed]) for name in observed[0]}
 
@@ -89,7 +89,7 @@ def build_prior_sample(
     simulated: dict[str, np.ndarray],
     data: Sequence[Any],
 ) -> PriorSample:
-    """Build a prior sample from draws in `posterior` and data simulated at each."""
+    """Build a `PriorSample` from prior draws and the data simulated at each."""
     dims, log_likelihood = add_sample_dimensions(log_likelihoods)
     described = {"description": "of the data simulated at the same draw, natural logarithm"}
     prior = posterior.draws.assign(log_likelihood=(dims, log_likelihood, described))
@@ -103,7 +103,7 @@ def build_prior_sample(
 def simulate_replicates(
     problem: "WorthProblem", draws: WorthDraws, shape: tuple[int, int], rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """Simulate data at every draw of a fit, arrays (chain, draw, ...) by variable."""
+    """Simulate data at every draw, arrays (chain, draw, ...) by variable name."""
     data_sets = [
         _simulate_data(problem, draws.take(slice(k, k + 1)), rng)[0] for k in range(draws.n_draws)
     ]
@@ -114,7 +114,7 @@ def simulate_replicates(
 
 
 def observe_design(problem: "WorthProblem", posterior: Posterior) -> dict[str, np.ndarray]:
-    """Return the observed variables after a fit; empty for another design."""
+    """Return the fitted data as variables of `observed_data`; {} for another design."""
     if list(problem.single_data.labels) != posterior.labels:
         return {}
     return select_observed(posterior, problem.build_data_groups())

@@ -1,4 +1,4 @@
-"""Name, options and results of Bradley-Terry-Luce worths, without loading the model."""
+"""Options, arguments and answers of Bradley-Terry-Luce worths, listed without loading them."""
 
 from functools import partial
 

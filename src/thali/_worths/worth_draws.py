@@ -1,4 +1,4 @@
-"""Choice probabilities by draws of worths, and their uses: checks, predictions, next questions."""
+"""Draws of worths, and what follows from them: choice probabilities, checks, predictions."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -52,7 +52,7 @@ Quantities = dict[str, np.ndarray]  # (chain, draw) each
 
 
 class WorthDraws(NamedTuple):
-    """Draws of log worths and of the other parameters of choices, from all chains in turn."""
+    """Draws of log worths, tie parameter and coefficients, chain after chain."""
 
     labels: list[str]
     log_worths: np.ndarray  # (draws, options), effects of option covariates included
@@ -70,7 +70,7 @@ class WorthDraws(NamedTuple):
         return len(self.log_worths)
 
     def take(self, draws: Any) -> "WorthDraws":
-        """Select draws."""
+        """Return the selected draws."""
         selected_draws = self._replace(log_worths=self.log_worths[draws], beta=self.beta[draws])
         if self.nu is None:
             return selected_draws
@@ -78,7 +78,7 @@ class WorthDraws(NamedTuple):
 
     @property
     def weights(self) -> np.ndarray:
-        """Worths relative to the largest of each draw, (draws, options)."""
+        """Worths divided by the largest of each draw, shape (n_draws, n_options)."""
         return np.exp(self.log_worths - self.log_worths.max(axis=1, keepdims=True))
 
     # Probabilities for each draw ------------------------------------------------------------------
@@ -86,7 +86,7 @@ class WorthDraws(NamedTuple):
     def pair_probabilities(
         self, first: Any, second: Any, x: np.ndarray | None = None
     ) -> np.ndarray:
-        """Return probabilities of the first option of each pair, (draws, pairs).
+        """Return probabilities of the first option of each pair, (n_draws, n_pairs).
 
         `x`: covariates, (pairs, covariates).
         """
@@ -97,7 +97,7 @@ class WorthDraws(NamedTuple):
         return (1.0 - self.lapse) * q + self.lapse / 2.0
 
     def outcome_probabilities(self, p: np.ndarray, has_ties: bool = True) -> np.ndarray:
-        """Return outcome probabilities (draws, pairs, outcomes): first, tie if possible, second."""
+        """Return probabilities of first, tie and second, (draws, pairs, outcomes)."""
         if self.nu is None or not has_ties:
             return np.stack([p, 1.0 - p], axis=-1)
         return compute_outcomes(p, 1.0 - p, self.nu[:, None])
@@ -127,6 +127,7 @@ class WorthDraws(NamedTuple):
         """Return a function from a slice of questions to answer probabilities."""
 
         def compute_probabilities(questions: slice) -> np.ndarray:
+            """Return answer probabilities of these questions."""
             if isinstance(data, Choices):
                 start, members = slice_sets(data.start, questions, data.members)
                 return self.set_probabilities(start, members, data.worst is not None)
@@ -141,14 +142,14 @@ class WorthDraws(NamedTuple):
         return compute_probabilities
 
     def subtract_option_covariates(self, x: np.ndarray, cells: Any, questions: slice) -> np.ndarray:
-        """Subtract covariates of options from covariates, as log worths include their effects."""
+        """Return covariates without option covariates, which worths include."""
         return x - (
             self.option_covariates[cells.first[questions]]
             - self.option_covariates[cells.second[questions]]
         )
 
     def build_covariates(self, covariates: Any, n_pairs: int) -> np.ndarray:
-        """Build covariates of predictions (pairs, covariates), 0 for option covariates."""
+        """Return the user's covariates of pairs as an array, 0 for option covariates."""
         x = predictor_matrix(covariates, self.covariates, n_pairs)
         for name, column in zip(self.covariates, self.option_covariates.T, strict=True):
             if column.any() and covariates is not None and name in covariates:
@@ -161,7 +162,7 @@ class WorthDraws(NamedTuple):
     # Predictions ----------------------------------------------------------------------------------
 
     def predict_sets(self, sets: Any, return_se: bool, covariates: Any) -> Any:
-        """Predict mean probabilities of answers to pairs or sets, with standard errors."""
+        """Return mean probabilities of answers to pairs or sets, with errors on request."""
         option_indices, are_pairs = set_indices(sets, self.labels)
         if covariates is not None and not are_pairs:
             raise ArgumentError(
@@ -192,7 +193,7 @@ class WorthDraws(NamedTuple):
         return averages[0]
 
     def _average_draws(self, p: np.ndarray, return_se: bool) -> np.ndarray:
-        """Average probabilities over draws; with standard errors as a second row."""
+        """Return probabilities averaged over draws, with standard errors on request."""
         if not return_se:
             return p.mean(axis=0)[None]
         return np.stack(
@@ -200,14 +201,14 @@ class WorthDraws(NamedTuple):
         )
 
     def tabulate_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
-        """Return a table of mean outcome probabilities, one row per pair: a, b, p_a, p_tie, p_b."""
+        """Return a table of mean outcome probabilities: a, b, p_a, p_tie, p_b."""
         first, second = pair_indices(pairs, self.labels, self.nu is not None)
         x = self.build_covariates(covariates, len(first))
         p = self.outcome_probabilities(self.pair_probabilities(first, second, x))
         return tabulate_outcomes(self.labels, first, second, p.mean(axis=0))
 
     def predict_held_out(self, part: "HeldOutPair") -> np.ndarray:
-        """Predict outcomes of held-out comparisons, (chains, draws, cells, outcomes)."""
+        """Return outcome probabilities of held-out comparisons by draw."""
         n_cells, n_outcomes = part.counts.shape
         p = self.pair_probabilities(
             *part.places(self.labels), self.build_covariates(part.known(self.covariates), n_cells)
@@ -217,7 +218,7 @@ class WorthDraws(NamedTuple):
         )
 
     def log_predictive(self, data: Any, log_weights: Any = 0.0) -> "pandas.Series":
-        """Return log probabilities of all choices of each respondent jointly.
+        """Return the log probability of each respondent's choices together.
 
         `log_weights` are those of draws.
         """
@@ -235,7 +236,7 @@ class WorthDraws(NamedTuple):
     # Comparison with observed answers -------------------------------------------------------------
 
     def check_replicates(self, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
-        """Compare observed answers with replicates, as a table."""
+        """Return a table of observed answers against posterior replicates."""
         questions = data.questions(self.nu is not None)
         check_unweighted(questions)
         draws = select_draws(self.n_draws, len(questions.counts))
@@ -250,13 +251,13 @@ class WorthDraws(NamedTuple):
         )
 
     def _pool_respondents(self, data: Any, questions: Any, has_ties: bool) -> EqualRespondents:
-        """Return answer probabilities and counts, treating all respondents as one group."""
+        """Return answer probabilities and counts, pooled over all respondents."""
         return EqualRespondents.from_times(
             self.question_probabilities(data, has_ties), questions.times
         )
 
     def get_quantities(self, pairs: Any) -> Quantities:
-        """Return the quantities that chains are judged by, each (chains, draws).
+        """Return draws of quantities for the convergence check, each (chains, draws).
 
         The spread and the log-likelihood are judged separately. `pairs`: both options of each
         compared pair; None for choices from sets.

@@ -18,7 +18,7 @@ from helpers.tiny_models import fitted
 
 import thali as th
 from thali._choice.coding import build_coding
-from thali._choice.logit import EncodedTasks
+from thali._choice.logit_likelihood import EncodedTasks
 from thali._choice.logits.attention import Attention, resolve_attention
 from thali._choice.logits.hierarchical_attention import (
     flip_attention,

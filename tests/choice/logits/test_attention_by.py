@@ -13,7 +13,7 @@ from helpers.sentences import refused
 from scipy.special import expit, logit
 
 import thali as th
-from thali._choice.logit import EncodedTasks
+from thali._choice.logit_likelihood import EncodedTasks
 from thali._choice.logits.attention import Attention
 from thali._choice.logits.hierarchical_attention import (
     flip_attention,

@@ -8,7 +8,10 @@ from helpers.experiment_data import simulate_experiment
 from helpers.sentences import said, warned
 
 import thali as th
-from thali._choice.logit import compute_direction_scores, describe_contradicted_directions
+from thali._choice.logit_likelihood import (
+    compute_direction_scores,
+    describe_contradicted_directions,
+)
 from thali.errors import DataWarning
 
 RIGHT = {"price": "decreasing", "zoom": "increasing"}

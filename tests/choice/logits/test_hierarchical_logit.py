@@ -18,7 +18,7 @@ from scipy.stats import invwishart
 
 import thali as th
 from thali._choice.coding import build_coding
-from thali._choice.logit import EncodedTasks, choice_probabilities
+from thali._choice.logit_likelihood import EncodedTasks, choice_probabilities
 from thali._choice.logits.attention import Attention
 from thali._choice.logits.hierarchical_draws import (
     N_NEW_PEOPLE,

@@ -12,7 +12,7 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 import thali as th
-from thali._choice.logit import EncodedTasks
+from thali._choice.logit_likelihood import EncodedTasks
 from thali._choice.logits.hierarchical_moves import add_curvature, write_likelihood_slope
 from thali._choice.logits.hierarchical_sweep import (
     TastePrior,

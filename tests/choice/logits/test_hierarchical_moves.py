@@ -7,7 +7,7 @@ from arviz_stats.base.array import array_stats
 from helpers.naive.choice_models import hierarchical_log_joint
 from scipy import stats
 
-from thali._choice.logit import EncodedTasks, choice_probabilities
+from thali._choice.logit_likelihood import EncodedTasks, choice_probabilities
 from thali._choice.logits.hierarchical_moves import (
     accept_population_move,
     add_curvature,

@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 
 import thali as th
 from thali._choice.coding import build_coding
-from thali._choice.logit import encode_choices
+from thali._choice.logit_likelihood import encode_choices
 from thali.errors import ArgumentError, DataError, ThaliWarning
 
 MONEY = {"linear": "price", "space": "willingness-to-pay"}

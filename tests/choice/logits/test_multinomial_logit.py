@@ -13,7 +13,11 @@ from helpers.sentences import refused, warned
 
 import thali as th
 from thali._choice.coding import build_coding
-from thali._choice.logit import encode_choices, log_likelihood_derivatives, maximise_log_likelihood
+from thali._choice.logit_likelihood import (
+    encode_choices,
+    log_likelihood_derivatives,
+    maximise_log_likelihood,
+)
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, EstimateWarning
 
 

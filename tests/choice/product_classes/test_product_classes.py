@@ -20,7 +20,7 @@ from helpers.product_class_fits import (
 from helpers.sentences import refused, said
 
 import thali
-from thali._choice.logit import parse_directions
+from thali._choice.logit_likelihood import parse_directions
 from thali.errors import ArgumentError, DataError
 
 RUN = ("draws", "tune", "chains", "thin", "sweeps_per_step")

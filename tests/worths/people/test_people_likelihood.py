@@ -1,5 +1,7 @@
 """The likelihood of a person's answers, its slope and its curvature, against their definitions."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +10,7 @@ from people_problems import build_study, build_table, find_seen, list_answers, s
 
 import thali as th
 from thali._worths.people.answer_table import tabulate_answers
-from thali._worths.people.person_likelihood import compute_slope
+from thali._worths.people.moves import evaluate_people
 
 CASES = {
     "pairs": {"rule": "order", "set_size": 2},
@@ -22,15 +24,21 @@ CASES = {
 NU = 0.7
 
 
+class Ties(NamedTuple):
+    """What the likelihood reads of the state of a chain."""
+
+    nu: np.ndarray
+
+
 def evaluate(table, worths):
     """Return the log-likelihood of all people at log worths (N, n), and slopes (N, n)."""
-    slopes, total = np.zeros(worths.shape), 0.0
-    for p in range(len(worths)):
-        options = table.option[table.first_option[p] : table.first_option[p + 1]]
-        slope = np.zeros(len(options))
-        total += compute_slope(table, table.lapse, NU, p, worths[p, options], slope)
-        slopes[p, options] = slope
-    return total, slopes
+    person = np.repeat(np.arange(len(worths)), np.diff(table.first_option))
+    log_likelihood, slope = np.empty(len(worths)), np.empty(len(person))
+    state = Ties(np.array([NU]))
+    evaluate_people(table, state, worths[person, table.option], log_likelihood, slope)
+    slopes = np.zeros(worths.shape)
+    slopes[person, table.option] = slope
+    return log_likelihood.sum(), slopes
 
 
 def made(name):

@@ -41,7 +41,7 @@ from .new_respondents import log_predictive_by_individual, predict_from_populati
 from .posterior_results import GroupResults, IndividualResults, PosteriorResults
 from .predict import outcome_draws, outcomes_table, predict_choices
 from .quantities import Quantities
-from .registry import load_results
+from .result_classes import load_results
 
 if TYPE_CHECKING:
     import pandas
@@ -200,7 +200,7 @@ class LatentClassResults(PosteriorResults):
             )
             parts.append(pooled.build_data_part(counts))
             place_indices.append(
-                np.flatnonzero(np.repeat(questions.summed(counts) > 0.0, questions.sizes))
+                np.flatnonzero(np.repeat(questions.sum_by_question(counts) > 0.0, questions.sizes))
             )
         return convert_classes_to_groups(posterior, parts, place_indices)
 

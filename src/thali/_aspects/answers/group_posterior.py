@@ -15,9 +15,8 @@ import numpy as np
 
 from thali._data.kinds import GROUPS
 from thali._model.stored_choices import MAX_PAIRS
-from thali._posterior.densities import is_pointwise
 from thali._posterior.interval import interval_tails
-from thali._posterior.store import describe_origin
+from thali._posterior.store import describe_origin, is_pointwise
 from thali._posterior.view import FACTS, POPULATION, Posterior, flatten_chains
 from thali.errors import Argument, ArgumentError
 

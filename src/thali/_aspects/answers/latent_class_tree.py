@@ -14,8 +14,7 @@ import numpy as np
 from thali._data.kinds import KINDS
 from thali._model.stored_choices import MAX_PAIRS
 from thali._people.latent_classes import new_class_probabilities
-from thali._posterior.densities import is_pointwise
-from thali._posterior.store import build_tree, describe_origin
+from thali._posterior.store import build_tree, describe_origin, is_pointwise
 from thali._posterior.view import POPULATION
 
 from ..draws.feature_columns import FeatureColumns

@@ -32,7 +32,7 @@ from .group_posterior import group_features_table
 from .matched_features import MatchedFeatures, match_posterior, matched_features_table
 from .option_tables import compute_utilities
 from .quantities import STUCK_CHAINS, Quantities, presence_quantities
-from .registry import load_results
+from .result_classes import load_results
 from .stored_layout import TEMPERED_LATER
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ import numpy as np
 
 from thali._inference.threads import choose_longest_chains
 from thali._model.stored_choices import MAX_PAIRS
-from thali._posterior.densities import add_log_prior
-from thali._posterior.store import build_tree, describe_origin
+from thali._posterior.store import add_log_prior, build_tree, describe_origin
 from thali._posterior.view import split_draws
 from thali.errors import DataError
 
@@ -38,6 +37,24 @@ _DESCRIPTIONS = {
     " within a fit",
     "unique_weights": "weight of the unique aspect of an option; 0 without unique aspects",
 }
+
+
+class SimulatedData(NamedTuple):
+    """Simulated answers or similarities, and their log-likelihood."""
+
+    data: Any  # an argument of `fit`
+    observed: dict[str, np.ndarray]  # by names in the group observed_data
+    log_likelihood: float  # of the simulated data, including all constants
+
+
+def simulate_answers(
+    data: Any, p: np.ndarray, ties: bool, rng: np.random.Generator
+) -> SimulatedData:
+    """Simulate answers to the questions of `data`, multinomial with probabilities p."""
+    questions = data.questions(ties)
+    counts = questions.simulate_counts(p, rng)
+    log_likelihood = questions.with_counts(counts).log_likelihoods(p).sum()
+    return SimulatedData(data.with_answers(counts), {"chosen": counts}, float(log_likelihood))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.kinds import TRIPLETS
 from thali._inference.indexing import BLOCK
 from thali._model.stored_choices import MAX_PAIRS, all_pair_coordinates
-from thali._posterior.densities import is_pointwise
+from thali._posterior.store import is_pointwise
 from thali._posterior.view import Posterior
 
 from .feature_columns import FeatureColumns, read_columns

@@ -11,9 +11,9 @@ from thali._data.triplets import Triplets
 from thali.errors import DataError
 
 from ..weight_priors import EXPONENTIAL
+from .normal_approximation import approximate_answers
 from .pair_set_operations import make_pair_set_cache
 from .pair_sets import arrange_pair_sets
-from .second_order import approximate_answers
 
 EXP, RATIO = "exp", "ratio"
 LINKS = (EXP, RATIO)
@@ -115,8 +115,8 @@ class MostSimilarPair:
         self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
     ) -> Any:
         """Simulate answers to the same sets, Multinomial(n, P)."""
+        from ..draws.posterior_tree import simulate_answers
         from ..draws.triplets import compute_triplet_probabilities
-        from .simulated_data import simulate_answers
 
         constant = np.array([parameters.get("constant", 0.0)])
         p = compute_triplet_probabilities(

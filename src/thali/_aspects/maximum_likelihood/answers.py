@@ -7,7 +7,7 @@ from thali._model.maximum_likelihood import MaximumLikelihoodResults
 if TYPE_CHECKING:
     import pandas
 
-    from .goodness import FitTest
+    from .fit_tests import FitTest
 
 
 class AspectEstimates(MaximumLikelihoodResults):

@@ -16,7 +16,7 @@ from thali.errors import ArgumentError, DataError, InPython, Message, Setting, V
 
 from ..priors.feature_argument import build_feature_prior, list_feature_names
 from ..priors.given import Given
-from .problem import compute_exclusive_aspects, convert_to_dense, scale_pattern
+from .pair_problem import compute_exclusive_aspects, convert_to_dense, scale_pattern
 
 
 @dataclass(frozen=True, eq=False)

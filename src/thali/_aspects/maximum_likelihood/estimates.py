@@ -20,9 +20,9 @@ from thali._posterior.interval import INTERVAL, interval_tails
 from ..draws.covariate_offsets import multiply_first_advantage
 from ..likelihoods.set_draws import compute_luce_probabilities
 from .aspects import KnownAspects
-from .goodness import FitTest, run_fit_test
+from .fit_tests import FitTest, run_fit_test
 from .maximum import Maximum, estimate_maximum, maximise
-from .problem import PairProblem, compute_exclusive_aspects, compute_shares
+from .pair_problem import PairProblem, compute_exclusive_aspects, compute_shares
 
 if TYPE_CHECKING:
     import pandas
@@ -374,7 +374,7 @@ class Estimates:
     @property
     def inverse(self) -> np.ndarray:
         """Sum over outcomes of 1 / fitted probability, one number per pair."""
-        return self.problem.asked.summed(1.0 / np.maximum(self.fitted(), 1e-300))
+        return self.problem.asked.sum_by_question(1.0 / np.maximum(self.fitted(), 1e-300))
 
     @property
     def is_whole(self) -> bool:
@@ -383,16 +383,18 @@ class Estimates:
 
     def replicate(self, rng: np.random.Generator) -> float:
         """Simulate choices from the fit, refit the model and return its G²."""
-        problem = self.problem.with_counts(self.drawn(rng))
+        problem = self.problem.with_counts(self.simulate_counts(rng))
         return 2.0 * (
             saturated_log_likelihood(problem.counts, problem.sizes)
             - estimate_maximum(problem, self._start, self.maximum.beta)
         )
 
-    def drawn(self, rng: np.random.Generator) -> np.ndarray:
+    def simulate_counts(self, rng: np.random.Generator) -> np.ndarray:
         """Simulate outcome counts from the fit, with the observed total of each pair."""
         questions, p = self.problem.asked, self.fitted()
-        return questions.drawn(p / np.repeat(questions.summed(p), questions.sizes), rng)
+        return questions.simulate_counts(
+            p / np.repeat(questions.sum_by_question(p), questions.sizes), rng
+        )
 
     def refit(self, counts: np.ndarray) -> Maximum:
         """Return estimates of other outcome counts, starting from these estimates."""

@@ -18,7 +18,7 @@ from ..priors.given import Given
 from .aspects import KnownAspects, build_known_aspects, check_identified
 from .estimates import Estimates, compute_covariate_sizes
 from .maximum import Maximum, choose_starting_points, maximise
-from .problem import (
+from .pair_problem import (
     PairProblem,
     build_problem,
     compute_exclusive_aspects,

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._inference.optimise import Slope, Target, maximise_newton
 
-from .problem import PairProblem, WeightProblem
+from .pair_problem import PairProblem, WeightProblem
 
 _TINY = 1e-6  # share of the largest weight below which a weight may be zero
 _EQUAL_VALUE = 1e-9  # log-likelihoods closer than this are equal, up to rounding and convergence

@@ -11,7 +11,7 @@ from thali.errors import ArgumentError
 from .engine import require_estimates
 from .estimates import Estimates
 from .fit import refine_cells
-from .goodness import chi_square_tail, describe_clusters, describe_roughness
+from .fit_tests import chi_square_tail, describe_clusters, describe_roughness
 
 _ROUNDING = 1e-6
 

@@ -61,7 +61,7 @@ class LuceProblem(QuestionProblem):
         """Return the log-likelihood of each set, without multinomial coefficients."""
         from scipy.special import xlogy
 
-        return self.asked.summed(xlogy(self.counts, self.probabilities(weights, beta)))
+        return self.asked.sum_by_question(xlogy(self.counts, self.probabilities(weights, beta)))
 
     def sum_weights(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return the total weight of the options of each set."""

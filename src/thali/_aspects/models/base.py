@@ -49,7 +49,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
     @property
     def _data_answers(self) -> "PosteriorResults":
         """Results for the data kind and population of the fit, built once."""
-        from ..answers.registry import load_results
+        from ..answers.result_classes import load_results
 
         posterior = self._view
         return self._compute_once("answers", lambda: load_results(posterior))

@@ -8,8 +8,7 @@ from thali._inference.chains import FIRST_DRAWS, Run, build_run, choose_recorded
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
 from thali._model.engine import PreparedFit, RespondentChainEngine
-from thali._model.run_budget import BudgetedRun, limit_run, remaining_budget
-from thali._model.sampling import Sampling
+from thali._model.sampling import BudgetedRun, Sampling, limit_run, remaining_budget
 from thali._posterior.dependence import Dependence
 from thali.errors import ConvergenceWarning, DataWarning, ThaliWarning
 

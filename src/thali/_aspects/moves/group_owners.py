@@ -1,6 +1,6 @@
 """Moves of feature owners that groups share, accepted by the sum over all groups.
 
-These are the moves of `flips`, `split_join` and `mass_transfer`, with a weight for each group.
+These are the moves of `flips`, `births` and `mass_transfer`, with a weight for each group.
 """
 
 import math
@@ -52,9 +52,9 @@ from ..state import (
     scratch_index,
     shuffle_columns,
 )
+from .births import draw_column_pair, write_split_or_join
 from .duplicates import have_same_owners
 from .group_weight_priors import log_gamma, log_gamma_ratio
-from .split_join import draw_column_pair, write_split_or_join
 
 
 @scalar
@@ -157,7 +157,7 @@ def propose_compensated_group_flip(
 def propose_group_split_or_join(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
     """Propose that a random ordered pair of features splits or joins in all groups.
 
-    This is the move of `split_join`. The base weights of similar groups change with the columns.
+    This is the split or join of `births`. Base weights of similar groups change with the columns.
     """
     first_group = replica(states, 0)
     k, partner, sign, m = draw_column_pair(rng, first_group)

@@ -85,7 +85,7 @@ class SeveralGroups(Population):
         """Return the converted data of all groups, pooled if weights are common."""
         groups = convert_groups(fit_data, self.weights)
         if isinstance(groups, GroupedData):
-            return groups.mapped(convert)
+            return groups.map_groups(convert)
         return convert(groups)
 
     def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:

@@ -7,7 +7,11 @@ from typing import Any
 
 from thali._compile.jit import kernel, scalar
 
-from ..moves.births import propose_birth_or_death, propose_compensated_birth_or_death
+from ..moves.births import (
+    propose_birth_or_death,
+    propose_compensated_birth_or_death,
+    propose_split_or_join,
+)
 from ..moves.concentration import draw_alpha_and_scale
 from ..moves.duplicates import redraw_duplicates
 from ..moves.flips import (
@@ -24,7 +28,6 @@ from ..moves.mass_transfer import (
     propose_compensated_weight,
     propose_partly_compensated_flip,
 )
-from ..moves.split_join import propose_split_or_join
 from ..moves.tuning import select_tuning
 from ..moves.weight_walks import walk_column_weights, walk_unique_weights
 from ..operations import (

@@ -1,4 +1,4 @@
-"""Reports that every fitted model of choices among described products has.
+"""Reports of every fitted model of choices among products: shares, effects, willingness to pay.
 
 chooser.py             interface of a model: shares of markets and utilities in each draw; figures
                        over draws

@@ -1,4 +1,4 @@
-"""The interface of a fitted choice model: `Chooser`; means, intervals and errors over draws."""
+"""`Chooser`, by which reports read choices at every draw; intervals and errors over draws."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -20,7 +20,7 @@ RULES = (LOGIT, FIRST_CHOICE, RANDOMISED)
 
 
 class ChoiceRule(NamedTuple):
-    """Rule that turns utilities into choices."""
+    """Rule that turns utilities into choices: logit or first choice, scale, constants."""
 
     name: str = LOGIT
     scale: float = 1.0  # factor of all utilities
@@ -32,7 +32,7 @@ AS_FITTED = ChoiceRule()
 
 
 class LevelEffects(NamedTuple):
-    """Probabilities that one level is preferred to another."""
+    """Probability that one level is preferred to another, with Monte Carlo error."""
 
     by_respondent: np.ndarray  # (respondents, pairs) means over draws
     by_draw: np.ndarray  # (draws, pairs) means over respondents
@@ -40,7 +40,7 @@ class LevelEffects(NamedTuple):
 
 
 class Chooser:
-    """Respondents and their choices in every draw of a fitted model.
+    """The respondents of a fitted model, and how they choose, in every posterior draw.
 
     A product is a row of cells, one per attribute: the code of its level, or the value itself for
     an attribute that the model treats as numeric; NaN if the product lacks the attribute.
@@ -71,15 +71,15 @@ class Chooser:
         return cache[key]
 
     def cells(self, table: "pandas.DataFrame") -> np.ndarray:
-        """Return the products of a table as cells, shape (rows, attributes)."""
+        """Return the products of a table as numbers, shape (rows, attributes)."""
         raise NotImplementedError
 
     def level_cells(self) -> list[np.ndarray]:
-        """Return the cells of all levels of each attribute, NaN for unknown levels."""
+        """Return the encoded levels of each attribute, NaN for levels without estimates."""
         raise NotImplementedError
 
     def sample_products(self) -> np.ndarray:
-        """Return products with a level of every attribute, (products, attributes).
+        """Return some encoded products that have every attribute, (products, attributes).
 
         One product if no effect of a level depends on other attributes.
         """
@@ -90,22 +90,22 @@ class Chooser:
         return False
 
     def is_number(self, attribute: int) -> bool:
-        """Return whether an attribute may take any number."""
+        """Return whether an attribute accepts numbers besides its tested levels."""
         return False
 
     def slope_changes(self, attribute: int) -> np.ndarray:
-        """Return untested numbers at which the slope of utility changes."""
+        """Return numbers, besides tested ones, at which the slope of utility changes."""
         return np.empty(0)
 
     def delta_covariance(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
-        """Return the covariance of figures (draws, ..., figures) by the delta method.
+        """Return the delta-method covariance of what `figures` computes from a chooser.
 
         The covariance is over the last axis; only for an estimate.
         """
         raise NotImplementedError
 
     def thin(self, max_draws: int) -> Self:
-        """Return a chooser with at most `max_draws` draws, evenly spaced."""
+        """Return a chooser with at most `max_draws` evenly spaced draws."""
         raise NotImplementedError
 
     def shares(
@@ -116,7 +116,7 @@ class Chooser:
         random_seed: Any,
         rule: ChoiceRule = AS_FITTED,
     ) -> list[np.ndarray]:
-        """Return shares of the products of each market, arrays (draws, products).
+        """Return choice shares of the products of each market, arrays (draws, products).
 
         `weights` are (respondents,) or (draws, respondents); None means new respondents.
         """
@@ -124,11 +124,11 @@ class Chooser:
         raise NotImplementedError
 
     def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
-        """Yield blocks of expected utilities, (draws, respondents, products), in order."""
+        """Yield expected utilities of products by blocks of draws, (draws, people, products)."""
         raise NotImplementedError
 
     def expected_utilities(self, products: np.ndarray) -> np.ndarray:
-        """Return the mean or estimate of utilities, (respondents, products)."""
+        """Return utilities averaged over draws, shape (respondents, products)."""
         if self.is_estimate:
             return next(self.utilities(products))[0]
         blocks = ((len(block), block.sum(axis=0)) for block in self.utilities(products))
@@ -138,25 +138,25 @@ class Chooser:
     def effects(
         self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any
     ) -> LevelEffects:
-        """Return how often the last level of each pair is preferred.
+        """Return the probability that the last level of each pair is preferred to the first.
 
         Pairs are (attribute, level, other level); ties count half.
         """
         raise NotImplementedError
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return shares of choices decided by attributes, (respondents, attributes), and errors.
+        """Return the share of choices that each attribute decides, by respondent, and errors.
 
         The errors are those of the means over tasks.
         """
         raise NotImplementedError
 
     def errors(self, draws: np.ndarray, chain: np.ndarray) -> np.ndarray:
-        """Return standard errors of reported figures from values (draws, quantities)."""
+        """Return standard errors of means over draws, from values (draws, quantities)."""
         raise NotImplementedError
 
     def respondent_interval(self, figures: np.ndarray, ci: float) -> dict[str, np.ndarray]:
-        """Return the limits that contain a share `ci` of respondents, by column.
+        """Return limits between which a share `ci` of respondents lies, by column.
 
         Empty if respondents do not differ. The first axis of `figures` is over respondents.
         """
@@ -166,7 +166,7 @@ class Chooser:
         return {"respondents_low": low, "respondents_high": high}
 
     def interval_attrs(self, ci: float) -> dict[str, Any]:
-        """Return the attrs of a table with intervals and errors."""
+        """Return the `attrs` of a table, which describe its intervals and errors."""
         attrs: dict[str, Any] = {"interval": ci}
         if not self.is_estimate:
             attrs[MONTE_CARLO] = True
@@ -174,7 +174,7 @@ class Chooser:
 
 
 def refuse_same_tastes(chooser: Chooser) -> None:
-    """Raise ArgumentError if all respondents have the same tastes."""
+    """Raise ArgumentError if the model gives all respondents the same tastes."""
     if not chooser.has_individuals:
         raise ArgumentError(
             "All respondents have the same tastes in this model; fit HierarchicalLogit() or"
@@ -183,7 +183,7 @@ def refuse_same_tastes(chooser: Chooser) -> None:
 
 
 def softmax(utility: np.ndarray, axis: int = -1) -> np.ndarray:
-    """Return exp(u_j) / Σ exp(u_k) over an axis."""
+    """Return exp(u_j) / sum_k exp(u_k) along an axis."""
     odds = np.exp(utility - utility.max(axis=axis, keepdims=True))
     odds /= odds.sum(axis=axis, keepdims=True)
     return odds
@@ -193,18 +193,18 @@ def softmax(utility: np.ndarray, axis: int = -1) -> np.ndarray:
 
 
 def check_probability(ci: Any) -> float:
-    """Return the argument `ci` after checking its range."""
+    """Return the argument `ci`; raise ArgumentError unless 0 < ci < 1."""
     return check_open_interval("ci", ci, "the probability of an interval")
 
 
 def interval_ends(values: np.ndarray, ci: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the equal-tailed interval over the first axis."""
+    """Return both ends of the equal-tailed `ci` interval over the first axis."""
     low, high = np.quantile(values, interval_tails(ci), axis=0)
     return low, high
 
 
 def append_interval(predictions: Any, draws: Callable[[], np.ndarray], ci: float | None) -> Any:
-    """Append the ends of an interval over draws to predicted arrays.
+    """Return predictions, followed by both interval ends over draws if `ci` is given.
 
     `draws` returns draws (draws, rows); without `ci` the predictions are returned unchanged.
     """
@@ -217,7 +217,7 @@ def append_interval(predictions: Any, draws: Callable[[], np.ndarray], ci: float
 
 
 def point_estimate(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
-    """Return the estimate, or the posterior mean, of values (draws, ...)."""
+    """Return the maximum-likelihood estimate or posterior mean of values (draws, ...)."""
     if chooser.is_estimate:
         return values[0]
     return values.mean(axis=0)
@@ -233,12 +233,12 @@ def drop_estimate(chooser: Any, values: np.ndarray) -> np.ndarray:
 def estimate_interval(
     chooser: "Chooser", values: np.ndarray, ci: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the interval ends of values (draws, ...)."""
+    """Return both ends of the `ci` interval of values (draws, ...)."""
     return interval_ends(drop_estimate(chooser, values), ci)
 
 
 def standard_error(by_group: np.ndarray) -> np.ndarray:
-    """Return the standard error of the mean over groups, the last axis.
+    """Return the standard error of the mean over independent groups (last axis).
 
     NaN for a single group.
     """
@@ -249,14 +249,14 @@ def standard_error(by_group: np.ndarray) -> np.ndarray:
 
 
 def between_chain_error(values: np.ndarray, chain: np.ndarray) -> np.ndarray:
-    """Return the standard error of means of values (draws, ...) between chains."""
+    """Return the standard error of means over draws, from differences between chains."""
     return standard_error(
         np.stack([values[chain == c].mean(axis=0) for c in np.unique(chain)], axis=-1)
     )
 
 
 def select_draws(chain: np.ndarray, max_draws: int) -> np.ndarray:
-    """Return indices of evenly spaced draws, equally many per chain.
+    """Return indices of at most `max_draws` evenly spaced draws, equally many per chain.
 
     At most `max_draws`, but at least one per chain.
     """

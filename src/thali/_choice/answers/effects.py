@@ -1,4 +1,4 @@
-"""Tables of level effects and of attribute importance."""
+"""Tables of level effects (preference between levels) and of attribute importance."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +22,7 @@ _AT_BOUND = 0.5005  # an end of an interval below this is printed as .500
 def tabulate_level_effects(
     chooser: "Chooser", each_person: bool, ci: float, cores: int | None, random_seed: Any
 ) -> "pandas.DataFrame":
-    """Tabulate the probability that one level of a pair is preferred."""
+    """Tabulate the probability that one level is preferred to another, by attribute."""
     from thali._tables import Table
 
     ci = check_probability(ci)
@@ -57,7 +57,7 @@ def build_respondent_table(
     names: list[tuple[Any, ...]],
     columns_by_name: dict[str, np.ndarray],
 ) -> "pandas.DataFrame":
-    """Build a table with one row per respondent and name.
+    """Build a table with a row for each respondent and each name.
 
     The columns are arrays (respondents, names).
     """
@@ -86,7 +86,7 @@ _MAX_PAIRED = 8  # up to this many levels, all pairs are compared
 def list_level_pairs(
     cells: Sequence[np.ndarray], directions: np.ndarray
 ) -> list[tuple[int, int, int]]:
-    """List compared pairs of known levels, (attribute, level, better or later).
+    """List pairs of levels to compare: (attribute, level, better or later level).
 
     All pairs of up to eight levels; of more levels, neighbours and the two ends.
     """
@@ -107,7 +107,7 @@ def list_level_pairs(
 def orient_pairs(
     pairs: Sequence[tuple[int, int, int]], directions: Sequence[int] | np.ndarray
 ) -> list[tuple[int, int, int]]:
-    """Return pairs (attribute, level, other level) with the better level last.
+    """Return (attribute, level, other level) with the better level last.
 
     Pairs of an attribute without a direction are unchanged.
     """
@@ -129,7 +129,7 @@ MAX_PERSON_TASKS = 8  # tasks of each respondent from which the share of choices
 def tabulate_attribute_importance(
     chooser: "Chooser", each_person: bool, ci: float, cores: int | None, random_seed: Any
 ) -> "pandas.DataFrame":
-    """Tabulate the importance of attributes, the largest share of ranges first.
+    """Tabulate each attribute's share of utility ranges and of decided choices.
 
     "inside", which has no range, is last.
     """
@@ -192,7 +192,7 @@ def compute_range_shares(chooser: "Chooser") -> np.ndarray:
 
 
 class LevelVariants(NamedTuple):
-    """Sample products of a chooser with each level of each attribute in turn."""
+    """Example products repeated with each level of each attribute in turn."""
 
     products: np.ndarray  # (levels of all attributes x examples, attributes)
     examples: np.ndarray
@@ -200,12 +200,12 @@ class LevelVariants(NamedTuple):
     levels: dict[int, np.ndarray]  # attribute -> the codes of these levels
 
     def reshape_utilities(self, utilities: np.ndarray) -> np.ndarray:
-        """Reshape utilities (..., products) to (..., all levels, examples)."""
+        """Reshape utilities (..., products) to (..., levels, example products)."""
         return utilities.reshape(*utilities.shape[:-1], -1, len(self.examples))
 
 
 def build_level_variants(chooser: "Chooser") -> LevelVariants:
-    """Build sample products with each known level of each attribute."""
+    """Build example products with each estimated level of each attribute."""
     examples, cells = chooser.sample_products(), chooser.level_cells()
     variants, slices, levels = [], {}, {}
     for i, name in enumerate(chooser.data.scheme.names):
@@ -222,7 +222,7 @@ def build_level_variants(chooser: "Chooser") -> LevelVariants:
 
 
 def mean_over_respondents(figures: np.ndarray) -> np.ndarray:
-    """Return the mean over the second axis, ignoring NaN."""
+    """Return the mean over respondents (second axis), ignoring NaN."""
     is_present = ~np.isnan(figures)
     count = is_present.sum(axis=1)
     return np.divide(
@@ -234,7 +234,7 @@ def mean_over_respondents(figures: np.ndarray) -> np.ndarray:
 
 
 def _mean_over_draws(chooser: "Chooser", figures: np.ndarray) -> np.ndarray:
-    """Return `figures` of each respondent, averaged over draws, (respondents, attributes)."""
+    """Return each respondent's attribute figures averaged over draws."""
     if chooser.is_estimate:
         return figures[0]
     return mean_over_respondents(np.moveaxis(figures, 0, 1))
@@ -243,7 +243,7 @@ def _mean_over_draws(chooser: "Chooser", figures: np.ndarray) -> np.ndarray:
 def select_products(
     data: "ChoiceExperiment | ExperimentDesign", cells: np.ndarray, max_products: int
 ) -> np.ndarray:
-    """Select evenly spaced products that have all attributes.
+    """Return at most `max_products` encoded products that have every attribute.
 
     If every product lacks one, products are composed of values of several.
     """
@@ -263,7 +263,7 @@ def select_products(
 def select_tasks(
     data: "ChoiceExperiment | ExperimentDesign", person: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Select some tasks of a respondent; return products of rows and first rows."""
+    """Return the products shown in some tasks of a respondent, and each task's first row."""
     start, stop = data.first_task[person], data.first_task[person + 1]
     tasks = start + space_evenly(stop - start, MAX_PERSON_TASKS)
     begin, end = data.first_row[tasks].tolist(), data.first_row[tasks + 1].tolist()
@@ -272,7 +272,7 @@ def select_tasks(
 
 
 def choice_change(decisions: np.ndarray, first_row: np.ndarray) -> np.ndarray:
-    """Return half the absolute difference between choices, mean over the tasks.
+    """Return the share of choices that change without each attribute, mean over tasks.
 
     Compares the choices (..., with all or without one attribute, row) to the first.
     """

@@ -1,4 +1,4 @@
-"""The sentences of what models of choice experiments find out."""
+"""English sentences of the findings of choice models."""
 
 ENGLISH = {
     "levels": "How often each level was shown, and how often it was chosen when shown",

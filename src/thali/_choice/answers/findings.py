@@ -1,4 +1,4 @@
-"""Findings of every model of choice experiments: attributes, levels, money, markets, segments."""
+"""Findings of every choice model: attributes, levels, payments, markets and segments."""
 
 from dataclasses import replace
 from functools import partial
@@ -48,12 +48,12 @@ from ..coding import (
     parse_linear,
     require_experiment,
 )
-from .check import format_check_sentence
 from .chooser import LOGIT
 from .english import ENGLISH
 from .holdouts import refuse_non_choices
 from .market import parse_markets
-from .rules import ShareSettings
+from .predictive_check import format_check_sentence
+from .share_settings import ShareSettings
 from .shares import tabulate_demand
 from .simulator import (
     apply_share_settings,
@@ -85,7 +85,7 @@ _LOSS_COLUMNS = {
 
 
 def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> AnswerSettings:
-    """Return the settings with a price, after checks against the data.
+    """Return report settings with the price attribute, checked against the data.
 
     Market, price, holdout tasks and segments must be usable with the data.
     """
@@ -116,7 +116,7 @@ def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> Answer
 
 
 def _list_numeric_attributes(parameters: dict[str, Any], data: Any) -> tuple[str, ...]:
-    """Return the attributes that the model treats as numbers."""
+    """Return the attributes that the model treats as numeric."""
     return (
         *parse_linear(parameters.get("linear") or ()),
         *parse_knots(parameters.get("knots")),
@@ -125,7 +125,7 @@ def _list_numeric_attributes(parameters: dict[str, Any], data: Any) -> tuple[str
 
 
 def _check_market(settings: AnswerSettings, data: Any, numbers: tuple[str, ...]) -> None:
-    """Refuse products and settings that do not match the data."""
+    """Raise ArgumentError for report products or settings that do not match the data."""
     scheme = data.scheme.with_numbers(numbers, settings.market)
     markets = parse_markets(data.scheme, settings.market)
     for market in markets:
@@ -134,7 +134,7 @@ def _check_market(settings: AnswerSettings, data: Any, numbers: tuple[str, ...])
 
 
 def _common_arguments(settings: AnswerSettings) -> dict[str, Any]:
-    """Return the arguments that all simulated tables share."""
+    """Return arguments (interval, cores, seed) that all simulated tables share."""
     return {"ci": settings.ci, **settings.simulation_arguments}
 
 
@@ -193,7 +193,7 @@ def report_attribute_importance(model: Any, settings: AnswerSettings) -> Finding
 
 @finding("level_effects", "Level preferences", ON_SCREEN)
 def report_level_effects(model: Any, settings: AnswerSettings) -> Finding:
-    """Report how often one level is preferred to another."""
+    """Report how often one level is preferred to another, by attribute."""
     table = model.level_effects(**_common_arguments(settings))
     notes: list[Text] = []
     hidden_columns = ["over", "std_error"]
@@ -229,7 +229,7 @@ def report_level_effects(model: Any, settings: AnswerSettings) -> Finding:
 
 
 def _orient_effects(effects: "pandas.DataFrame") -> list[dict[str, Any]]:
-    """Return rows of level effects in the preferred direction, strongest first."""
+    """Return rows of level effects with the preferred level first, strongest first."""
     rows = []
     for row in effects.to_dict("records"):
         if row["effect"] < 0.5:
@@ -246,7 +246,7 @@ def _orient_effects(effects: "pandas.DataFrame") -> list[dict[str, Any]]:
 def _build_brief_table(
     rows: list[dict[str, Any]], table: "pandas.DataFrame", *numbers: str
 ) -> "pandas.DataFrame":
-    """Build the table of level comparisons for a small screen."""
+    """Build a short table of compared levels and these numeric columns."""
     brief: Any = type(table)([row | {"level": format_paid_level(row)} for row in rows])[
         ["attribute", "level", *numbers]
     ]
@@ -261,13 +261,13 @@ def report_utilities(model: Any, settings: AnswerSettings) -> Finding:
 
 
 def _get_directions(model: Any) -> dict[str, str]:
-    """Return the attributes with monotone utility and their directions."""
+    """Return {attribute: direction} of attributes with monotone utility."""
     parameters = model.get_params()
     return parameters.get("signs") or parameters.get("monotone") or {}
 
 
 def format_strongest_preference(effects: "pandas.DataFrame") -> str:
-    """Return a sentence on the strongest clear preference.
+    """Return a sentence on the strongest preference between levels.
 
     A preference is clear if its interval excludes 0.5.
     """
@@ -296,7 +296,7 @@ def format_strongest_preference(effects: "pandas.DataFrame") -> str:
 
 @finding("willingness_to_pay", "Willingness to pay", ON_SCREEN)
 def report_willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Report willingness to pay for each level, if there is a price."""
+    """Report willingness to pay for each level; None without a price attribute."""
     if settings.price is None:
         return None
     with silence_warnings():  # the warnings become notes
@@ -327,12 +327,12 @@ def report_willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding |
 
 
 def _orient_payments(pay: "pandas.DataFrame") -> list[dict[str, Any]]:
-    """Return the rows of `pay` with amounts made positive by swapping levels, largest first."""
+    """Return rows of amounts, made positive by swapping levels, largest first."""
     return sorted(map(_orient_payment, pay.to_dict("records")), key=lambda row: -abs(row["wtp"]))
 
 
 def _format_pay_title(pay: "pandas.DataFrame", price: str) -> Text:
-    """Return a title that states whose amounts the table contains."""
+    """Return a table title that states which respondents the amounts describe."""
     if "attends" in pay.attrs:
         return phrase(
             ENGLISH, "pay.title.attending", price=price, share=f"{100 * pay.attrs['attends']:.0f}"
@@ -343,7 +343,7 @@ def _format_pay_title(pay: "pandas.DataFrame", price: str) -> Text:
 
 
 def format_largest_payment(pay: "pandas.DataFrame") -> str:
-    """Return a sentence on the largest clear and finite amount.
+    """Return a sentence on the largest clearly positive, finite amount.
 
     An amount is clear if its interval excludes 0.
     """
@@ -390,7 +390,7 @@ _OPPOSITE_COLUMNS = {
 
 
 def _orient_payment(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of amounts; swap its levels if the amount is negative."""
+    """Return one row of amounts with its levels swapped if the amount is negative."""
     if row["wtp"] >= 0 or not row["over"]:
         return row
     amounts = {
@@ -404,7 +404,7 @@ def _orient_payment(row: dict[str, Any]) -> dict[str, Any]:
 
 @finding("market_shares", "Shares of preference", ON_SCREEN)
 def report_market_shares(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Report the shares of the requested market."""
+    """Report the shares of the products in the requested market."""
     if settings.market is None:
         return None
     table = model.market_shares(
@@ -489,7 +489,7 @@ def _format_steepest_demand(curves: "list[pandas.DataFrame]", settings: AnswerSe
 
 @finding("elasticities", "Price elasticities", FULL)
 def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Report price elasticities of the first requested market."""
+    """Report price elasticities of shares in the first requested market."""
     if settings.market is None or settings.price is None:
         return None
     chooser = model._chooser()
@@ -535,7 +535,7 @@ def _lacks_no_choice(model: Any, market: "pandas.DataFrame") -> bool:
 
 
 def format_market_winner(shares: "pandas.DataFrame", interval: str) -> str:
-    """Return a sentence on the products with the largest shares.
+    """Return a sentence on the product (or products) with the largest share.
 
     With several scenarios, the first in detail and then the winners of the others.
     """
@@ -579,13 +579,13 @@ def format_market_winner(shares: "pandas.DataFrame", interval: str) -> str:
 
 
 def _format_percentages(row: Any) -> dict[str, str]:
-    """Return the share of a row and its interval, in per cent."""
+    """Return share and interval of a table row as per-cent texts, by name."""
     return {name: f"{100 * row[column]:.0f}" for name, column in _SHARE_COLUMNS.items()}
 
 
 @finding("holdouts", "Holdout prediction", ON_SCREEN)
 def report_holdouts(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Report hits and log score of the choices in holdout tasks."""
+    """Report hit rate and log score of choices in holdout tasks; None without any."""
     if settings.holdouts is None:
         return None
     table = model.holdouts(settings.holdouts)
@@ -605,7 +605,7 @@ def report_holdouts(model: Any, settings: AnswerSettings) -> Finding | None:
 
 
 def _format_error(name: str, error: str) -> str:
-    """Return a standard error in parentheses, or "" if it is unknown."""
+    """Return a standard error as text in parentheses; "" if there is none."""
     # It is unknown for a single respondent.
     if not isfinite(float(error)):
         return ""
@@ -615,7 +615,7 @@ def _format_error(name: str, error: str) -> str:
 def _report_simulator(
     segments: SegmentFunction | None, model: Any, settings: AnswerSettings
 ) -> Finding | None:
-    """Report a market that the reader of a page can change."""
+    """Report an interactive market simulator for a report page."""
     draws = model._get_market_draws()
     if draws is None:
         return None
@@ -636,7 +636,7 @@ def _report_simulator(
 
 
 def build_simulator_maker(segments: SegmentFunction | None = None) -> FindingMaker:
-    """Return the maker of the market simulator, which can filter by segments."""
+    """Return the function that makes the simulator finding, filtered by segments."""
     return finding("market", "Market simulator", SHOWN)(partial(_report_simulator, segments))
 
 
@@ -659,7 +659,7 @@ def report_individual_importance(model: Any, settings: AnswerSettings) -> Findin
 
 @finding("individual_willingness_to_pay", "Individual willingness to pay", FILE)
 def report_individual_payments(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Report each respondent's willingness to pay."""
+    """Report each respondent's willingness to pay; None without a price."""
     if settings.price is None:
         return None
     with silence_warnings():  # the warnings are notes of the table of all respondents
@@ -689,7 +689,7 @@ _LATENT = phrase(ENGLISH, "segments.latent", model=ModelName("LatentClassLogit")
 def build_choice_makers(
     settings: AnswerSettings, default_segments: Any = None, instead: Text = _LATENT
 ) -> tuple[tuple[FindingMaker, ...], tuple[FindingMaker, ...]]:
-    """Return the makers of market findings, and of segment findings.
+    """Return functions that make the market findings, and the segment findings.
 
     `usual` is the default number of segments; `instead` explains the alternative if segments cannot
     be formed.
@@ -710,7 +710,7 @@ SEGMENT_SENTENCE = describe_segmentation(
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def report_check(model: Any, settings: AnswerSettings) -> Finding:
-    """Report choices that the model rarely predicts."""
+    """Report statistics of the choices that the model rarely reproduces."""
     table = model.check(settings.random_seed, settings.ci)
     return build_check_finding(
         table, format_check_sentence(table), passes_check(table), ENGLISH["check.title"]

@@ -1,4 +1,4 @@
-"""Predictions of holdout tasks: hits and log score, and shares of alternatives by task."""
+"""Predictions of held-out tasks: hit rate, log score, and shares by task."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def tabulate_holdouts(model: Any, data: Any) -> "pandas.DataFrame":
-    """Tabulate observed and predicted shares of alternatives of distinct tasks.
+    """Tabulate observed and predicted choice shares of held-out tasks.
 
     The attrs contain the scores of all choices.
     """
@@ -65,7 +65,7 @@ def refuse_non_choices(data: Any) -> None:
 
 
 def _number_distinct_tasks(data: ChoiceExperiment, has_labels: bool) -> np.ndarray:
-    """Return the number of each task among distinct tasks."""
+    """Return the number of each task, where tasks with equal products share one."""
     # Equal tasks have the same products, and the same labels if these count, in the same order.
     numbers: dict[tuple[tuple[int, str], ...], int] = {}
     labels = data.alternative_labels if has_labels else [""] * data.n_alternatives

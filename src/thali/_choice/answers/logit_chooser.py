@@ -1,4 +1,4 @@
-"""Respondents of a logit, whose tastes are given in each draw: choices and market draws."""
+"""`Chooser` of logit models, with tastes given at every draw; draws for market simulators."""
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
@@ -30,7 +30,7 @@ from .chooser import (
     standard_error,
 )
 from .effects import choice_change, select_products, select_tasks
-from .methods import MarketAnswers
+from .market_answers import MarketAnswers
 from .simulator import (
     MarketDraws,
     Product,
@@ -63,7 +63,7 @@ Population = Callable[[np.ndarray, np.random.Generator], tuple[np.ndarray, np.nd
 
 
 class LogitChooser(Chooser):
-    r"""Respondents of K classes, whose tastes are given in each of D draws.
+    r"""Respondents of a logit with K classes or individuals, tastes given in D draws.
 
     .. math::
 
@@ -98,6 +98,7 @@ class LogitChooser(Chooser):
         # (attributes,) declared order of the levels of each attribute
         directions: np.ndarray | None = None,
     ) -> None:
+        """Store tastes (D, K, p), and who has them, for the products of the data."""
         self.coding, self.data, self.tastes, self.chain = coding, data, tastes, chain
         self.membership, self.population, self.covariance = membership, population, covariance
         self.respondent_classes = respondent_classes
@@ -113,11 +114,12 @@ class LogitChooser(Chooser):
         return read_task_cells(self.coding, self.data.scheme, table, self.data.respondents)[0]
 
     def level_cells(self) -> list[np.ndarray]:
+        """Return the encoded levels of each attribute, NaN for levels without estimates."""
         cells_by_attribute = []
         for name, part, is_shown in zip(
             self.data.levels, self.coding.parts, self.coding.seen, strict=True
         ):
-            codes = self.data.scheme.compared(name, np.flatnonzero(is_shown[:-1]))
+            codes = self.data.scheme.select_compared_levels(name, np.flatnonzero(is_shown[:-1]))
             cells = np.full(len(is_shown) - 1, np.nan)
             cells[codes] = codes
             if part.numbers is not None:
@@ -131,7 +133,7 @@ class LogitChooser(Chooser):
         return self._select_products(1)
 
     def _select_products(self, max_products: int) -> np.ndarray:
-        """Return some products of the data with a level of every attribute."""
+        """Return some encoded products of the data that have every attribute."""
         return select_products(
             self.data,
             self.coding.convert_codes(self.data.products)[self.data.row_product],
@@ -149,6 +151,7 @@ class LogitChooser(Chooser):
         return np.array(self.coding.parts[attribute].knots, float)
 
     def delta_covariance(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
+        """Return the delta-method covariance of what `figures` computes from a chooser."""
         assert self.covariance is not None
         tastes = self.tastes[0].ravel()
         errors = np.sqrt(np.diag(self.covariance))
@@ -160,6 +163,7 @@ class LogitChooser(Chooser):
             return np.einsum("...ai,ij,...bj->...ab", slopes, self.covariance, slopes)
 
     def thin(self, max_draws: int) -> Self:
+        """Return a chooser with at most `max_draws` evenly spaced draws."""
         draw_indices = select_draws(self.chain, max_draws)
         if self.is_estimate:
             draw_indices = np.unique(np.append(0, draw_indices))
@@ -174,14 +178,14 @@ class LogitChooser(Chooser):
         return chooser
 
     def _copy_with(self, tastes: np.ndarray) -> Self:
-        """Return a copy with other tastes."""
+        """Return a copy of the chooser with these tastes and no classes of respondents."""
         chooser = copy(self)
         vars(chooser).pop("_cache", None)
         chooser.tastes, chooser.respondent_classes = tastes, None
         return chooser
 
     def _compute_class_weights(self, weights: np.ndarray) -> np.ndarray:
-        """Return the weight of each class, (draws, K), from respondent weights of sum 1."""
+        """Return the weight of each class by draw, (D, K), from weights of respondents."""
         if self.membership is None:
             return np.broadcast_to(weights, self.tastes.shape[:2])
         if self.respondent_classes is None:
@@ -198,6 +202,7 @@ class LogitChooser(Chooser):
         random_seed: Any,
         rule: ChoiceRule = AS_FITTED,
     ) -> list[np.ndarray]:
+        """Return choice shares of the products of each market, arrays (draws, products)."""
         cells = np.concatenate(markets)
         matrix = rule.scale * self.coding.encode_cells(cells)
         ends = np.cumsum([0, *(len(market) for market in markets)])
@@ -233,7 +238,7 @@ class LogitChooser(Chooser):
     def _draw_product_errors(
         self, cells: np.ndarray, n_classes: int, random_seed: Any
     ) -> np.ndarray:
-        """Draw normal errors of products, (classes, occasions, products), variance π²/6."""
+        """Draw normal errors of products, variance pi²/6, (classes, occasions, products)."""
         # The error of a product is the sum of the errors of its levels.
         from scipy.special import ndtri
         from scipy.stats import qmc
@@ -265,7 +270,7 @@ class LogitChooser(Chooser):
     def _iterate_tastes(
         self, weights: np.ndarray | None, rows: int, random_seed: Any
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-        """Yield blocks of draws with the tastes and the weights (draws, K) of classes."""
+        """Yield blocks of draws: their tastes, and class weights (draws, K)."""
         if weights is None and self.population is not None:
             rng = spawn_generators(random_seed, 1)[0]
             for draws in iterate_slices(len(self.tastes), _N_NEWCOMERS * rows):
@@ -280,6 +285,7 @@ class LogitChooser(Chooser):
             yield draws, self.tastes[draws], weight[draws]
 
     def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
+        """Yield expected utilities of products by blocks of draws, (draws, people, products)."""
         matrix = self.coding.encode_cells(products)
         for draws in iterate_slices(len(self.tastes), len(self.data.respondents) * len(matrix)):
             utility = self.tastes[draws] @ matrix.T
@@ -296,7 +302,7 @@ class LogitChooser(Chooser):
             yield mixed
 
     def _stack_tastes(self, tastes: np.ndarray) -> np.ndarray:
-        """Reshape tastes (..., p) to (draws times classes, p)."""
+        """Reshape tastes (..., p) to (n_draws * n_classes, p)."""
         return tastes.reshape(-1, len(self.coding.names))
 
     def expected_utilities(self, products: np.ndarray) -> np.ndarray:
@@ -307,6 +313,7 @@ class LogitChooser(Chooser):
     def effects(
         self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any
     ) -> LevelEffects:
+        """Return the probability that the last level of each pair is preferred to the first."""
         people, (n_draws, n_classes) = len(self.data.respondents), self.tastes.shape[:2]
         mean = self._compute_class_weights(np.full(people, 1.0 / people))
         differences_by_pair = list(iterate_level_differences(self.coding, self.data, pairs))
@@ -335,6 +342,7 @@ class LogitChooser(Chooser):
         return LevelEffects(by_respondent, by_draw, self.chain)
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the share of choices that each attribute decides, by respondent, and errors."""
         fewer = self.thin(
             max(_MIN_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents)))
         )
@@ -359,7 +367,7 @@ class LogitChooser(Chooser):
     def _compute_equalised_probabilities(
         self, person: int, rows: np.ndarray, first_row: np.ndarray
     ) -> np.ndarray:
-        """Return choice probabilities as observed and with each attribute equalised."""
+        """Return choice probabilities as shown, and with each attribute made equal."""
         # Shape (draws, 1 + attributes, rows).
         observed = self.coding.convert_codes(self.data.products)[rows]
         variants = [observed]
@@ -381,7 +389,7 @@ class LogitChooser(Chooser):
         return np.moveaxis(summed, -1, 0)
 
     def _equalise(self, attribute: int, observed: np.ndarray) -> list[tuple[np.ndarray, float]]:
-        """Return alternatives that all have one level of an attribute, with weights."""
+        """Return the alternatives with one level of an attribute for all, with weights."""
         # The weight is the frequency of the level in the data.
         # Alternatives that lack the attribute continue to lack it, so no level is a reference.
         # Alternatives are equal in "inside" if the no-choice option is replaced by a product, by
@@ -406,12 +414,13 @@ class LogitChooser(Chooser):
         return equalised
 
     def _get_person_tastes(self, person: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return tastes (draws, K, p) and weights (draws, K) of a respondent's classes."""
+        """Return tastes (D, K, p) and class weights (D, K) of one respondent."""
         if self.membership is None:
             return self.tastes[:, person : person + 1], np.ones((len(self.tastes), 1))
         return self.tastes, self._compute_class_weights(np.eye(1, len(self.membership), person)[0])
 
     def errors(self, draws: np.ndarray, chain: np.ndarray) -> np.ndarray:
+        """Return standard errors of means over draws, from values (draws, quantities)."""
         from thali._posterior.summary import compute_mean_errors
 
         if self.is_estimate:
@@ -423,7 +432,7 @@ class LogitChooser(Chooser):
 def iterate_level_differences(
     coding: "Coding", data: "ChoiceExperiment", pairs: Sequence[tuple[int, int, int]]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield, for each pair, differences between the columns of its levels, and weights.
+    """Yield differences in model-matrix columns between two levels, and weights.
 
     Other attributes have the values of the data's products. Without interactions the differences
     are equal; with them there are up to one per product, and near ones are merged.
@@ -453,7 +462,7 @@ def iterate_level_differences(
 def merge_neighbours(
     rows: np.ndarray, weight: np.ndarray, max_rows: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Merge near rows to about `max_rows` means; return these and their weights.
+    """Merge similar rows into about `max_rows` weighted means; return means, weights.
 
     Rows are halved repeatedly at the middle of the column with the largest range.
     """
@@ -471,7 +480,7 @@ def merge_neighbours(
 
 
 def _split_wins(utility: np.ndarray) -> np.ndarray:
-    """Return 1 for the largest utility over the first axis, 1/m for m ties, 0 for the others."""
+    """Return 1 for the largest utility of each column, 1/m for m ties, else 0."""
     best = utility == utility.max(axis=0)
     return best / best.sum(axis=0)
 
@@ -480,7 +489,7 @@ def _split_wins(utility: np.ndarray) -> np.ndarray:
 
 
 class LogitReports(MarketAnswers):
-    """Reports of a logit; a subclass has `_chooser` and `_checked`."""
+    """Reports that all logit models share; subclasses define `_chooser` and `_checked`."""
 
     _checked: Any  # (data) -> anything: checks the data before the fit
 
@@ -491,11 +500,11 @@ class LogitReports(MarketAnswers):
         return PreparedFit()
 
     def _chooser(self) -> "LogitChooser":
-        """Build the chooser of the fitted respondents and their choices; subclasses define it."""
+        """Build the `Chooser` of the fitted respondents; subclasses define it."""
         raise NotImplementedError
 
     def _get_market_draws(self) -> "MarketDraws":
-        """Return the draws that the market simulator needs."""
+        """Return tastes and products for the market simulator of a page."""
         return build_logit_market_draws(self._chooser())
 
 
@@ -508,7 +517,7 @@ MAX_TASTES = 400_000
 
 
 def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
-    """Build market draws from evenly spaced draws.
+    """Build the market simulator's draws from evenly spaced posterior draws.
 
     With many respondents, fewer draws contain some respondents each.
     """
@@ -555,7 +564,7 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
 
 
 def _build_market_people(chooser: "LogitChooser") -> MarketRespondents | None:
-    """Return the columns and classes of respondents; None if all have equal tastes."""
+    """Return respondents' columns and classes for the simulator; None if tastes are equal."""
     if not chooser.has_individuals:
         return None
     classes: tuple[str, ...] = ()
@@ -574,7 +583,7 @@ def _list_first_products(chooser: "LogitChooser") -> tuple[Product, ...]:
 
 
 def _convert_code(code: float | None, part: AttributeCoding, is_shown: np.ndarray) -> float | None:
-    """Convert a level code to a number, or to its index among shown levels; keep None."""
+    """Return a level code as a number, or as its index among shown levels; keep None."""
     if code is None:
         return None
     if part.numbers is not None:
@@ -589,13 +598,13 @@ _MAX_CODE = 32_767
 
 
 class RespondentClasses(NamedTuple):
-    """Latent class of each respondent: probabilities in the first draw, then one class."""
+    """Each respondent's class probabilities (first draw) and one class per further draw."""
 
     membership: np.ndarray  # (respondents, K) float32
     by_draw: np.ndarray  # (D - 1, respondents)
 
     def weights(self, weights: np.ndarray) -> np.ndarray:
-        """Return class weights (D, K) from respondent weights (D, respondents)."""
+        """Return weights of classes (D, K), given weights of respondents (D, respondents)."""
         classes = range(self.membership.shape[1])
         by_draw = np.stack(
             [np.einsum("dn,dn->d", self.by_draw == k, weights[1:]) for k in classes], axis=1
@@ -604,7 +613,7 @@ class RespondentClasses(NamedTuple):
 
 
 class LogitTastes(NamedTuple):
-    """Tastes of P respondents or classes in D draws, as integer multiples of steps."""
+    """Tastes of P respondents or classes in D draws, stored as integers times steps."""
 
     parts: tuple[AttributeCoding, ...]  # columns of each attribute, for shown levels
     codes: np.ndarray  # (D, P, p) int16
@@ -617,17 +626,17 @@ class LogitTastes(NamedTuple):
     takes_first: bool = False  # whether respondents choose the product with the highest utility
 
     def distinguish_products(self, n_products: int) -> Self:
-        """Return tastes for products whose last cell is their number, or None."""
+        """Return tastes for products that carry their number in an extra last entry."""
         return self._replace(parts=(*self.parts, AttributeCoding(np.zeros((n_products + 1, 0)))))
 
     def adjust(self, scale: float, takes_first: bool) -> Self:
-        """Return tastes with another scale and rule."""
+        """Return tastes multiplied by `scale`, with logit or first-choice rule."""
         return self._replace(steps=self.steps * scale, takes_first=takes_first)
 
     def shares(
         self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None
     ) -> list[np.ndarray]:
-        """Return shares of every market's products, without lapse, shape (draws, products)."""
+        """Return shares of every market's products without lapses, (draws, products) each."""
         tastes, weight = self.codes * self.steps, self._compute_shares(weights)[:, None]
         return [
             (weight @ self._choice_probabilities(tastes @ self.encode_market(market).T, market))[
@@ -637,7 +646,7 @@ class LogitTastes(NamedTuple):
         ]
 
     def _choice_probabilities(self, utility: np.ndarray, market: Sequence[Product]) -> np.ndarray:
-        """Return shares from utilities: softmax, or 1 for the best product (ties are split)."""
+        """Return probabilities from utilities: softmax, or 1 for the best product."""
         if self.takes_first:
             return np.moveaxis(_split_wins(np.moveaxis(utility, -1, 0)), 0, -1)
         if self.constants is not None:
@@ -648,7 +657,7 @@ class LogitTastes(NamedTuple):
         return softmax(utility)
 
     def _compute_shares(self, weights: np.ndarray | None) -> np.ndarray:
-        """Return the share of each of the P in each draw, (D, P)."""
+        """Return the weight of each of the P respondents or classes by draw, (D, P)."""
         # NaN in a draw without respondents of positive weight.
         draws, people = self.codes.shape[:2]
         shares = hash_exponentials(draws, self.respondents)
@@ -668,7 +677,7 @@ class LogitTastes(NamedTuple):
         return encode_attribute_cells(self.parts, self.crossed, np.array(market, float))
 
     def pack(self) -> dict[str, Any]:
-        """Return the rule as JSON values."""
+        """Return the tastes and the choice rule as values for JSON."""
         membership = kinds = constants = None
         if self.respondent_classes is not None:
             membership = encode_base64(self.respondent_classes.membership)
@@ -704,7 +713,7 @@ def round_tastes(
     respondents: int | None = None,
     respondent_classes: RespondentClasses | None = None,
 ) -> LogitTastes:
-    """Round tastes (draws, respondents, coefficients) to integer multiples.
+    """Round tastes (draws, respondents, coefficients) to multiples of a step.
 
     Each coefficient is rounded to a 32,767th of its largest value.
     """

@@ -1,4 +1,4 @@
-"""Markets: tables of products and their changes; selected respondents and their weights."""
+"""Markets read from product tables, their changes, and weights of selected respondents."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -31,7 +31,7 @@ _SAVED_COLUMNS = {*_SHARE_COLUMNS, "respondents", "respondents_before"}
 
 
 class Market(NamedTuple):
-    """Products that are offered together."""
+    """Products that are offered together: scenario name, labels and table of levels."""
 
     scenario: str | None
     labels: list[str]
@@ -58,7 +58,7 @@ def restore_saved_table(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.
 
 
 def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
-    """Return the markets of a table, one per value of its column "scenario"."""
+    """Return one `Market` per value of the table's column "scenario"."""
     if not _is_data_frame(products):
         raise DataError(
             "`products` must be a data frame with one row per product and one column per"
@@ -83,12 +83,12 @@ def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
 
 
 def _is_data_frame(table: Any) -> bool:
-    """Return whether an argument is a data frame, of any library."""
+    """Return whether an argument is a data frame, of pandas or another library."""
     return hasattr(table, "columns") and hasattr(table, "index")
 
 
 def parse_single_market(scheme: "Scheme", products: Any) -> Market:
-    """Return the market of a table with a single scenario."""
+    """Return the `Market` of a product table that has a single scenario."""
     markets = parse_markets(scheme, products)
     if len(markets) > 1:
         raise DataError(
@@ -98,7 +98,7 @@ def parse_single_market(scheme: "Scheme", products: Any) -> Market:
 
 
 def parse_competitors(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
-    """Return the table of competing products, at least one."""
+    """Return the checked table of competing products, at least one."""
     if not _is_data_frame(products) or not len(products):
         raise DataError(
             "`competitors` must be a data frame with one row per competing product, including the"
@@ -109,7 +109,7 @@ def parse_competitors(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
 
 
 def _drop_task_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Drop columns of respondents, tasks and choices; warn of unknown columns."""
+    """Return a product table without columns of respondents, tasks and choices."""
     columns = (scheme.respondent, scheme.task, scheme.chosen)
     task_columns = [name for name in columns if name in frame.columns and name not in scheme.names]
     no_choice_columns = [name for name, _ in scheme.none]
@@ -177,12 +177,12 @@ def _add_no_choice_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pand
 
 
 def _is_no_choice(label: str, levels: Sequence[str]) -> bool:
-    """Return whether a cell with these levels denotes the no-choice option."""
+    """Return whether a cell of this label, in a column of these levels, means no choice."""
     return label == "" or (label not in levels and simplify_name(label) in NO_CHOICE)
 
 
 def _read_product_labels(scheme: "Scheme", frame: "pandas.DataFrame") -> list[str]:
-    """Return the labels of the products."""
+    """Return the label of each product in a table."""
     columns = (*_NAMES, scheme.alternative)
     label_columns = [name for name in columns if name in frame.columns and name not in scheme.names]
     if not label_columns and scheme.alternative in frame.columns:
@@ -195,7 +195,7 @@ def _read_product_labels(scheme: "Scheme", frame: "pandas.DataFrame") -> list[st
 
 
 def apply_change(market: Market, change: Any) -> Market:
-    """Return the market with changed levels.
+    """Return the market with the changes that the user asks for, checked.
 
     A change is one level for all products, a list with one per product, or a dict by product.
     """
@@ -220,7 +220,7 @@ def apply_change(market: Market, change: Any) -> Market:
 def _change_values(
     name: str, new_levels: Any, values: list[Any], labels: Sequence[str]
 ) -> list[Any]:
-    """Return the levels of an attribute after a change."""
+    """Return the values of one attribute for all products, after a change."""
     if isinstance(new_levels, Mapping):
         for label, value in new_levels.items():
             values[find_product(format_label(label), labels, "change")] = value
@@ -236,7 +236,7 @@ def _change_values(
 
 
 def find_product(label: str, labels: Sequence[str], argument: str) -> int:
-    """Return the index of the product with this label."""
+    """Return the index of the product with this label; raise ArgumentError without."""
     if label not in labels:
         raise ArgumentError(
             Argument(argument),
@@ -253,7 +253,7 @@ NEW, RESPONDENTS = "new", "respondents"
 
 
 class MarketWeights(NamedTuple):
-    """Weights of the respondents, 0 if not selected; None for new respondents."""
+    """Respondents' weights in a market, by draw and on average; None for new ones."""
 
     plain: np.ndarray | None  # (respondents,)
     drawn: np.ndarray | None  # the same, or (draws, respondents) by the Bayesian bootstrap
@@ -289,12 +289,12 @@ def draw_exponentials(draws: int, respondents: int, random_seed: Any) -> np.ndar
 
 
 def selects_all(people: Any) -> bool:
-    """Return whether all respondents are selected."""
+    """Return whether the argument `people` selects all fitted respondents."""
     return people is None or isinstance(people, str) and people == RESPONDENTS
 
 
 def compute_weights(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.ndarray | None:
-    """Return the weight of each respondent, or None for new respondents.
+    """Return the market weight of each respondent; None for new respondents.
 
     The weight is 0 for respondents who are not selected.
     """
@@ -332,7 +332,7 @@ def compute_weights(chooser: "Chooser", people: Any, respondent_weights: Any) ->
 
 
 def select_respondents(chooser: "Chooser", people: Any) -> np.ndarray:
-    """Return whether each respondent is selected; None selects all."""
+    """Return a mask of the respondents that the argument `people` selects."""
     if selects_all(people):
         return np.ones(len(chooser.data.respondents), bool)
     chosen = _parse_selection(chooser, people)
@@ -342,7 +342,7 @@ def select_respondents(chooser: "Chooser", people: Any) -> np.ndarray:
 
 
 def _parse_weights(chooser: "Chooser", weights_argument: Any) -> np.ndarray:
-    """Return the weights of all respondents, checked."""
+    """Return the user's weights of all respondents as an array, checked."""
     respondents, name = chooser.data.respondents, Argument("respondent_weights")
     if isinstance(weights_argument, str):
         weights_argument = _get_respondent_column(chooser, weights_argument, name)
@@ -385,7 +385,7 @@ def _parse_weights(chooser: "Chooser", weights_argument: Any) -> np.ndarray:
 
 
 def _parse_selection(chooser: "Chooser", people: Any) -> np.ndarray:
-    """Return whether each respondent is selected."""
+    """Return a mask of the respondents that a query or a list selects."""
     # The selection is a query, a function of the respondent table, a mask, or names.
     respondents = chooser.data.respondents
     if isinstance(people, str):
@@ -420,7 +420,7 @@ def _parse_selection(chooser: "Chooser", people: Any) -> np.ndarray:
 
 
 def _evaluate_query(chooser: "Chooser", query: str) -> np.ndarray:
-    """Return whether each respondent satisfies a query of the respondent table."""
+    """Return a mask of respondents whose columns satisfy a pandas query."""
     table = _get_respondent_table(chooser)
     try:
         is_selected = np.asarray(table.eval(query))
@@ -441,7 +441,7 @@ def _evaluate_query(chooser: "Chooser", query: str) -> np.ndarray:
 
 
 def _get_respondent_table(chooser: "Chooser") -> "pandas.DataFrame":
-    """Return the table of respondent columns, one row per respondent."""
+    """Return the table of columns about respondents, one row each."""
     import pandas
 
     if chooser.people is not None:
@@ -450,7 +450,7 @@ def _get_respondent_table(chooser: "Chooser") -> "pandas.DataFrame":
 
 
 def _get_respondent_column(chooser: "Chooser", name: str, argument: Argument) -> np.ndarray:
-    """Return a column of the respondent table; raise if there is none of this name."""
+    """Return one column about respondents; raise ArgumentError without it."""
     table = _get_respondent_table(chooser)
     if name not in table.columns:
         columns = [*map(str, table.columns)]

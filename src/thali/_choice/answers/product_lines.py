@@ -1,4 +1,4 @@
-"""Product lines with the largest reach (TURF)."""
+"""TURF analysis: product lines that reach the most respondents."""
 
 from itertools import compress
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ def tabulate_reach(
     random_seed: Any,
     ci: float,
 ) -> "pandas.DataFrame":
-    """Tabulate the lines that reach most respondents, the best first."""
+    """Tabulate the product lines that reach the most respondents, best first."""
     refuse_same_tastes(chooser)
     if isinstance(people, str) and people == NEW:
         raise ArgumentError(

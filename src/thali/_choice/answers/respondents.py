@@ -1,4 +1,4 @@
-"""Results about respondents who have individual tastes among described products."""
+"""Results about respondents with individual tastes: utilities, reach and segments."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ChoiceRespondents(RespondentResults, SegmentResults):
-    """Results about respondents who have individual tastes.
+    """Results about respondents who have individual tastes among products.
 
     `respondents` of a fitted `HierarchicalLogit` or `ProductClasses`.
     """
@@ -93,5 +93,5 @@ class ChoiceRespondents(RespondentResults, SegmentResults):
         )
 
     def _preferences(self) -> Preferences:
-        """Return the preferences of all respondents in every draw."""
+        """Return each respondent's preferences between levels in every draw."""
         return self._model._preferences()

@@ -1,4 +1,4 @@
-"""Preferences of each respondent between levels in each draw, as input of segments."""
+"""Each respondent's preferences between levels at every draw, from which segments are formed."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ _PRODUCTS = 5  # products in which levels are compared
 
 
 def list_all_level_pairs(levels: Sequence[int]) -> list[tuple[int, int, int]]:
-    """List every pair of levels, (attribute, level, later level)."""
+    """List (attribute, level, later level) for all pairs of levels of an attribute."""
     return [
         (i, a, b) for i, n_levels in enumerate(levels) for b in range(n_levels) for a in range(b)
     ]
@@ -27,7 +27,7 @@ def list_all_level_pairs(levels: Sequence[int]) -> list[tuple[int, int, int]]:
 def average_preferences(
     by_pair: Iterable[np.ndarray], levels: Sequence[int], shape: tuple[int, ...]
 ) -> np.ndarray:
-    r"""Return the mean preference for each level over the others, (..., levels).
+    r"""Return each level's mean probability of being preferred, shape (..., levels).
 
     `by_pair` contains the probability of the later level of every pair.
 
@@ -44,7 +44,7 @@ def average_preferences(
 def estimate_taste_preferences(
     tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment"
 ) -> Preferences:
-    r"""Return preferences between levels at tastes (draws, respondents, p).
+    r"""Return preferences between levels from tastes (draws, respondents, p).
 
     The preference is the probability of choosing one of two products that differ in one attribute.
 
@@ -65,10 +65,12 @@ def estimate_taste_preferences(
     n_levels = list(map(len, levels_by_attribute))
 
     def encode_level(i: int, level_index: int) -> np.ndarray:
+        """Return the model-matrix rows of example products with this level."""
         level = levels_by_attribute[i][level_index]
         return coding.encode_codes(_set_level(products, data.scheme, i, level))
 
     def by_pair() -> Iterator[np.ndarray]:
+        """Yield the preference for the second level of each pair."""
         for i, a, b in list_all_level_pairs(n_levels):
             differences = encode_level(i, b) - encode_level(i, a)
             steps, times = np.unique(differences, axis=0, return_counts=True)
@@ -84,16 +86,16 @@ def estimate_taste_preferences(
 
 
 def list_compared_levels(data: "ChoiceExperiment") -> dict[str, list[int]]:
-    """Return the shown levels of each attribute, or some of a measured one."""
+    """Return {attribute: levels shown}, or some levels of a measured attribute."""
     levels = {}
     for index, name in enumerate(data.attributes):
         codes = np.unique(data.products[:, index])
-        levels[name] = data.scheme.compared(name, codes[codes >= 0]).tolist()
+        levels[name] = data.scheme.select_compared_levels(name, codes[codes >= 0]).tolist()
     return levels
 
 
 def _set_level(products: np.ndarray, scheme: Any, index: int, level: int) -> np.ndarray:
-    """Return products with one level of an attribute."""
+    """Return products with one attribute set to this level."""
     # The no-choice option lacks all other attributes.
     changed = products.copy()
     if scheme.has_inside and scheme.names[index] == INSIDE and level == 0:

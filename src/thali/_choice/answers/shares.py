@@ -1,4 +1,4 @@
-"""Market shares before and after a change, demand curves, and the best products to offer."""
+"""Tables of market shares, demand curves and best products."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -31,7 +31,7 @@ from .market import (
     parse_markets,
     parse_single_market,
 )
-from .rules import ShareSettings
+from .share_settings import ShareSettings
 
 if TYPE_CHECKING:
     import pandas
@@ -51,7 +51,7 @@ def tabulate_market_shares(
     cores: int | None,
     random_seed: Any,
 ) -> "pandas.DataFrame":
-    """Tabulate the share of every product, and its change."""
+    """Tabulate the share of every product, and its change after `change`."""
     import pandas as pd
 
     from thali._tables import Table
@@ -89,7 +89,7 @@ def tabulate_market_shares(
 def summarize_draws(
     chooser: "Chooser", name: str, draws: np.ndarray, ci: float
 ) -> dict[str, np.ndarray]:
-    """Return estimate, interval and standard error of draws (draws, quantities), by column."""
+    """Return estimate, interval and standard error of quantities, by column name."""
     low, high = estimate_interval(chooser, draws, ci)
     return {
         name: point_estimate(chooser, draws),
@@ -100,7 +100,7 @@ def summarize_draws(
 
 
 def _build_product_index(markets: "Sequence[Market]") -> "pandas.Index":
-    """Return the index of products, with scenarios if there are several."""
+    """Return a table index of product labels, with scenarios if several."""
     import pandas as pd
 
     if markets[0].scenario is None:
@@ -123,7 +123,7 @@ def tabulate_demand(
     cores: int | None,
     random_seed: Any,
 ) -> "pandas.DataFrame":
-    """Tabulate the share and profit of a product at each attribute value."""
+    """Tabulate share (and profit) of a product at each value of an attribute."""
     from thali._tables import Table
 
     ci = check_probability(ci)
@@ -165,7 +165,7 @@ def tabulate_demand(
 
 
 def _parse_sale_cost(cost: Any, attribute: str, revenues: Sequence[float | None]) -> float:
-    """Parse the cost per sale; raise unless all revenues are known."""
+    """Return the cost per sale; raise ArgumentError unless all prices are numbers."""
     if None in revenues:
         raise ArgumentError(
             Argument("cost"), f" requires numeric values of {attribute!r}, the revenue per sale."
@@ -179,7 +179,7 @@ def _parse_sale_cost(cost: Any, attribute: str, revenues: Sequence[float | None]
 
 
 def probability_best(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
-    """Return the share of draws in which each quantity is largest.
+    """Return the share of draws in which each quantity is the largest.
 
     `values` are (draws, quantities); ties share a draw.
     """
@@ -200,14 +200,14 @@ ProductLine = tuple[ProductCode, ...]
 
 
 class MarginComponent(NamedTuple):
-    """Profit per sale that depends on the values of one or several attributes."""
+    """A part of the profit per sale, given by the values of one or more attributes."""
 
     attributes: tuple[int, ...]  # indices of the attributes
     amounts: np.ndarray  # amount of each combination of values, one axis per attribute
 
 
 class ProductSpace(NamedTuple):
-    """Possible products, and the profit per sale of each."""
+    """All products that a search may offer, with the profit per sale of each."""
 
     names: tuple[str, ...]
     values: tuple[tuple[Any, ...], ...]  # values of each attribute
@@ -222,7 +222,7 @@ class ProductSpace(NamedTuple):
         return math.prod(map(len, self.values))
 
     def encode_line(self, line: ProductLine) -> np.ndarray:
-        """Return the products of a line as cells, shape (products, attributes)."""
+        """Return the products of a line encoded, shape (products, attributes)."""
         rows = np.repeat(self.base[None], len(line), axis=0)
         for row, product in zip(rows, line, strict=True):
             for column, cells, index in zip(self.columns, self.cells, product, strict=True):
@@ -230,18 +230,18 @@ class ProductSpace(NamedTuple):
         return rows
 
     def decode_product(self, product: ProductCode) -> tuple[Any, ...]:
-        """Return the values of a product."""
+        """Return the attribute values of a product code."""
         return tuple(values[index] for values, index in zip(self.values, product, strict=True))
 
     @property
     def objective(self) -> str:
-        """Name of the maximised quantity."""
+        """Name of the quantity to maximise: profit or share."""
         if self.margins:
             return "profit"
         return "share"
 
     def compute_margins(self, line: ProductLine) -> np.ndarray:
-        """Return the profit per sale of each product, 1 to maximise shares."""
+        """Return the profit per sale of each product of a line; 1 for shares."""
         if not self.margins:
             return np.ones(len(line))
         return np.array(
@@ -326,7 +326,7 @@ def _tabulate_lines(
 
 
 class LineSearch:
-    """Search for the best lines, with the values of all lines tried."""
+    """Search for the best product lines that remembers the value of each tried line."""
 
     space: ProductSpace
     evaluate: Callable[[Sequence[ProductLine]], np.ndarray]
@@ -338,7 +338,7 @@ class LineSearch:
         self.value_by_line: dict[ProductLine, float] = {}
 
     def run(self, n: int, rng: np.random.Generator) -> None:
-        """Add the best products one by one, then exchange products while that helps."""
+        """Add the best products one by one, then exchange products while that improves."""
         line: ProductLine = ()
         for _ in range(n):
             line = self._improve((*line, self._choose_start(line, rng)), len(line))
@@ -350,12 +350,12 @@ class LineSearch:
                 return
 
     def list_best(self, n: int, max_lines: int) -> list[ProductLine]:
-        """Return the best tried lines with n products."""
+        """Return the best of the tried lines of n products, at most `max_lines`."""
         lines = [line for line in self.value_by_line if len(line) == n]
         return sorted(lines, key=lambda line: -self.value_by_line[line])[:max_lines]
 
     def _choose_start(self, line: ProductLine, rng: np.random.Generator) -> ProductCode:
-        """Return a product outside the line, the best of some random ones."""
+        """Return a product to add to the line, the best of some random ones."""
         sizes = list(map(len, self.space.values))
         if self._is_enumerable():
             return next(
@@ -365,7 +365,7 @@ class LineSearch:
         return self._choose_best([(*line, product) for product in sorted(tried)], len(line))[-1]
 
     def _improve(self, line: ProductLine, position: int) -> ProductLine:
-        """Return the line with the best product in one position."""
+        """Return the line with the product at one position replaced by the best."""
         # All products are tried, or attribute by attribute while that helps.
         sizes = list(map(len, self.space.values))
         if self._is_enumerable():
@@ -383,11 +383,11 @@ class LineSearch:
                 return before
 
     def _is_enumerable(self) -> bool:
-        """Return whether all products are tried in each position."""
+        """Return whether every possible product can be tried in each position."""
         return self.space.size <= _MAX_ENUMERATED
 
     def _choose_best(self, lines: Sequence[ProductLine], position: int) -> ProductLine:
-        """Return the best of the lines without duplicate products, in their order."""
+        """Return the best of these lines without duplicate products."""
         lines = [
             line for line in lines if line[position] not in line[:position] + line[position + 1 :]
         ]
@@ -398,7 +398,7 @@ class LineSearch:
         return max(lines, key=self._get_value)
 
     def _get_value(self, line: ProductLine) -> float:
-        """Return the value of a tried line, whatever the order of its products."""
+        """Return the stored value of a tried line, in any order of products."""
         return self.value_by_line[tuple(sorted(line))]
 
 
@@ -410,7 +410,7 @@ def _replace_product(line: ProductLine, position: int, product: ProductCode) -> 
 def build_product_space(
     chooser: "Chooser", attributes: Any, costs: Any, price: str | None
 ) -> ProductSpace:
-    """Build the space of possible products, checked."""
+    """Build the space of possible products from the user's arguments, checked."""
     import pandas as pd
 
     names = tuple(name for name in chooser.data.scheme.names if name != INSIDE)
@@ -452,7 +452,7 @@ def build_product_space(
 
 
 def _parse_values(name: str, values: Any) -> tuple[Any, ...]:
-    """Return the possible values of an attribute, checked."""
+    """Return the checked possible values of one attribute."""
     if not is_list(values) or not (possible := tuple(values)):
         raise ArgumentError(
             f"`attributes`: {name!r} must list its possible values; got {values!r}."
@@ -467,7 +467,7 @@ def _parse_margins(
     price: str | None,
     scheme: "Scheme",
 ) -> tuple[MarginComponent, ...]:
-    """Return the components of the profit per sale; empty without a price."""
+    """Return the parts of the profit per sale; () without a price."""
     if price is None:
         if costs is not None:
             raise ArgumentError(
@@ -516,7 +516,7 @@ def _parse_margins(
 
 
 def _parse_amount(price: str, cell: Any) -> float:
-    """Return a value of the price as a number, checked."""
+    """Return a price as a number; raise ArgumentError if it is not one."""
     number = parse_number(format_label(cell))
     if number is None:
         raise ArgumentError(
@@ -528,7 +528,7 @@ def _parse_amount(price: str, cell: Any) -> float:
 def _parse_costs(
     names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any, scheme: "Scheme"
 ) -> np.ndarray:
-    """Parse costs of levels or combinations as an array with one axis per attribute."""
+    """Return the user's costs of levels as an array with one axis per attribute."""
     subject = f"The `costs` of {shorten(names)}"
     if not isinstance(costs, Mapping):
         raise ArgumentError(f"{subject} must map its levels to numbers; got {costs!r}.")
@@ -561,7 +561,7 @@ def _parse_costs(
 
 
 def _parse_cost_key(names: Sequence[str], key: Any) -> tuple[str, ...]:
-    """Return the labels of a key of costs, one per attribute."""
+    """Return the level labels of a key of `costs`, one per attribute."""
     labels = key
     if not isinstance(key, tuple):
         labels = (key,)

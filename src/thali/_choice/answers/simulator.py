@@ -1,4 +1,4 @@
-"""Draws of a market, small enough for a page, and the market simulator of that page."""
+"""The interactive market simulator of a report page: its draws, market and finding."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from thali.errors import DataWarning
 from .chooser import FIRST_CHOICE, LOGIT, RANDOMISED, drop_estimate
 from .english import ENGLISH
 from .market import parse_markets
-from .rules import ShareSettings, average_over_sets, list_available_sets
+from .share_settings import ShareSettings, average_over_sets, list_available_sets
 
 if TYPE_CHECKING:
     import pandas
@@ -40,7 +40,7 @@ Product = tuple[float | None, ...]
 
 
 class MarketAttribute(NamedTuple):
-    """Possible values of an attribute of the simulator."""
+    """Name, labels and possible values of an attribute in the simulator."""
 
     name: str
     levels: tuple[str, ...]
@@ -51,28 +51,28 @@ class MarketAttribute(NamedTuple):
 
 
 class SimulationRule(Protocol):
-    """Choice rule of respondents in each draw."""
+    """Interface of what turns markets into shares at each draw of the simulator."""
 
     def shares(
         self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None
     ) -> list[np.ndarray]:
-        """Return shares (draws, products) of every market, without lapse.
+        """Return shares of every market's products without lapses, (draws, products) each.
 
         NaN in a draw without respondents of positive weight.
         """
         ...
 
     def pack(self) -> dict[str, Any]:
-        """Return the rule as JSON values; `name` identifies the rule."""
+        """Return the rule as values for JSON, with its `name` for the page's script."""
         ...
 
     def distinguish_products(self, n_products: int) -> Self:
-        """Return the rule for products whose last cell is their number, or None."""
+        """Return a rule for products that carry their number, or None."""
         ...
 
 
 class MarketDraws(NamedTuple):
-    """Choices of respondents in any market, in each draw."""
+    """All that a simulator needs to predict shares: attributes, choice rule, respondents."""
 
     attributes: tuple[MarketAttribute, ...]
     rule: SimulationRule
@@ -112,7 +112,7 @@ class MarketDraws(NamedTuple):
         ]
 
     def _get_availability(self, product: Product) -> float:
-        """Return the probability that a product is available."""
+        """Return the probability that a product is available to a respondent."""
         if self.available is None or product[-1] is None:
             return 1.0
         return self.available[int(product[-1])]
@@ -120,7 +120,7 @@ class MarketDraws(NamedTuple):
     def add_people_column(
         self, name: str, labels: tuple[str, ...], codes: np.ndarray
     ) -> "MarketDraws":
-        """Return the draws with another column of respondents, under an unused name."""
+        """Return the draws with one more column about respondents."""
         respondents = self.people or MarketRespondents(len(codes), (), (), (), ())
         used_names = {column.name for column in respondents.columns}
         while name in used_names:
@@ -131,7 +131,7 @@ class MarketDraws(NamedTuple):
     def summarize(
         self, shares: np.ndarray, tails: tuple[float, float]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return mean or estimate, and interval ends, of shares (draws, products)."""
+        """Return mean (or estimate) and both interval ends of shares (draws, products)."""
         draws = drop_estimate(self, shares)
         draws = draws[~np.isnan(draws).any(axis=1)]
         low, high = np.quantile(draws, tails, axis=0)
@@ -141,7 +141,7 @@ class MarketDraws(NamedTuple):
 
 
 def hash_exponentials(draws: int, respondents: int) -> np.ndarray:
-    """Hash draws and respondents to standard exponentials (draws, respondents).
+    """Return standard exponentials (draws, respondents) by hashing their indices.
 
     The page computes the same numbers.
     """
@@ -159,12 +159,12 @@ def mix_bits(bits: np.ndarray) -> np.ndarray:
 
 
 def assign_respondents(draws: int, people: int, respondents: int) -> np.ndarray:
-    """Return the respondents of each draw, (draws, people), evenly distributed."""
+    """Return which respondents each draw contains, (draws, people), evenly spread."""
     return (np.arange(people) * draws + np.arange(draws)[:, None]) * respondents // (people * draws)
 
 
 def describe_draw_respondents(people: int, respondents: int) -> str:
-    """Describe how many of the respondents each draw contains."""
+    """Return words on how many respondents each draw contains."""
     if people == respondents:
         return "each with all respondents"
     return (
@@ -179,7 +179,7 @@ MAX_PRODUCTS = 8  # of the first task
 
 
 def find_real_products(design: "ChoiceExperiment | ExperimentDesign") -> np.ndarray:
-    """Return which products are not the no-choice option, shape (products,)."""
+    """Return a mask of products that are not the no-choice option."""
     if not design.scheme.none:
         return np.ones(len(design.products), bool)
     if design.scheme.has_inside:
@@ -192,7 +192,7 @@ def build_market_attributes(
     levels_by_name: Mapping[str, tuple[str, ...]],
     take_any: Sequence[bool],
 ) -> tuple[MarketAttribute, ...]:
-    """Build attributes with their known levels, or any number between them."""
+    """Return the simulator's attributes with known levels or number ranges."""
     real, market_attributes = find_real_products(design), []
     for index, (name, levels) in enumerate(levels_by_name.items()):
         numbers = tuple(number for level in levels if (number := parse_number(level)) is not None)
@@ -211,7 +211,7 @@ def build_market_attributes(
 
 
 def build_no_choice_product(design: "ChoiceExperiment | ExperimentDesign") -> Product | None:
-    """Return the no-choice option, which lacks all attributes but "inside", or None."""
+    """Return the no-choice option as a product; None if the design has none."""
     if not design.scheme.none:
         return None
     missing: Product = (None,) * len(design.scheme.attributes)
@@ -234,7 +234,7 @@ _MAX_LABEL = 80  # characters of a label that the page shows
 
 
 class FormattedShare(NamedTuple):
-    """The printed share of a product in per cent: mean, and ends and width of the interval."""
+    """A product's share in per cent as printed: mean, interval ends and width."""
 
     name: str
     mean: str
@@ -244,7 +244,7 @@ class FormattedShare(NamedTuple):
 
 
 class Simulator(NamedTuple):
-    """A market that the reader of a page can change by its script."""
+    """Texts and data of an interactive market, for the script of a page."""
 
     data: str  # JSON, for the script
     # products of the first market: name, (attribute, level)
@@ -254,7 +254,7 @@ class Simulator(NamedTuple):
 
 
 class OpeningMarket(NamedTuple):
-    """The initial market of the simulator."""
+    """The market that the simulator shows first: products by name, no-choice option."""
 
     description: str
     products: "dict[str, Product]"  # by name, without the no-choice option
@@ -269,7 +269,7 @@ class OpeningMarket(NamedTuple):
         return names
 
     def list_products(self, draws: MarketDraws) -> list[Product]:
-        """Return all products, the no-choice option of the draws last."""
+        """Return all products of the market, the no-choice option last."""
         products = list(self.products.values())
         if self.none is not None and draws.none is not None:
             products.append(draws.none)
@@ -277,7 +277,7 @@ class OpeningMarket(NamedTuple):
 
 
 def build_opening_market(draws: "MarketDraws") -> OpeningMarket:
-    """Build the opening market from the products of the first task."""
+    """Return the products of the first task as the simulator's first market."""
     products = {
         f"Product {chr(ord('A') + number)}": product
         for number, product in enumerate(draws.first_task)
@@ -291,7 +291,7 @@ def build_opening_market(draws: "MarketDraws") -> OpeningMarket:
 def read_opening_market(
     draws: "MarketDraws", chooser: "Chooser", table: "pandas.DataFrame"
 ) -> OpeningMarket:
-    """Read the opening market from the first scenario of a table."""
+    """Return the first scenario of a product table as the simulator's first market."""
     market = parse_markets(chooser.data.scheme, table)[0]
     cells = chooser.cells(market.table)
     levels_by_attribute = tuple(chooser.data.scheme.levels.values())
@@ -313,7 +313,7 @@ _MAX_LIMITED_ON_PAGE = 4  # products of a page that are not always available; ev
 def apply_share_settings(
     draws: "MarketDraws", offered: OpeningMarket, settings: ShareSettings
 ) -> tuple["MarketDraws", OpeningMarket, tuple[Text, ...]]:
-    """Apply settings of shares to draws and opening market; return notes, too.
+    """Return draws and market with the user's share settings, and notes on them.
 
     An additional cell, the product number, distinguishes each product from equal ones.
     """
@@ -350,6 +350,7 @@ def apply_share_settings(
     market = numbered_market.list_products(numbered_draws)
 
     def shares(constants: np.ndarray) -> np.ndarray:
+        """Return the market's shares at every draw, with these product constants."""
         adjusted = plain_rule._replace(constants=constants)
         return plain._replace(rule=adjusted).shares([market])[0]
 
@@ -364,7 +365,7 @@ def apply_share_settings(
 def _apply_availability(
     availability: Mapping[str, float], names: Sequence[str]
 ) -> tuple[tuple[float, ...] | None, list[Text]]:
-    """Return the availability of products on the page, None if always, and notes."""
+    """Return the products' availability (None if always available) and notes."""
     if sum(availability.get(name, 1.0) < 1.0 for name in names) > _MAX_LIMITED_ON_PAGE:
         sentence = phrase(ENGLISH, "market.many_limited", most=_MAX_LIMITED_ON_PAGE)
         return None, [_warn_difference(str(sentence))]
@@ -376,13 +377,13 @@ def _apply_availability(
 
 
 def _warn_difference(sentence: str) -> str:
-    """Warn of a difference between page and table, and return the sentence."""
+    """Warn that page and table differ in this way; return the sentence."""
     warn(DataWarning(sentence))
     return sentence
 
 
 def _convert_cell(attribute: "MarketAttribute", levels: Sequence[str], cell: float) -> float | None:
-    """Convert a level index to its index in market draws; keep other numbers; None for NaN."""
+    """Return a level index as its index in the simulator; None for NaN."""
     if math.isnan(cell):
         return None
     if attribute.takes_any:
@@ -397,7 +398,7 @@ def build_simulator_finding(
     price: str | None = None,
     notes: tuple[Text, ...] = (),
 ) -> Finding:
-    """Build the finding of a market that the reader can change; costs give profits."""
+    """Build the finding that contains the interactive market simulator."""
     import pandas as pd
 
     share_draws = draws.shares([offered.list_products(draws)])[0]
@@ -440,7 +441,7 @@ def build_simulator_finding(
 
 
 def _note_omitted_columns(draws: "MarketDraws") -> tuple[Text, ...]:
-    """Return a note on respondent columns that cannot filter."""
+    """Return a note on respondent columns that the simulator cannot filter by."""
     if draws.people is None or not draws.people.others:
         return ()
     return (phrase(ENGLISH, "market.others", most=MAX_VALUES, named=shorten(draws.people.others)),)
@@ -449,7 +450,7 @@ def _note_omitted_columns(draws: "MarketDraws") -> tuple[Text, ...]:
 def _format_levels(
     attributes: "tuple[MarketAttribute, ...]", product: Any
 ) -> tuple[tuple[str, str], ...]:
-    """Return attributes and levels of a product as text."""
+    """Return (attribute name, level) texts of a product."""
     cells = []
     for attribute, level in zip(attributes, product, strict=True):
         if attribute.fixed is not None:
@@ -467,7 +468,7 @@ def _format_levels(
 def _format_script_data(
     draws: "MarketDraws", offered: OpeningMarket, ci: float, price: str | None
 ) -> str:
-    """Return the data of the script as JSON that is safe within a page."""
+    """Return the simulator's data as JSON that is safe inside HTML."""
     price_indices = (
         index
         for index, attribute in enumerate(draws.attributes)
@@ -496,7 +497,7 @@ def _format_script_data(
 
 
 def _shorten_label(text: str) -> str:
-    """Return a label, truncated to the length that the page shows."""
+    """Return a label cut to the length that the simulator shows."""
     if len(text) <= _MAX_LABEL:
         return text
     return f"{text[: _MAX_LABEL - 1]}…"

@@ -1,4 +1,4 @@
-"""Substitution between products: elasticities, and source of volume of new products."""
+"""Tables of substitution between products: elasticities and source of volume."""
 
 from numbers import Real
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from thali.errors import Argument, ArgumentError, Setting
 
 from .chooser import LOGIT, Chooser, check_probability, point_estimate
 from .market import Market, apply_change, draw_market_weights, find_product, parse_single_market
-from .rules import ShareSettings
+from .share_settings import ShareSettings
 from .shares import summarize_draws
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def tabulate_elasticities(
     cores: int | None,
     random_seed: Any,
 ) -> "pandas.DataFrame":
-    """Tabulate the elasticity of every share in the number of every product."""
+    """Tabulate the elasticity of each share with respect to each product's price."""
     from thali._tables import Table
 
     ci = check_probability(ci)
@@ -88,7 +88,7 @@ def tabulate_elasticities(
 def _choose_steps(
     chooser: Chooser, market: Market, attribute: str, change: Any
 ) -> dict[str, tuple[float, ...]]:
-    """Return current, lower and upper number of each product with the attribute."""
+    """Return current, lower and upper price of each product, for finite differences."""
     # Shares at the lower and the upper number are compared.
     names = chooser.data.scheme.names
     if attribute not in market.table.columns or attribute not in names:
@@ -142,7 +142,7 @@ def _choose_steps(
 
 
 def _parse_relative_change(change: Any) -> float:
-    """Return the argument `change` after checking its range."""
+    """Return the argument `change`; raise ArgumentError outside its range."""
     if (
         not isinstance(change, Real)
         or isinstance(change, bool)
@@ -156,7 +156,7 @@ def _parse_relative_change(change: Any) -> float:
 
 
 def list_tested_numbers(chooser: Chooser, attribute: str) -> list[float]:
-    """Return the sorted numbers of an attribute that the fit knows."""
+    """Return the sorted tested numbers of a numeric attribute."""
     scheme = chooser.data.scheme
     known_levels = np.flatnonzero(~np.isnan(chooser.level_cells()[scheme.names.index(attribute)]))
     numbers = [parse_number(scheme.levels[attribute][level]) for level in known_levels]
@@ -164,7 +164,7 @@ def list_tested_numbers(chooser: Chooser, attribute: str) -> list[float]:
 
 
 def _find_next_level(now: float, levels: list[float]) -> tuple[float, float]:
-    """Return the number and the next tested one above, or below the highest."""
+    """Return a number and the next higher tested one (next lower at the highest)."""
     for level in levels:
         if level > now:
             return now, level
@@ -189,7 +189,7 @@ def tabulate_source_of_volume(
     cores: int | None,
     random_seed: Any,
 ) -> "pandas.DataFrame":
-    """Tabulate the losses of other products to new products, and their shares."""
+    """Tabulate the share that each product loses to new products."""
     import pandas as pd
 
     from thali._tables import Table

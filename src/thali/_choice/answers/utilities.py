@@ -1,4 +1,4 @@
-"""Utilities of levels, of all respondents or of each, centred or as zero-centred differences."""
+"""Tables of level utilities, centred or as zero-centred differences, overall or by respondent."""
 
 from typing import TYPE_CHECKING
 
@@ -58,7 +58,7 @@ def tabulate_respondent_utilities(chooser: Chooser, zero_centred: bool) -> "pand
 def _level_utilities(
     chooser: Chooser,
 ) -> tuple[list[tuple[str, str]], np.ndarray, np.ndarray]:
-    """Return labels, utilities and zero-centred differences, (respondents, levels)."""
+    """Return level labels, centred utilities and zero-centred ones by respondent."""
     # One row if all respondents have the same tastes.
     variants = build_level_variants(chooser)
     labels, products = _list_compared_products(chooser, variants)
@@ -80,7 +80,7 @@ def utility_draws(chooser: Chooser) -> tuple[list[tuple[str, str]], np.ndarray]:
 def _list_compared_products(
     chooser: Chooser, variants: LevelVariants
 ) -> tuple[list[tuple[str, str]], np.ndarray]:
-    """Return attribute and level of each reported utility, and the products that it requires."""
+    """Return labels of all reported utilities, and the products to evaluate."""
     # The products are the variants, the sample products, and the no-choice option if there is one.
     scheme = chooser.data.scheme
     labels = [
@@ -99,7 +99,7 @@ def _list_compared_products(
 # v_il = u(x with l) - 1/L Σ_m u(x with m), means over the sample products x; for the no-choice
 # option, its utility minus that of a product with the average level of each attribute.
 def _centre_utilities(utilities: np.ndarray, variants: LevelVariants) -> np.ndarray:
-    """Return centred utilities of levels and no-choice, (..., levels)."""
+    """Return utilities of levels centred within each attribute, (..., levels)."""
     # `utilities` contains the level variants, the sample products, and the no-choice option.
     count, examples = len(variants.products), len(variants.examples)
     centred = variants.reshape_utilities(utilities[..., :count]).mean(axis=-1)
@@ -116,7 +116,7 @@ def _centre_utilities(utilities: np.ndarray, variants: LevelVariants) -> np.ndar
 
 
 def _zero_centring_factors(by_respondent: np.ndarray, variants: LevelVariants) -> np.ndarray:
-    """Return factors of respondents that give attributes the range MEAN_RANGE."""
+    """Return each respondent's factor that makes the mean utility range standard."""
     # 0 for an indifferent respondent.
     total = sum(np.ptp(by_respondent[:, levels], axis=1) for levels in variants.slices.values())
     total_range = MEAN_RANGE * len(variants.slices)

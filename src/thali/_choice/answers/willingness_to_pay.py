@@ -1,4 +1,4 @@
-"""Willingness to pay: the price difference that compensates for a change of one level."""
+"""Table of willingness to pay: the price difference that offsets a change of one level."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ _MIN_DRAWS = 40
 
 
 class TestedPrices(NamedTuple):
-    """Tested values of the price attribute."""
+    """Tested prices of the price attribute, and whether utility is linear in them."""
 
     attribute: int
     numbers: np.ndarray  # (K,) tested prices, increasing
@@ -51,7 +51,7 @@ class TestedPrices(NamedTuple):
 
 
 class LevelChange(NamedTuple):
-    """Replacement of one level of an attribute by another."""
+    """One level of an attribute in exchange for another, to be paid for."""
 
     attribute: int
     cells: tuple[float, float]  # of the new level, and of the level that it replaces
@@ -125,7 +125,7 @@ def tabulate_willingness_to_pay(
 
 
 def _select_payers(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.ndarray:
-    """Return the weight of each respondent; raise ArgumentError for new respondents."""
+    """Return respondents' weights; raise ArgumentError for new respondents."""
     weights = compute_weights(chooser, people, respondent_weights)
     if weights is None:
         raise ArgumentError(
@@ -135,7 +135,7 @@ def _select_payers(chooser: "Chooser", people: Any, respondent_weights: Any) -> 
 
 
 def _get_price_attendance(chooser: "Chooser", prices: TestedPrices) -> np.ndarray | None:
-    """Return whether respondents attend to the price, (draws, respondents); None if all do."""
+    """Return whether respondents attend to the price, by draw; None if all do."""
     if chooser.attends is None or chooser.attends[..., prices.attribute].all():
         return None
     return chooser.attends[..., prices.attribute]
@@ -148,7 +148,7 @@ def _summarize_estimate(
     changes: list[LevelChange],
     ci: float,
 ) -> dict[str, np.ndarray]:
-    """Return estimated amounts, interval ends and standard errors by column, (changes,)."""
+    """Return amounts, interval ends and standard errors of a maximum-likelihood fit."""
     # Errors are by the delta method, and NaN for an amount at the limit.
     low, high = _compute_confidence_set(chooser, prices, changes, ci)[:, 0]
     variances = chooser.delta_covariance(
@@ -161,7 +161,7 @@ def _summarize_estimate(
 def _build_individual_figures(
     by_respondent: np.ndarray, ends: np.ndarray, limit: float, attends: np.ndarray | None
 ) -> dict[str, np.ndarray]:
-    """Return the columns of individual amounts, (respondents, changes); infinite ones are NaN."""
+    """Return columns of individual amounts; infinite ones become NaN."""
     amounts = {"wtp": by_respondent, "wtp_low": ends[0], "wtp_high": ends[1]}
     figures = {
         name: np.where(np.isfinite(amount), amount, np.nan) for name, amount in amounts.items()
@@ -177,7 +177,7 @@ def _build_individual_figures(
 def _summarize_medians(
     amount_draws: np.ndarray, weights: np.ndarray, chain: np.ndarray, tails: Sequence[float]
 ) -> dict[str, np.ndarray]:
-    """Return the respondents' median, interval ends and standard errors by column, (changes,)."""
+    """Return the median respondent's amount, its interval and error, by column."""
     # Draws without weights are dropped.
     if weights.ndim > 1:
         is_usable = weights.any(axis=1)
@@ -195,7 +195,7 @@ def _summarize_medians(
 def _summarize_spread(
     by_respondent: np.ndarray, weights: np.ndarray, tails: Sequence[float]
 ) -> dict[str, np.ndarray]:
-    """Return the interval of respondents' amounts (respondents, changes) by column, (changes,)."""
+    """Return the interval that covers the respondents' amounts, by column."""
     respondent_weights = np.atleast_2d(weights).mean(axis=0)
     low, high = (
         weighted_quantile(by_respondent[None], respondent_weights, tail)[0] for tail in tails
@@ -206,7 +206,7 @@ def _summarize_spread(
 def _respondent_quantiles(
     amounts: np.ndarray, chooser: "Chooser", prices: TestedPrices, probabilities: Sequence[float]
 ) -> np.ndarray:
-    """Return quantiles over draws, (probabilities, respondents, changes)."""
+    """Return each respondent's quantiles of amounts over draws."""
     # Only draws in which the respondent attends to the price are used.
     if chooser.attends is None:
         return quantiles(amounts, probabilities)
@@ -240,7 +240,7 @@ def refuse_nonnumeric_price(scheme: "Scheme", price: str) -> None:
 
 
 def find_price_attribute(scheme: "Scheme") -> str | None:
-    """Return the numeric attribute named like a price, or None.
+    """Return the numeric attribute whose name means price; None without.
 
     None if all attributes have such a name.
     """
@@ -253,12 +253,12 @@ def find_price_attribute(scheme: "Scheme") -> str | None:
 
 
 def _has_price_name(name: str) -> bool:
-    """Return whether the name denotes a price, ignoring its unit."""
+    """Return whether a column name means price or cost, ignoring its unit."""
     return simplify_name(_UNIT.sub("", name)) in _PRICES
 
 
 def read_tested_prices(chooser: "Chooser", price: str) -> TestedPrices:
-    """Return the tested prices of an attribute, checked."""
+    """Return the tested prices of the price attribute, checked."""
     scheme = chooser.data.scheme
     refuse_nonnumeric_price(scheme, price)
     attribute = scheme.names.index(price)
@@ -280,7 +280,7 @@ def read_tested_prices(chooser: "Chooser", price: str) -> TestedPrices:
 
 
 def list_level_changes(chooser: "Chooser", price: str) -> list[LevelChange]:
-    """List each level over the first, or one unit of a numeric attribute."""
+    """List the level changes to be paid for: each level over the first, or one unit."""
     changes = []
     for i, (name, levels) in enumerate(chooser.data.scheme.levels.items()):
         cells = chooser.level_cells()[i]
@@ -306,7 +306,7 @@ def list_level_changes(chooser: "Chooser", price: str) -> list[LevelChange]:
 def compute_compensations(
     chooser: "Chooser", prices: TestedPrices, changes: list[LevelChange]
 ) -> np.ndarray:
-    r"""Return price differences that compensate for changes, (draws, respondents, changes).
+    r"""Return price differences that offset level changes, (draws, people, changes).
 
     .. math::
 
@@ -329,7 +329,7 @@ def compute_compensations(
 def _iterate_utilities(
     chooser: "Chooser", prices: TestedPrices, changes: list[LevelChange]
 ) -> Iterator[np.ndarray]:
-    """Yield blocks of mean utilities, (draws, respondents, changes, 2, prices)."""
+    """Yield utilities of both levels at each tested price, by blocks of draws."""
     # The axis of length 2 is the new and the replaced level; means are over products.
     examples = chooser.sample_products()
     rows = []
@@ -345,14 +345,14 @@ def _iterate_utilities(
 
 
 def _fit_line(u: np.ndarray, prices: TestedPrices) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mean utility difference, and the slope of utility by price."""
+    """Return the mean utility difference of two levels, and the slope by price."""
     # The slope is with respect to the difference of the prices.
     steps = prices.numbers - prices.numbers.mean()
     return (u[..., 0, :] - u[..., 1, :]).mean(axis=-1), (u.mean(axis=-2) @ steps) / (steps @ steps)
 
 
 def _linear_compensation(u: np.ndarray, prices: TestedPrices) -> np.ndarray:
-    """Return the price change that offsets a utility difference; infinite if price is ignored."""
+    """Return the price difference that offsets a utility difference, by the slope."""
     difference, slope = _fit_line(u, prices)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(slope < 0, -difference / slope, np.sign(difference) * np.inf)
@@ -360,7 +360,7 @@ def _linear_compensation(u: np.ndarray, prices: TestedPrices) -> np.ndarray:
 
 
 def _find_crossing(better: np.ndarray, worse: np.ndarray, prices: TestedPrices) -> np.ndarray:
-    """Return where interpolated utilities `better` minus `worse` cross 0, or an end."""
+    """Return the price difference at which `better` and `worse` are equal, or an end."""
     differences, gap = prices.differences, _utility_gaps(better, worse, prices)
     return 0.5 * (
         _find_first_below(gap, differences) - _find_first_below(-gap[..., ::-1], -differences[::-1])
@@ -368,7 +368,7 @@ def _find_crossing(better: np.ndarray, worse: np.ndarray, prices: TestedPrices) 
 
 
 def _utility_gaps(better: np.ndarray, worse: np.ndarray, prices: TestedPrices) -> np.ndarray:
-    """Return utility differences (..., D) at each price difference."""
+    """Return utility differences if the better level costs more by each amount."""
     # The better level is dearer by each of the D differences of prices.
     differences, middle = prices.differences, prices.numbers[[0, -1]].mean()
     return better @ _interpolation_weights(
@@ -379,7 +379,7 @@ def _utility_gaps(better: np.ndarray, worse: np.ndarray, prices: TestedPrices) -
 def _compute_confidence_set(
     chooser: "Chooser", prices: TestedPrices, changes: list[LevelChange], ci: float
 ) -> np.ndarray:
-    r"""Return ends of amounts that an estimate does not reject, (2, respondents, changes)."""
+    r"""Return both ends of the confidence set of each amount (Fieller)."""
     # .. math:: \{\Delta: g(\Delta)^2 \le z^2 \operatorname{var} g(\Delta)\}, \qquad
     #     g(\Delta) = u(x \text{ with } b, m + \Delta / 2) - u(x \text{ with } a, m - \Delta / 2)
     #
@@ -394,6 +394,7 @@ def _compute_confidence_set(
         differences = np.array([0.0, np.ptp(prices.numbers)])
 
     def gaps(chooser_at: "Chooser") -> np.ndarray:
+        """Return utility differences at each price difference, for a chooser."""
         blocks = []
         for u in _iterate_utilities(chooser_at, prices, changes):
             if prices.is_linear:
@@ -447,7 +448,7 @@ def _find_first_below(gap: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 
 def quantiles(values: np.ndarray, probabilities: Sequence[float]) -> np.ndarray:
-    """Return quantiles over the first axis of numbers that may be infinite.
+    """Return quantiles over the first axis, of numbers that may be infinite.
 
     Quantiles of x are minus the quantiles of -x.
     """
@@ -463,7 +464,7 @@ def quantiles(values: np.ndarray, probabilities: Sequence[float]) -> np.ndarray:
 
 
 def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: float) -> np.ndarray:
-    """Return the weighted quantile over respondents, the second axis.
+    """Return the weighted quantile over respondents (second axis).
 
     Weights have shape (respondents,) or (draws, respondents); NaN in a draw without weights. Equal
     to `quantiles` for equal weights. If the quantile falls between two respondents, it is the mean
@@ -495,7 +496,7 @@ def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: floa
 
 
 def _midpoint(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the mean of two numbers, or the finite one."""
+    """Return the mean of two numbers, or the finite one of them."""
     # 0 between the two infinities.
     with np.errstate(invalid="ignore"):
         mean = np.where(low == high, low, 0.5 * (low + high))
@@ -507,7 +508,7 @@ def _midpoint(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 def _describe_price_effect(
     chooser: "Chooser", prices: TestedPrices, weights: np.ndarray, ci: float, amounts: np.ndarray
 ) -> list[str]:
-    """Return a sentence if utility does not clearly fall with the price."""
+    """Return a list with a warning if utility does not clearly fall with price."""
     from scipy.special import ndtri
 
     examples = chooser.sample_products()
@@ -515,6 +516,7 @@ def _describe_price_effect(
     cheap[:, prices.attribute], dear[:, prices.attribute] = prices.cells[[0, -1]]
 
     def rise(chooser_at: "Chooser") -> np.ndarray:
+        """Return mean utility of dear minus cheap products, averaged over respondents."""
         blocks = []
         for u in chooser_at.utilities(np.concatenate([dear, cheap])):
             dear_utility, cheap_utility = np.split(u, 2, axis=-1)
@@ -555,7 +557,7 @@ def _describe_price_effect(
 def _describe_amounts(
     table: "pandas.DataFrame", prices: TestedPrices, is_established: bool
 ) -> list[str]:
-    """Return sentences on unbounded amounts, and amounts beyond tested prices."""
+    """Return sentences on infinite amounts and amounts beyond the tested prices."""
     names = [f"{row['attribute']} {format_paid_level(row)}" for row in table.to_dict("records")]
     amounts = table[["wtp", "wtp_low", "wtp_high"]].to_numpy(float)
     tested = float(np.ptp(prices.numbers))
@@ -582,14 +584,14 @@ def _describe_amounts(
 
 
 def format_paid_level(row: Mapping[str, Any], than: str = "over") -> str:
-    """Return the levels of a row as text."""
+    """Return words for the levels of a table row, such as "b over a"."""
     if row["over"]:
         return f"{row['level']} {than} {row['over']}"
     return str(row["level"])
 
 
 def _median_errors(middle: np.ndarray, chain: np.ndarray) -> np.ndarray:
-    """Return standard errors of posterior medians, from medians of the chains."""
+    """Return standard errors of posterior medians, from the medians of chains."""
     chains = np.unique(chain)
     medians = np.stack([quantiles(middle[chain == c], [0.5])[0] for c in chains])
     with np.errstate(invalid="ignore"):

@@ -1,4 +1,4 @@
-"""The latent-class logit: a few segments of people with separate tastes.
+"""Latent-class logit: a few classes of respondents with separate tastes.
 
 model.py        `LatentClassLogit`, and its tables
 fit.py          the likelihood, its best maximum, the number of classes, and draws of the estimates

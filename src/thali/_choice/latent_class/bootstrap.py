@@ -1,4 +1,4 @@
-r"""Bootstrap likelihood-ratio tests of K latent classes against K + 1.
+r"""Bootstrap likelihood-ratio tests of the number of latent classes, K against K + 1.
 
 .. math:: T = 2 (\ell_{K+1} - \ell_K), \qquad p = \frac{1 + \#\{b: T_b \ge T\}}{1 + B}
 
@@ -17,7 +17,7 @@ from thali._inference.progress import Progress, build_duration_warning
 from thali._inference.warn import warn
 from thali.errors import Argument, InterruptedWarning
 
-from ..logit import maximise_log_likelihood
+from ..logit_likelihood import maximise_log_likelihood
 from .fit import (
     RIDGE,
     ClassParameters,
@@ -37,38 +37,38 @@ UNIT = "replicates"
 
 
 class ClassNumberTest(NamedTuple):
-    """Fits with a number of classes and with one more."""
+    """Fits with K and K + 1 classes, whose likelihoods are compared."""
 
     fewer: ClassParameters
     more: ClassParameters
 
     @property
     def classes(self) -> int:
-        """The smaller number of classes, which is tested."""
+        """Number of classes K under the null hypothesis."""
         return len(self.fewer.tastes)
 
     @property
     def statistic(self) -> float:
-        """Twice the difference of the log-likelihoods."""
+        """Likelihood-ratio statistic: twice the difference of log-likelihoods."""
         return 2.0 * (self.more.value - self.fewer.value)
 
 
 class BootstrapReplicate(NamedTuple):
-    """A replicate of a test."""
+    """One bootstrap replicate of a test: number of classes, number of the replicate."""
 
     classes: int
     number: int
 
     @property
     def key(self) -> str:
-        """The name of the replicate in a job."""
+        """Name under which a job stores the replicate."""
         return f"{self.classes}-{self.number}"
 
 
 def fit_tests(
     panel: Panel, fitted: ClassParameters, starts: Starts, seeds: list[np.random.SeedSequence]
 ) -> list[ClassNumberTest]:
-    """Fit one class fewer, if possible, and one more, and pair them as tests."""
+    """Return tests of K - 1 against K classes and of K against K + 1."""
     n_classes = len(fitted.tastes)
     parameters_by_number = {n_classes: fitted}
     for n_other, seed in zip((n_classes - 1, n_classes + 1), seeds, strict=True):
@@ -86,7 +86,7 @@ def fit_tests(
 def simulate_statistic(
     panel: Panel, fewer: ClassParameters, starts: int, rng: np.random.Generator
 ) -> float:
-    """Simulate choices by the fit with fewer classes, and return their statistic."""
+    """Return the test statistic of choices simulated with the smaller number of classes."""
     replicate = simulate_choices(panel, fewer, rng)
     n_classes = len(fewer.tastes)
     lower = climb(replicate, evaluate_parameters(replicate, fewer.classes, fewer.tastes)).parameters
@@ -110,7 +110,7 @@ def run_tests(
     folder: PartsFolder | None,
     progressbar: bool,
 ) -> "pandas.DataFrame":
-    """Run the replicates of all tests, and return a table with one row per test."""
+    """Run the bootstrap replicates of all tests; return a table, one row per test."""
     test_by_number = {test.classes: test for test in tests}
     tasks = [
         BootstrapReplicate(classes, number)
@@ -121,6 +121,7 @@ def run_tests(
         folder.plan({task.key: f"{task.classes} classes" for task in tasks}, UNIT)
 
     def run(task: BootstrapReplicate) -> Record:
+        """Return the test statistic of one bootstrap replicate."""
         start = time.monotonic()
         # the seed of a replicate does not depend on the number of replicates
         replicate_seed = np.random.SeedSequence(
@@ -149,7 +150,7 @@ def run_tests(
 def _tabulate_tests(
     tests: list[ClassNumberTest], tasks: list[BootstrapReplicate], records: dict[str, Record]
 ) -> "pandas.DataFrame":
-    """Return a table of tests, with p-values from their replicates."""
+    """Return a table of tests, with p-values from their bootstrap statistics."""
     import pandas as pd
 
     from thali._tables import Table

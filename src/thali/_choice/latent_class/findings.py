@@ -1,4 +1,4 @@
-"""Findings about the latent-class logit."""
+"""Findings that the latent-class logit reports."""
 
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
-    """Return the makers of the findings."""
+    """Return the functions that make the findings of a fit."""
     # the classes are the segments, if none is empty
     occupied = set(model.membership_.to_numpy().argmax(axis=1))
     n_segments, individual = None, ()
@@ -75,7 +75,7 @@ def report_classes(model: "LatentClassLogit", settings: AnswerSettings) -> Findi
 
 @finding("class_odds", "Predictors of class membership", ON_SCREEN)
 def report_class_odds(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
-    """Report effects of people's columns on the odds of classes."""
+    """Report effects of respondents' columns on the odds of classes."""
     if model._membership_coef_ is None or model._n_classes_ < 2:
         return None
     table = model.respondents.effects(settings.ci)
@@ -101,7 +101,7 @@ def report_class_odds(model: "LatentClassLogit", settings: AnswerSettings) -> Fi
 
 @finding("numbers_of_classes", "Number of classes")
 def report_numbers(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
-    """Report criteria of all tried numbers of classes."""
+    """Report information criteria for every tried number of classes."""
     table = model.choice_
     shown_table = table.dropna(axis=1, how="all")
     return Finding(
@@ -159,12 +159,12 @@ def report_membership(model: "LatentClassLogit", settings: AnswerSettings) -> Fi
 
 @finding("summary", "Parameter estimates", FULL, chapter=STATISTICS)
 def report_estimates(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
-    """Report coefficients with standard errors."""
+    """Report coefficients of all classes with standard errors."""
     return summary(model, settings)
 
 
 def describe_model(model: "LatentClassLogit") -> tuple[Text, ...]:
-    """Describe the model for the methods text."""
+    """Return methods sentences about the latent-class logit."""
     sentences = [phrase(ENGLISH, "latent.methods", source=Cite("kamakura1989"))]
     if model._membership_coef_ is not None:
         columns = list_names(list(model._membership_coef_.columns[1:]))

@@ -1,4 +1,4 @@
-"""The fit of a latent-class logit.
+"""Maximum-likelihood fit of a latent-class logit: EM and Newton climbs, starts, criteria.
 
 The likelihood of a mixture over all tasks of a person, one of its maxima, the best of many starts,
 the number of classes, and fitted attributes."""
@@ -16,10 +16,10 @@ from thali._inference.optimise import Slope, Target, maximise_newton
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._labels import format_plural
 from thali._model.engine import Forecast
-from thali._model.run_budget import BUDGET
+from thali._model.sampling import BUDGET
 from thali.errors import Argument, DataError, Setting
 
-from ..logit import (
+from ..logit_likelihood import (
     SECONDS_PER_CELL,
     EncodedTasks,
     LocalLikelihood,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Panel(NamedTuple):
-    """Encoded choices of people, with their covariates."""
+    """Encoded choices of all respondents, with their covariates."""
 
     tasks: EncodedTasks
     first_task: np.ndarray  # (people + 1,)
@@ -47,11 +47,11 @@ class Panel(NamedTuple):
 
     @property
     def people(self) -> int:
-        """The number of people."""
+        """Number of respondents."""
         return len(self.first_task) - 1
 
     def select_people(self, is_selected: np.ndarray) -> "Panel":
-        """Select the choices of some people."""
+        """Return the panel of the selected respondents."""
         counts = np.diff(self.first_task)
         in_tasks = np.repeat(is_selected, counts)
         sizes = np.diff(self.tasks.first_row)
@@ -65,7 +65,7 @@ class Panel(NamedTuple):
 
 
 class ClassParameters(NamedTuple):
-    """Parameters of K classes, with the likelihood."""
+    """Sizes and tastes of K classes, with likelihood and posterior memberships."""
 
     classes: Membership  # prior probabilities
     tastes: np.ndarray  # (K, p)
@@ -75,28 +75,28 @@ class ClassParameters(NamedTuple):
 
     @property
     def sizes(self) -> np.ndarray:
-        """The share of people in each class, (K,)."""
+        """Share of respondents in each class, shape (K,)."""
         return self.classes.sizes
 
 
 def build_panel(
     data: "ChoiceExperiment", coding: "Coding", covariates: np.ndarray | None = None
 ) -> Panel:
-    """Build the panel of the data in the columns of a coding."""
+    """Return the data's choices as a `Panel`, encoded by a coding."""
     if covariates is None:
         covariates = np.ones((data.n_respondents, 1))
     return Panel(encode_choices(data, coding), data.first_task, covariates)
 
 
 def scale_columns(panel: Panel, is_kept: np.ndarray) -> tuple[Panel, np.ndarray]:
-    """Select columns and scale each to a maximum of 1; return the scales."""
+    """Return the panel with kept columns scaled to a maximum of 1, and the scales."""
     matrix = panel.tasks.matrix[:, is_kept]
     scale = np.abs(matrix).max(axis=0)
     return panel._replace(tasks=panel.tasks._replace(matrix=matrix / scale)), scale
 
 
 def evaluate_parameters(panel: Panel, classes: Membership, tastes: np.ndarray) -> ClassParameters:
-    r"""Evaluate the likelihood and posterior memberships at parameters.
+    r"""Return class parameters with their likelihood and posterior memberships.
 
     .. math::
         \ell = \sum_n \ln \sum_k \pi_{nk} \prod_t p_{tk}(x^*_t), \qquad
@@ -121,7 +121,7 @@ def evaluate_parameters(panel: Panel, classes: Membership, tastes: np.ndarray) -
 
 
 def compute_derivatives(panel: Panel, parameters: ClassParameters) -> tuple[np.ndarray, np.ndarray]:
-    r"""Compute gradient and information of log odds and tastes, class by class.
+    r"""Return gradient and information matrix by log odds and tastes of classes.
 
     The log odds exclude the first class. With s_nk the score of the class and
     the choices of person n as a member of class k, and I_nk their information (Louis 1982)
@@ -172,7 +172,7 @@ _MAX_CHANGE = 5.0  # largest change of a parameter in one step
 
 
 class Summit(NamedTuple):
-    """The end point of a climb."""
+    """Where a climb of the likelihood ended: parameters, gradient, information."""
 
     parameters: ClassParameters
     gradient: np.ndarray  # of the log odds, and of the tastes
@@ -181,12 +181,12 @@ class Summit(NamedTuple):
 
 
 def start_equal_classes(panel: Panel, tastes: np.ndarray) -> ClassParameters:
-    """Evaluate classes of equal size with these tastes (K, p)."""
+    """Return classes of equal size with these tastes (K, p), evaluated."""
     return evaluate_parameters(panel, build_equal_classes(len(tastes), panel.covariates), tastes)
 
 
 def climb(panel: Panel, parameters: ClassParameters) -> Summit:
-    """Find a maximum from some classes."""
+    """Return the local maximum of the likelihood reached from these classes."""
     for _ in range(_MAX_PASSES):
         last_value, parameters = parameters.value, expect_and_maximise(panel, parameters)
         if parameters.value - last_value < _EM_GAIN * panel.people:
@@ -195,7 +195,7 @@ def climb(panel: Panel, parameters: ClassParameters) -> Summit:
 
 
 def expect_and_maximise(panel: Panel, parameters: ClassParameters) -> ClassParameters:
-    """Update sizes or log odds, and take a Newton step of the tastes.
+    """Return parameters after one EM step: sizes or odds, and tastes.
 
     The step is shortened until the likelihood does not fall.
     """
@@ -217,7 +217,7 @@ def expect_and_maximise(panel: Panel, parameters: ClassParameters) -> ClassParam
 
 
 class _ClassTarget(Target[ClassParameters]):
-    """Log-likelihood of class log odds and tastes, as a target of maximisation."""
+    """Log-likelihood of class log odds and tastes, for Newton climbs."""
 
     def __init__(self, panel: Panel) -> None:
         self._panel = panel
@@ -226,6 +226,7 @@ class _ClassTarget(Target[ClassParameters]):
         return evaluate_parameters(self._panel, *apply_step(point, change))
 
     def slope(self, point: ClassParameters) -> Slope:
+        """Return gradient and negative Hessian at these parameters."""
         gradient, curve = compute_derivatives(self._panel, point)
         metric = np.abs(np.diag(curve))
         floor = _RELATIVE_FLOOR * metric.max() * np.eye(len(curve))
@@ -233,7 +234,7 @@ class _ClassTarget(Target[ClassParameters]):
 
 
 def apply_step(parameters: ClassParameters, change: np.ndarray) -> tuple[Membership, np.ndarray]:
-    """Return classes and tastes after a change of their coordinates."""
+    """Return class sizes (or odds) and tastes after adding `change` to them."""
     n_odds = parameters.classes.n_coordinates
     return parameters.classes.move_point(change[:n_odds]), parameters.tastes + change[
         n_odds:
@@ -241,7 +242,7 @@ def apply_step(parameters: ClassParameters, change: np.ndarray) -> tuple[Members
 
 
 def climb_by_newton(panel: Panel, parameters: ClassParameters) -> Summit:
-    """Find a maximum by damped Newton steps until none promises a gain."""
+    """Return the local maximum reached by damped Newton steps."""
     top, _, converged = maximise_newton(
         _ClassTarget(panel),
         parameters,
@@ -274,7 +275,7 @@ RIDGE = 1.0  # precision of the tastes of one person, where a class starts
 
 
 class BestMaximum(NamedTuple):
-    """The best maximum, with the number of starts that found it."""
+    """The best maximum of several starts, and the number of starts that found it."""
 
     summit: Summit
     starts: int
@@ -282,19 +283,19 @@ class BestMaximum(NamedTuple):
 
 
 class Starts(NamedTuple):
-    """The number of starts of a climb."""
+    """Range for the number of random starts of a climb."""
 
     n_starts: int | None  # None: until three starts found the best maximum
     limit: int = MAX_STARTS  # used if `n_starts` is None
 
     def min_starts(self, number: int) -> int:
-        """Return the smallest number of starts for a number of classes."""
+        """Return the smallest number of starts for this number of classes."""
         if number == 1:
             return 1
         return self.n_starts or min(_MIN_STARTS * number, self.limit)
 
     def max_starts(self, number: int) -> int:
-        """Return the largest number of starts for a number of classes."""
+        """Return the largest number of starts for this number of classes."""
         if number == 1:
             return 1
         return self.n_starts or self.limit
@@ -307,7 +308,7 @@ def find_best_maximum(
     random_seed: Any,
     report_start: Callable[[], None] = lambda: None,
 ) -> BestMaximum:
-    """Find the best maximum with a number of classes.
+    """Return the best maximum for a number of classes, over random starts.
 
     `report_start` is called after each start.
     """
@@ -337,12 +338,12 @@ def find_best_maximum(
 
 
 def _count_best(log_likelihoods: list[float]) -> int:
-    """Count the starts that found the best maximum."""
+    """Count the starts whose log-likelihood equals the best one."""
     return int((np.array(log_likelihoods) > max(log_likelihoods) - SAME_MAXIMUM).sum())
 
 
 def _draw_start(panel: Panel, n_classes: int, rng: np.random.Generator) -> np.ndarray:
-    """Draw random people, and return their estimated tastes, (K, p)."""
+    """Return starting tastes (K, p), estimated for random respondents."""
     people = rng.choice(panel.people, n_classes, replace=False)
     return np.stack(
         [
@@ -362,12 +363,12 @@ MIN_STARTS_IN_BUDGET = 2  # even beyond the budget
 
 
 def _estimate_seconds(panel: Panel, classes: float) -> float:
-    """Return the expected CPU time of climbs with this total number of classes."""
+    """Return the expected CPU seconds of climbs with this total number of classes."""
     return N_CLIMB_POINTS * SECONDS_PER_CELL * classes * panel.tasks.matrix.size
 
 
 def _count_fits(choose: str) -> float:
-    """Return the number of fits to all people that take the time of one comparison."""
+    """Return how many full fits comparing class numbers costs (folds if held out)."""
     if choose == HELD_OUT:
         return float(N_FOLDS)
     return 1.0
@@ -376,13 +377,13 @@ def _count_fits(choose: str) -> float:
 def limit_starts(
     panel: Panel, numbers: tuple[int, ...], choose: str, n_starts: int | None
 ) -> Starts:
-    """Return the starts, limited to the budget of run time unless given."""
+    """Return the number of starts, limited by run time unless the user gives it."""
     max_starts = int(BUDGET / (_count_fits(choose) * _estimate_seconds(panel, sum(numbers))))
     return Starts(n_starts, max(MIN_STARTS_IN_BUDGET, min(MAX_STARTS, max_starts)))
 
 
 def forecast_fits(panel: Panel, numbers: tuple[int, ...], choose: str, starts: Starts) -> Forecast:
-    """Estimate the run time of the fits with all numbers of classes, and of the draws."""
+    """Forecast the run time of the fits with all numbers of classes."""
     shortest, longest = (
         _count_fits(choose)
         * _estimate_seconds(panel, sum(number * count(number) for number in numbers))
@@ -400,7 +401,7 @@ BIC, HELD_OUT = "bic", "held-out"
 
 
 def check_numbers(classes: Any, choose: str, people: int) -> tuple[int, ...]:
-    """Check and list the numbers of classes to try."""
+    """Return the numbers of classes to try; raise ArgumentError if invalid."""
     numbers = check_integers("classes", classes, 1)
     if max(numbers) > people:
         raise DataError(
@@ -421,7 +422,7 @@ def check_numbers(classes: Any, choose: str, people: int) -> tuple[int, ...]:
 
 
 class ClassFit(NamedTuple):
-    """The best maximum with K classes, with criteria for K."""
+    """Best maximum with K classes, with its information criteria."""
 
     best: BestMaximum
     n_parameters: int
@@ -430,17 +431,17 @@ class ClassFit(NamedTuple):
 
     @property
     def log_likelihood(self) -> float:
-        """The log-likelihood of all choices."""
+        """Log-likelihood of all choices at the maximum."""
         return self.best.summit.parameters.value
 
     @property
     def aic(self) -> float:
-        """Akaike's criterion."""
+        """Akaike information criterion."""
         return 2.0 * self.n_parameters - 2.0 * self.log_likelihood
 
     @property
     def bic(self) -> float:
-        """Schwarz's criterion, with the number of people as n."""
+        """Bayesian information criterion, n being the number of respondents."""
         people = len(self.best.summit.parameters.membership)
         return float(np.log(people)) * self.n_parameters - 2.0 * self.log_likelihood
 
@@ -466,7 +467,7 @@ def fit_numbers(
     random_seed: Any,
     report_start: Callable[[], None],
 ) -> dict[int, ClassFit]:
-    """Fit each number of classes.
+    """Return {number of classes: fit} for each number to try.
 
     `report_start` is called after each start.
     """
@@ -495,7 +496,7 @@ def fit_numbers(
 
 
 def choose_number(fits_by_number: dict[int, ClassFit], choose: str) -> int:
-    """Choose the best number of classes by the criterion."""
+    """Return the number of classes that the criterion `choose` prefers."""
     if choose == BIC:
         return min(fits_by_number, key=lambda number: fits_by_number[number].bic)
     return max(fits_by_number, key=lambda number: fits_by_number[number].held_out)
@@ -509,7 +510,7 @@ def _score_held_out(
     seed: Any,
     report_start: Callable[[], None],
 ) -> float:
-    """Return the log-likelihood of held-out people by a fit to the others."""
+    """Return the log-likelihood of held-out respondents under a fit to the others."""
     parameters = find_best_maximum(
         panel.select_people(~is_held_out), n_classes, starts, seed, report_start
     ).summit.parameters
@@ -532,7 +533,7 @@ def build_fitted_attributes(
     covariates: "RespondentCovariates",
     seed: np.random.SeedSequence,
 ) -> dict[str, Any]:
-    """Build the fitted attributes, in the units of attributes and of people's columns."""
+    """Return the fitted attributes by name, in the units of the data."""
     import pandas as pd
 
     summit = fit.best.summit
@@ -581,7 +582,7 @@ def build_fitted_attributes(
 
 
 def simulate_choices(panel: Panel, parameters: ClassParameters, rng: np.random.Generator) -> Panel:
-    """Simulate choices in the same tasks, by people with random classes."""
+    """Return the panel with choices simulated by randomly assigned respondents."""
     expected = np.broadcast_to(
         parameters.classes.probabilities, (panel.people, len(parameters.tastes))
     )
@@ -606,7 +607,7 @@ _MIN_INFORMATION = 1e-2
 
 
 class ClassDraws(NamedTuple):
-    """D draws of sizes and tastes, in the units of the attributes, and of memberships."""
+    """D draws of class sizes, tastes and memberships around the estimate."""
 
     sizes: np.ndarray  # (D, K)
     tastes: np.ndarray  # (D, K, p)
@@ -614,7 +615,7 @@ class ClassDraws(NamedTuple):
 
 
 def covariance_root(information: np.ndarray) -> np.ndarray:
-    """Return the symmetric root of the covariance, without uninformed directions."""
+    """Return a square root of the inverse information, 0 in uninformed directions."""
     eigenvalues, eigenvectors = np.linalg.eigh(information)
     is_informed = eigenvalues > _MIN_INFORMATION
     # the symmetric root does not depend on the choice of eigenvectors
@@ -624,7 +625,7 @@ def covariance_root(information: np.ndarray) -> np.ndarray:
 
 
 def find_open_parameters(information: np.ndarray) -> np.ndarray:
-    """Find parameters with a tenth or more in uninformed directions."""
+    """Return indices of parameters that the data hardly determine."""
     eigenvalues, eigenvectors = np.linalg.eigh(information)
     return np.flatnonzero((eigenvectors[:, eigenvalues <= _MIN_INFORMATION] ** 2).sum(axis=1) > 0.1)
 
@@ -632,7 +633,7 @@ def find_open_parameters(information: np.ndarray) -> np.ndarray:
 def draw_classes(
     panel: Panel, summit: Summit, scale: np.ndarray, rng: np.random.Generator
 ) -> ClassDraws:
-    """Draw parameters from their normal distribution, then memberships given choices."""
+    """Draw sizes and tastes from their normal approximation, then memberships."""
     root = covariance_root(summit.information)
     sizes, tastes, classes_of_people = [], [], []
     for noise in rng.normal(size=(N_DRAWS, root.shape[1])):

@@ -1,4 +1,4 @@
-"""Prior probabilities of classes: sizes, or odds by columns of people.
+"""Prior probabilities of latent classes: equal for all, or by respondents' columns.
 
 Both classes give probabilities, the effect of a change of their coordinates, and their terms of the
 derivatives of the likelihood. The coordinates are the log odds of all classes except the first,
@@ -12,35 +12,35 @@ import numpy as np
 
 
 class ClassSizes(NamedTuple):
-    """Class probabilities that are equal for all people."""
+    """Class probabilities that are the same for all respondents."""
 
     sizes: np.ndarray  # (K,)
 
     @property
     def n_coordinates(self) -> int:
-        """The number of coordinates."""
+        """Number of free parameters (log odds), K - 1."""
         return len(self.sizes) - 1
 
     @property
     def probabilities(self) -> np.ndarray:
-        """The probability of each class, (1, K)."""
+        """Prior probability of each class, shape (1, K)."""
         return self.sizes[None]
 
     def with_covariates(self, covariates: np.ndarray) -> "ClassSizes":
-        """Return the same classes for people with other covariates."""
+        """Return the same class probabilities for other respondents."""
         return self
 
     def move_point(self, change: np.ndarray) -> "ClassSizes":
-        """Return classes after a change of the coordinates."""
+        """Return class probabilities after adding `change` to the log odds."""
         odds = self.sizes * np.exp(np.concatenate([[0.0], change]))
         return ClassSizes(odds / odds.sum())
 
     def reorder(self, order: np.ndarray) -> "ClassSizes":
-        """Return the same classes in another order."""
+        """Return the same probabilities with classes in another order."""
         return ClassSizes(self.sizes[order])
 
     def propose_step(self, membership: np.ndarray) -> Callable[[float], "ClassSizes"]:
-        """Return a function from step length to the sizes of an EM step.
+        """Return a function from a step length to the sizes after an EM step.
 
         The sizes maximise the expected likelihood for every length.
         """
@@ -48,23 +48,23 @@ class ClassSizes(NamedTuple):
         return lambda length: sizes
 
     def scores(self, membership: np.ndarray) -> np.ndarray:
-        """Return gradients of the log-likelihood of each person, (people, coordinates)."""
+        """Return each respondent's gradient by the log odds, (people, K - 1)."""
         return membership[:, 1:] - self.sizes[1:]
 
     def add_information(self, information: np.ndarray, membership: np.ndarray) -> None:
-        """Add the terms of Louis' formula without the products of mean scores."""
+        """Add Louis' information terms of the log odds to the matrix in place."""
         sizes = self.sizes[1:]
         information += len(membership) * (np.diag(sizes) - np.outer(sizes, sizes))
         for k, scores in enumerate(np.eye(len(self.sizes))[:, 1:] - sizes):
             information -= membership[:, k].sum() * np.outer(scores, scores)
 
     def cross_product(self, k: int, scores: np.ndarray) -> np.ndarray:
-        """Sum products of the scores of class k with scores of choices (people, p)."""
+        """Return the sum over people of class k's scores times choice scores (people, p)."""
         return np.outer(np.eye(len(self.sizes))[k, 1:] - self.sizes[1:], scores.sum(axis=0))
 
 
 class ClassesByColumns(NamedTuple):
-    r"""Class probabilities that depend on columns of people.
+    r"""Class probabilities by multinomial logit of respondents' columns.
 
     .. math:: \pi_{nk} = e^{z_n^T \gamma_k} \Big/ \sum_l e^{z_n^T \gamma_l}, \qquad \gamma_1 = 0
     """
@@ -74,68 +74,68 @@ class ClassesByColumns(NamedTuple):
 
     @property
     def n_coordinates(self) -> int:
-        """The number of coordinates."""
+        """Number of free coefficients, (K - 1) times the number of columns."""
         return self.odds[1:].size
 
     @property
     def probabilities(self) -> np.ndarray:
-        """The probability of each class, (people, K)."""
+        """Prior probability of each class by respondent, shape (people, K)."""
         logs = self.people @ self.odds.T
         weights = np.exp(logs - logs.max(axis=1, keepdims=True))
         return weights / weights.sum(axis=1, keepdims=True)
 
     @property
     def sizes(self) -> np.ndarray:
-        """The share of these people in each class."""
+        """Mean probability of each class over these respondents, shape (K,)."""
         return self.probabilities.mean(axis=0)
 
     def with_covariates(self, covariates: np.ndarray) -> "ClassesByColumns":
-        """Return the same classes for people with other covariates."""
+        """Return the same coefficients for respondents with other columns."""
         return self._replace(people=covariates)
 
     def move_point(self, change: np.ndarray) -> "ClassesByColumns":
-        """Return classes after a change of the coordinates."""
+        """Return class probabilities after adding `change` to the coefficients."""
         odds = self.odds.copy()
         odds[1:] += change.reshape(odds[1:].shape)
         return self._replace(odds=odds)
 
     def reorder(self, order: np.ndarray) -> "ClassesByColumns":
-        """Return the same classes in another order."""
+        """Return the same probabilities with classes in another order."""
         return self._replace(odds=self.odds[order] - self.odds[order[0]])
 
     def propose_step(self, membership: np.ndarray) -> Callable[[float], "ClassesByColumns"]:
-        """Return a function from step length to the classes after a Newton step."""
+        """Return a function from a step length to classes after a Newton step."""
         information = self._complete_information()
         step = np.linalg.lstsq(information, self.scores(membership).sum(axis=0), rcond=1e-10)[0]
         return lambda length: self.move_point(length * step)
 
     def scores(self, membership: np.ndarray) -> np.ndarray:
-        """Return gradients of the log-likelihood of each person, (people, coordinates)."""
+        """Return each respondent's gradient by the coefficients, (people, coefficients)."""
         return self._multiply_by_covariates(membership[:, 1:] - self.probabilities[:, 1:])
 
     def add_information(self, information: np.ndarray, membership: np.ndarray) -> None:
-        """Add the terms of Louis' formula without the products of mean scores."""
+        """Add Louis' information terms of the coefficients to the matrix in place."""
         information += self._complete_information()
         for k in range(len(self.odds)):
             scores = self._class_scores(k)
             information -= (scores * membership[:, [k]]).T @ scores
 
     def cross_product(self, k: int, scores: np.ndarray) -> np.ndarray:
-        """Sum products of the scores of class k with scores of choices (people, p)."""
+        """Return the sum over people of class k's scores times choice scores (people, p)."""
         return self._class_scores(k).T @ scores
 
     def _class_scores(self, k: int) -> np.ndarray:
-        """Return the scores of class k, (people, coordinates)."""
+        """Return class k's gradient by the coefficients, (people, coefficients)."""
         return self._multiply_by_covariates(
             np.eye(len(self.odds))[k, 1:] - self.probabilities[:, 1:]
         )
 
     def _multiply_by_covariates(self, values: np.ndarray) -> np.ndarray:
-        """Multiply values (people, K - 1) by covariates, class by class."""
+        """Return values (people, K - 1) times the columns, class by class."""
         return (values[:, :, None] * self.people[:, None]).reshape(len(values), -1)
 
     def _complete_information(self) -> np.ndarray:
-        """Return the information if the classes of people were observed."""
+        """Return the information matrix as if classes were observed."""
         probabilities, q = self.probabilities[:, 1:], self.people.shape[1]
         scores = self._multiply_by_covariates(probabilities)
         information = -scores.T @ scores
@@ -149,7 +149,7 @@ Membership = ClassSizes | ClassesByColumns
 
 
 def build_equal_classes(n_classes: int, covariates: np.ndarray) -> Membership:
-    """Build classes of equal size; with covariates (people, q) if q > 1."""
+    """Return equal class probabilities; by columns if there is more than a constant."""
     if covariates.shape[1] == 1:
         return ClassSizes(np.full(n_classes, 1.0 / n_classes))
     return ClassesByColumns(np.zeros((n_classes, covariates.shape[1])), covariates)

@@ -1,4 +1,4 @@
-"""`LatentClassLogit`: a few segments of people with separate tastes, and its tables."""
+"""`LatentClassLogit`, the model that users fit, and its tables."""
 
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -24,8 +24,8 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..answers.check import ChoiceModelCheck
 from ..answers.logit_chooser import LogitChooser, LogitReports
+from ..answers.predictive_check import ChoiceModelCheck
 from ..answers.segments import estimate_taste_preferences
 from ..coding import (
     Coding,
@@ -228,10 +228,10 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         return self._run_job(self._checked(data, random_seed, progressbar))
 
     def _checked(self, data: Any, random_seed: Any = None, progressbar: bool = True) -> Job:
-        """Check data and arguments, and return the job of the fit."""
+        """Check data and arguments; return the job of the fit."""
         from thali._inference.progress import Progress, build_duration_warning
 
-        from ..logit import find_independent_columns
+        from ..logit_likelihood import find_independent_columns
 
         data = require_experiment(data, self.constants)
         choose = check_allowed("choose", self.choose, CRITERIA)
@@ -253,6 +253,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             total *= 1 + N_FOLDS
 
         def work() -> dict[str, Any]:
+            """Fit all numbers of classes; return the fitted attributes by name."""
             warn_of_duration = build_duration_warning(
                 "This fit",
                 "fewer numbers of ",
@@ -289,7 +290,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         """Yield warnings: identification, diverging estimates, superfluous classes, convergence."""
-        from ..logit import NOT_CONVERGED, list_unidentified_warnings
+        from ..logit_likelihood import NOT_CONVERGED, list_unidentified_warnings
 
         yield from list_unidentified_warnings(self.coef_.columns[self.coef_.isna().any()])
         if self._coincide():
@@ -342,7 +343,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         return is_equal or bool((self._sizes_ < 1e-6).any())
 
     def _headline_facts(self) -> Facts:
-        """Return the key numbers to show with a fit."""
+        """Return (name, value) facts to show with a fit."""
         row = self.choice_.loc[self._n_classes_]
         times = (
             f"reached from {int(row['times_found'])} of"
@@ -358,7 +359,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         )
 
     def _get_run_settings(self) -> dict[str, Any]:
-        """Return the seed that repeats the fit."""
+        """Return the random seed by which the fit can be repeated."""
         self._require_fitted()
         return format_seed_setting(self._seed_)
 
@@ -391,14 +392,14 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         )
 
     def _list_membership_names(self) -> "pd.Index":
-        """Return the names of the parameters of class membership."""
+        """Return names of the parameters of class membership, in order."""
         n_per_class = 1
         if self._covariates_ is not None:
             n_per_class = self._covariates_.matrix.shape[1]
         return self.covariance_.index[: (self._n_classes_ - 1) * n_per_class]
 
     def _size_errors(self) -> np.ndarray:
-        """Return standard errors of the sizes of the K classes, (K,)."""
+        """Return standard errors of the class sizes, shape (K,)."""
         expected, people, units = self._sizes_.to_numpy()[None], np.ones((1, 1)), np.ones(1)
         if self._covariates_ is not None and self._expected_ is not None:
             expected, people = self._expected_, self._covariates_.matrix
@@ -462,7 +463,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             If `ci` is not a probability.
         """
         from ..answers.chooser import append_interval
-        from ..logit import choice_probabilities
+        from ..logit_likelihood import choice_probabilities
 
         self._require_fitted()
         matrix, encoded = encode_new_tasks(
@@ -577,7 +578,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             return run_tests(panel, tests, replicates, n_starts, seeds[0], folder, progressbar)
 
     def _panel_of_fit(self) -> tuple["Panel", "ClassParameters"]:
-        """Return the panel of the fit in scaled columns, with its parameters."""
+        """Return the fitted panel in scaled columns, with the fitted parameters."""
         people, classes = None, ClassSizes(self._sizes_.to_numpy())
         if self._covariates_ is not None:
             people = self._covariates_.matrix
@@ -587,12 +588,12 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         return panel, evaluate_parameters(panel, classes, self.coef_.to_numpy()[:, is_kept] * scale)
 
     def _odds(self) -> np.ndarray:
-        """Return log odds of the classes by the standardised columns of people."""
+        """Return log odds of classes by respondents' standardised columns."""
         assert self._membership_coef_ is not None and self._covariates_ is not None
         return self._membership_coef_.to_numpy() * np.append(1.0, self._covariates_.sd)
 
     def _columns_of_rows(self, new: "pd.DataFrame | ChoiceExperiment") -> "pd.DataFrame | None":
-        """Return the columns `by` for every row of new tasks; None if they are missing."""
+        """Return the columns `by` for rows of new tasks; None if absent."""
         if self._covariates_ is None:
             return None
         names = list(list_column_names(self.by))
@@ -609,8 +610,8 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
     def _simulate_choices(
         self, max_draws: int, rng: np.random.Generator
     ) -> "tuple[ChoiceExperiment, np.ndarray]":
-        """Return the data and simulated choices of at most `max_draws` draws."""
-        from ..logit import draw_logit_choices, encode_choices
+        """Return the data, and choices simulated at up to `max_draws` draws."""
+        from ..logit_likelihood import draw_logit_choices, encode_choices
 
         self._require_fitted()
         draw_indices = space_evenly(len(self._draws_.sizes), max_draws)
@@ -621,7 +622,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         return self._data_, replicates["chosen"][0]
 
     def _chooser(self) -> "LogitChooser":
-        """Build the chooser from the tastes of all classes and the respondents' memberships."""
+        """Build the `Chooser` from class tastes and respondents' memberships."""
         self._require_fitted()
         draws, parameters = self._draws_, len(self.covariance_) - self.coef_.size
         tastes = np.concatenate([np.nan_to_num(self.coef_.to_numpy())[None], draws.tastes])
@@ -638,12 +639,12 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         )
 
     def _preferences(self) -> "Preferences":
-        """Return the preferences of all respondents in every draw, from their tastes."""
+        """Return each respondent's preferences between levels in every draw."""
         self._require_fitted()
         return estimate_taste_preferences(self._individual_draws(), self._coding_, self._data_)
 
     def _individual_draws(self) -> np.ndarray:
-        """Return tastes of all respondents by draw, shape (draws, respondents, p)."""
+        """Return tastes of all respondents by draw, (draws, respondents, p)."""
         draws = self._draws_
         return draws.tastes[np.arange(len(draws.sizes))[:, None], draws.of_people]
 
@@ -654,7 +655,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
 def compute_size_errors(
     expected: np.ndarray, people: np.ndarray, covariance: np.ndarray
 ) -> np.ndarray:
-    r"""Return standard errors of sizes from the covariance of log odds and their columns.
+    r"""Return standard errors of class sizes by the delta method.
 
     .. math:: \partial \pi_{nk} / \partial \gamma_j = \pi_{nk} (1[k = j] - \pi_{nj}) z_n
     """
@@ -672,8 +673,8 @@ def tabulate_summary(
     size_errors: np.ndarray,
     odds: np.ndarray,
 ) -> "pd.DataFrame":
-    """Return sizes, coefficients and log odds with their standard errors."""
-    from ..logit import tabulate_coefficients
+    """Return a table of sizes, coefficients and log odds with standard errors."""
+    from ..logit_likelihood import tabulate_coefficients
 
     columns = ["size", *coef.columns]
     names = [f"class {label}: {name}" for label in sizes.index for name in columns]
@@ -688,7 +689,7 @@ def tabulate_summary(
 
 
 def tabulate_numbers(fits_by_number: "dict[int, ClassFit]") -> "pd.DataFrame":
-    """Return a table of criteria, one row per number of classes."""
+    """Return a table of information criteria, one row per number of classes."""
     import pandas as pd
 
     rows = [

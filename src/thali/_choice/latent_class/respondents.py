@@ -1,4 +1,4 @@
-"""Results about respondents in the classes of a latent-class logit."""
+"""Results about respondents of a latent-class logit: classes and their effects."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Name, options and results of the latent-class logit, without loading it."""
+"""Options, arguments and answers of the latent-class logit, listed without loading it."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Logit models of choice experiments.
+"""Multinomial and hierarchical logit models of choice experiments.
 
 multinomial.py         `MultinomialLogit`: all respondents have the same tastes
 hierarchical.py        `HierarchicalLogit`: tastes are normally distributed among respondents

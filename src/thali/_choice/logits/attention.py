@@ -1,4 +1,4 @@
-"""Attribute non-attendance: attributes that people may ignore, and tables of attention."""
+"""Attribute non-attendance: which attributes respondents may ignore, and tables about it."""
 
 from collections.abc import Iterable, Sequence
 from itertools import compress
@@ -36,18 +36,18 @@ _PATTERN_DRAWS = 1000  # largest number of draws to count patterns
 
 
 class Attention(NamedTuple):
-    """The attributes that people may ignore."""
+    """Attributes that respondents may ignore, and the coefficients of each."""
 
     names: tuple[str, ...]  # (K,)
     owned: np.ndarray  # (K, p) 1.0 where a coefficient belongs to the attribute
     people: RespondentCovariates | None = None  # covariates of attention
 
     def is_heeded(self, attends: np.ndarray) -> np.ndarray:
-        """Return a mask (..., p) of coefficients that are not ignored, given attention (..., K)."""
+        """Return a mask (..., p) of coefficients of attended attributes."""
         return (1.0 - attends) @ self.owned == 0.0
 
     def attention_rates(self, rate: np.ndarray, effect: np.ndarray, like: Any = ...) -> np.ndarray:
-        """Return probabilities of attending, (..., people or 1, K).
+        """Return probabilities of attending to each attribute, (..., people or 1, K).
 
         `rate` is theta (..., K), `effect` is gamma (..., r, K). The people are the respondents, or
         have the columns of respondents with the indices `like` (..., people).
@@ -63,7 +63,7 @@ class Attention(NamedTuple):
 def resolve_attention(
     attention: Any, data: "ChoiceExperiment", coding: Coding, by: Any = None
 ) -> Attention:
-    """Check the arguments `attention` and `attention_by`, and resolve them."""
+    """Return the attributes that respondents may ignore, from the user's arguments."""
     if attention is None:
         if list_column_names(by, "attention_by"):
             raise build_attention_error("attention_by")
@@ -76,7 +76,7 @@ def resolve_attention(
 
 
 def _resolve_attributes(attention: Any, data: "ChoiceExperiment", coding: Coding) -> Attention:
-    """Check the argument `attention`; return the attributes that respondents may ignore."""
+    """Return the attributes that the argument `attention` allows to be ignored."""
     names = [name for name in data.attributes if not _is_constant(name, data)]
     owned = build_attention(names, data.attributes, coding).owned
     names = compress(names, np.any(owned, axis=1))
@@ -98,7 +98,7 @@ def _resolve_attributes(attention: Any, data: "ChoiceExperiment", coding: Coding
 
 
 def build_attention(names: Iterable[str], attributes: Sequence[str], coding: Coding) -> Attention:
-    """Build the attributes with their coefficients.
+    """Return named attributes that may be ignored, with their coefficients.
 
     These are coefficients of levels, slopes, and interactions with another attribute. People who
     ignore an attribute still see whether a product has it: that column is a constant of such
@@ -117,12 +117,12 @@ def build_attention(names: Iterable[str], attributes: Sequence[str], coding: Cod
 
 
 def _is_constant(name: str, data: "ChoiceExperiment") -> bool:
-    """Return whether an attribute marks an alternative, such as the no-choice option."""
+    """Return whether an attribute only marks an alternative, such as no choice."""
     return name in (INSIDE, data.scheme.alternative)
 
 
 def _list_names(attention: Any) -> list[str]:
-    """List the names in the argument `attention`."""
+    """Return the attribute names in the argument `attention`."""
     if isinstance(attention, str):
         return [attention]
     if (
@@ -139,7 +139,7 @@ def _list_names(attention: Any) -> list[str]:
 
 
 def _check_attribute(name: str, eligible: Sequence[str], data: "ChoiceExperiment") -> None:
-    """Raise unless respondents can ignore the attribute, which must vary between products."""
+    """Raise ArgumentError unless respondents can ignore this attribute."""
     if name in eligible:
         return
     if name not in data.attributes:
@@ -159,7 +159,7 @@ def _check_attribute(name: str, eligible: Sequence[str], data: "ChoiceExperiment
 
 
 class AttentionTables(NamedTuple):
-    """Tables of attention to attributes.
+    """Three tables on attention: shares, by respondent, and patterns.
 
     Attributes
     ----------
@@ -187,7 +187,7 @@ class AttentionTables(NamedTuple):
 
 
 def build_attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionTables:
-    """Build tables of attentive shares, probabilities by person, and patterns."""
+    """Build tables of attentive shares, probabilities by respondent, and patterns."""
     import pandas as pd
 
     from thali._posterior.summary import build_summary
@@ -220,7 +220,7 @@ def build_attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionT
 
 
 def attention_effects(posterior: "xarray.Dataset") -> dict[tuple[str, str], np.ndarray]:
-    """Return effects on the log odds of attending, by (attribute, covariate) and draw."""
+    """Return draws of effects on the log odds of attending, by (attribute, column)."""
     if EFFECT not in posterior:
         return {}
     effects = posterior[EFFECT].values
@@ -237,7 +237,7 @@ def attention_effects(posterior: "xarray.Dataset") -> dict[tuple[str, str], np.n
 def _tabulate_odds(
     posterior: "xarray.Dataset", tails: tuple[float, float], ci: float
 ) -> "pandas.DataFrame":
-    """Return a table of factors of the odds of attending, by column of people."""
+    """Return a table of odds ratios of attending, by column about respondents."""
     from thali._posterior.summary import build_summary
     from thali._tables import Table
 
@@ -258,7 +258,7 @@ def _tabulate_odds(
 
 
 def _largest_r_hat(attends: np.ndarray) -> float:
-    """Return the largest R-hat of people's draws (chain, draw, people)."""
+    """Return the largest R-hat of respondents' draws (chain, draw, people)."""
     # People without changes have none.
     from thali._posterior.summary import compute_ess_and_r_hat
 
@@ -269,7 +269,7 @@ def _largest_r_hat(attends: np.ndarray) -> float:
 def _tabulate_patterns(
     attends: np.ndarray, names: list[str], tails: tuple[float, float], ci: float
 ) -> "pandas.DataFrame":
-    """Return a table of shares of people by pattern, from draws (draws, people, K)."""
+    """Return a table of the shares of respondents with each pattern of attention."""
     import pandas as pd
 
     from thali._tables import Table
@@ -300,7 +300,7 @@ def _tabulate_patterns(
 
 
 def _name_pattern(row: np.ndarray, names: list[str]) -> str:
-    """Name a pattern of attended attributes."""
+    """Return words for a pattern, the attended attributes."""
     if row.all():
         return ALL_ATTENDED
     return " + ".join(compress(names, row)) or NONE_ATTENDED

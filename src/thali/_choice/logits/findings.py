@@ -1,4 +1,4 @@
-"""Findings about the multinomial and the hierarchical logit."""
+"""Findings that the multinomial and the hierarchical logit report."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 def list_makers(
     model: "HierarchicalLogit | MultinomialLogit", settings: AnswerSettings
 ) -> tuple[FindingMaker, ...]:
-    """Return the makers of the findings of either logit."""
+    """Return the functions that make the findings of either logit."""
     if isinstance(model, HierarchicalLogit):
         attention: tuple[FindingMaker, ...] = ()
         if model._attention is not None:
@@ -127,7 +127,7 @@ def report_attention(model: "HierarchicalLogit", settings: AnswerSettings) -> Fi
 
 
 def _describe_scale_sensitivity(model: "HierarchicalLogit", table: "pandas.DataFrame") -> Text:
-    """Describe how shares depend on the prior size of a variance."""
+    """Return a sentence on how attention depends on the prior variance."""
     if "scales" not in table.attrs:
         setting = Setting("attention_scale", model._alternative_scale())
         return phrase(
@@ -165,7 +165,7 @@ def _describe_scale_sensitivity(model: "HierarchicalLogit", table: "pandas.DataF
 
 @finding("attention_odds", "Predictors of attribute attendance", ON_SCREEN)
 def report_attention_odds(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding | None:
-    """Report effects of people's columns on the odds of attending."""
+    """Report effects of respondents' columns on the odds of attending."""
     table, interval = model.attention(settings.ci).odds, describe_interval(settings.ci)
     if table is None:
         return None
@@ -216,7 +216,7 @@ def report_population(model: "HierarchicalLogit", settings: AnswerSettings) -> F
 
 
 def _describe_prior_influence(model: "HierarchicalLogit") -> tuple[Text, ...]:
-    """Describe the influence of the prior on standard deviations, if it is large."""
+    """Return a warning if the prior determines the standard deviations."""
     posterior, scale = model._view, model._scale_
     prior = model._build_prior(len(scale.names))
     shrinkage = 1.0 - 0.5 ** measure_prior_influence(posterior.draws, scale, prior.df, prior.scale)
@@ -241,7 +241,7 @@ def _describe_prior_influence(model: "HierarchicalLogit") -> tuple[Text, ...]:
 
 @finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)
 def report_quantities(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
-    """Report the quantities of the convergence check.
+    """Report the quantities that the convergence check uses.
 
     Files also contain means and standard deviations of tastes, and effects of covariates.
     """
@@ -270,7 +270,7 @@ def report_no_check(model: "MultinomialLogit", settings: AnswerSettings) -> Find
 
 
 def _describe_multinomial(model: "MultinomialLogit") -> tuple[Text, ...]:
-    """Describe the multinomial logit for the methods text."""
+    """Return methods sentences about the multinomial logit."""
     sentences = [phrase(ENGLISH, "logit.methods", source=Cite("mcfadden1974"))]
     if model._price_ is not None:
         price = model._coding_.names[model._price_]
@@ -279,7 +279,7 @@ def _describe_multinomial(model: "MultinomialLogit") -> tuple[Text, ...]:
 
 
 def _describe_hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
-    """Describe the hierarchical logit for the methods text."""
+    """Return methods sentences about the hierarchical logit."""
     signs, covariates = model.signs or {}, model._covariates_.names
     sentences = [phrase(ENGLISH, "hierarchical.methods", source=Cite("rossi2005"))]
     if (price := model._money()) is not None:

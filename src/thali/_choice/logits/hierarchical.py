@@ -1,4 +1,4 @@
-"""`HierarchicalLogit`: tastes are normally distributed among respondents."""
+"""`HierarchicalLogit`, the model that users fit: normally distributed tastes of respondents."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -19,9 +19,9 @@ from thali._posterior.store import build_tree
 from thali._posterior.view import flatten_chains
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.check import ChoiceModelCheck, read_summary_rows
 from ..answers.chooser import check_probability
 from ..answers.logit_chooser import LogitChooser, LogitReports
+from ..answers.predictive_check import ChoiceModelCheck, read_summary_rows
 from ..answers.segments import estimate_taste_preferences
 from ..coding import (
     Coding,
@@ -32,7 +32,7 @@ from ..coding import (
     refuse_many_levels,
     require_experiment,
 )
-from ..logit import (
+from ..logit_likelihood import (
     describe_contradicted_directions,
     draw_logit_choices,
     encode_choices,
@@ -59,7 +59,8 @@ from .hierarchical_fit import (
     build_sampling,
     sample_taste_prior,
 )
-from .money import (
+from .spec import check_priors
+from .willingness_to_pay_space import (
     MONEY,
     PREFERENCE,
     SPACES,
@@ -67,7 +68,6 @@ from .money import (
     refuse_rising_demand,
     require_price,
 )
-from .spec import check_priors
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +79,7 @@ if TYPE_CHECKING:
 
 
 def modelled_attention(model: Any, name: str) -> None:
-    """Require draws of attention to attributes."""
+    """Raise ArgumentError unless the fit has draws of attention to attributes."""
     model._require_posterior()
     if model._attention is None:
         raise ArgumentError(
@@ -312,11 +312,11 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return self._run_job(self._build_job(sampling, str(data), remarks))
 
     def _get_comparison_run(self) -> dict[str, Any]:
-        """Return the arguments of `fit` in `th.compare`."""
+        """Return the arguments of `fit` that model comparisons use."""
         return {"draws": 1000}
 
     def _headline_facts(self) -> Facts:
-        """Return the key numbers to show with a fit."""
+        """Return (name, value) facts to show with a fit."""
         facts = *super()._headline_facts(), *build_measured_facts(self._coding_, self._scheme_)
         if self._view.draws["beta"].size <= MAX_EXACT_TASTES:
             return facts
@@ -327,6 +327,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return (*facts, ("files", files))
 
     def _select_storable_attributes(self) -> dict[str, Any]:
+        """Return fitted attributes to store, without log-likelihoods of many tastes."""
         attributes = super()._select_storable_attributes()
         if (
             self._view.draws["beta"].size > MAX_EXACT_TASTES
@@ -341,7 +342,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return attributes
 
     def _checked(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
-        """Check data and arguments; return the experiment and the resolved arguments of the fit."""
+        """Check data and arguments; return the experiment and resolved arguments."""
         data = require_experiment(data, self.constants)
         refuse_many_levels(data, self._build_coding(data).linear)
         parts = self._resolve_arguments(data)
@@ -350,15 +351,15 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return data, parts
 
     def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        """Prepare the chains of a fit to checked data."""
+        """Return the prepared chains of a fit to checked data."""
         return build_sampling(source, run, self._resolve_arguments(source))
 
     def _build_coding(self, data: "ChoiceExperiment") -> "Coding":
-        """Return the coding of the columns of the data."""
+        """Return the model-matrix columns for these data."""
         return build_coding(data, self.linear, self.knots, self.interactions)
 
     def _resolve_arguments(self, data: "ChoiceExperiment") -> "FitArguments":
-        """Resolve all arguments for these data."""
+        """Return all model arguments resolved for these data."""
         coding = self._build_coding(data)
         signs, price = parse_directions("signs", self.signs, data), None
         if check_allowed("space", self.space, SPACES) == MONEY:
@@ -373,12 +374,12 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         )
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
-        """Draw tastes from the prior with each generator, and choices for them."""
+        """Draw tastes from the prior and choices given them, once per generator."""
         data = require_experiment(data, self.constants)
         return sample_taste_prior(self._resolve_arguments(data), data, rngs)
 
     def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
-        """Return the chosen alternatives; empty unless the respondents are those of the fit."""
+        """Return the chosen alternatives; {} if the respondents are others."""
         data = require_experiment(data, self.constants)
         if tuple(data.respondents) != tuple(self._respondents_):
             return {}
@@ -391,7 +392,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return draw_logit_choices(beta, tasks, data.first_task, rng)
 
     def _build_prior(self, p: int) -> Any:
-        """Check `priors` and return the prior of means and covariances of p coefficients."""
+        """Return the prior of means and covariance of p coefficients, checked."""
         from .hierarchical_sweep import TastePrior
 
         sizes = check_priors("priors", self.priors)
@@ -403,14 +404,14 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return TastePrior(df, self._prior_scale(), sizes.get("mean_sd", MEAN_SD))
 
     def _prior_scale(self) -> float:
-        """Return V, the prior size of variances between respondents."""
+        """Return V, the prior scale of the variances between respondents."""
         default = DEFAULT_SCALE
         if self._attention is not None:
             default = DEFAULT_ATTENTION_SCALE
         return check_priors("priors", self.priors).get("scale", default)
 
     def _alternative_scale(self) -> float:
-        """Return the default prior size of variances that differs from this model's size."""
+        """Return another prior scale of variances, for sensitivity checks."""
         if self._prior_scale() != DEFAULT_SCALE:
             return DEFAULT_SCALE
         return DEFAULT_ATTENTION_SCALE
@@ -515,6 +516,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         data = self._require_fit_data("The second fit requires the data of the first")
 
         def compare() -> "pd.DataFrame":
+            """Fit the model at the other prior scale and tabulate both."""
             priors = {**(self.priors or {}), "scale": other}
             model = type(self)(**{**self.get_params(), "priors": priors})
             model.fit(data, progressbar=progressbar, **self._get_run_settings())
@@ -558,7 +560,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
     def _simulate_choices(
         self, max_draws: int, rng: np.random.Generator
     ) -> "tuple[ChoiceExperiment, np.ndarray]":
-        """Return the data and simulated choices of at most `max_draws` draws."""
+        """Return the data, and choices simulated at up to `max_draws` draws."""
         beta = flatten_chains(self._view.draws["beta"].values)[None]
         data = self._require_fit_data("The check requires the data of the fit")
         draw_indices = space_evenly(beta.shape[1], max_draws)
@@ -568,13 +570,13 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return data, replicates["chosen"][0]
 
     def _preferences(self) -> "Preferences":
-        """Return the preferences of all respondents in every draw, from their tastes."""
+        """Return each respondent's preferences between levels in every draw."""
         return estimate_taste_preferences(
             flatten_chains(self._view.draws["beta"].values), self._coding_, self._get_fit_data()
         )
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
-        """Return draws of the summary quantities, including attention to attributes."""
+        """Return draws of the summary rows, attention included, by name."""
         return read_summary_rows(self._view.draws) | attention_quantities(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
@@ -661,20 +663,20 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return first
 
     def _chooser(self) -> "LogitChooser":
-        """Build the chooser from the tastes of each respondent in every draw."""
+        """Build the `Chooser` from each respondent's tastes in every draw."""
         posterior = self._view.draws
         data = self._require_fit_data("Individual results require the data of the fit")
         signs = encode_directions(parse_directions("signs", self.signs, data), data.attributes)
         return build_chooser(self._coding_, data, posterior, self._population(), signs)
 
     def _money(self) -> str | None:
-        """Return the name of the price coefficient in willingness-to-pay space, else None."""
+        """Return the price coefficient's name in willingness-to-pay space, else None."""
         if self._scale_.price < 0:
             return None
         return self._coding_.names[self._scale_.price]
 
     def _population(self) -> "TasteDistribution":
-        """Return the distribution of tastes in the population, in every draw."""
+        """Return the population's distribution of tastes at every draw."""
         posterior = self._view.draws
         attention_attributes = []
         if self._attention is not None:

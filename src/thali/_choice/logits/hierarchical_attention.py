@@ -1,4 +1,4 @@
-r"""Attention to attributes in a sweep of the hierarchical logit.
+r"""Kernels that update attention to attributes in the hierarchical logit's sampler.
 
 Person n attends to attribute k, :math:`\lambda_{nk} = 1`, or ignores it; :math:`\lambda_{nk} \sim
 \operatorname{Bernoulli}(\theta_k)`, :math:`\theta_k \sim \operatorname{Beta}(1, 1)` (Gilbride,
@@ -61,7 +61,7 @@ _STEP_LENGTH = 1.0
 def sample_attention(
     rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any
 ) -> None:
-    """Sample tastes that person n ignores; then sample attention to each attribute."""
+    """Update person n's ignored tastes, then attention to each attribute."""
     sample_ignored_tastes(rng, problem, state, space, n)
     flip_attention(rng, problem, state, space, n)
     state.log_likelihood[n] = write_likelihood_slope(
@@ -73,7 +73,7 @@ def sample_attention(
 def sample_ignored_tastes(
     rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any
 ) -> None:
-    """Sample ignored entries of beta_n given the others; their precision is P_II."""
+    """Sample tastes that person n ignores, given the other tastes."""
     p = state.beta.shape[1]
     for i in range(p):  # deviations of attended coefficients
         space.taste[i] = taste_deviation(problem, state, n, i)
@@ -97,7 +97,7 @@ def sample_ignored_tastes(
 
 @scalar
 def flip_attention(rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any) -> None:
-    """Propose to flip each lambda_nk in turn, given all tastes."""
+    """Propose to flip person n's attention to each attribute, given all tastes."""
     log_likelihood = person_log_likelihood(problem, state, space, n)
     for k in range(state.rate.size):
         log_odds = math.log(state.rate[k]) - math.log(1.0 - state.rate[k])
@@ -119,7 +119,7 @@ def flip_attention(rng: np.random.Generator, problem: Any, state: Any, space: An
 
 @part
 def person_log_likelihood(problem: Any, state: Any, space: Any, n: Any) -> Any:
-    """Return the log-likelihood of the choices of person n."""
+    """Return the log-likelihood of person n's choices."""
     write_tastes(problem, state.beta[n], space.taste)
     zero_ignored(state, n, space.taste)
     total = 0.0
@@ -130,7 +130,7 @@ def person_log_likelihood(problem: Any, state: Any, space: Any, n: Any) -> Any:
 
 @part
 def write_heeded_mask(problem: Any, state: Any, n: Any) -> None:
-    """Write a mask of the coefficients that person n does not ignore."""
+    """Write a mask of coefficients that person n attends to."""
     for i in range(state.heeded.shape[1]):
         heeded = 1.0
         for k in range(state.rate.size):
@@ -141,7 +141,7 @@ def write_heeded_mask(problem: Any, state: Any, n: Any) -> None:
 
 @part
 def sample_rates(rng: np.random.Generator, problem: Any, state: Any, space: Any) -> None:
-    """Sample theta_k given attention.
+    """Sample theta_k, the population's rates of attention.
 
     It is Beta(1 + sum of lambda_nk, 1 + sum of 1 - lambda_nk), or with gamma_k a trajectory.
     """
@@ -160,7 +160,7 @@ def sample_rates(rng: np.random.Generator, problem: Any, state: Any, space: Any)
 
 @part
 def move_odds(rng: np.random.Generator, problem: Any, state: Any, space: Any, k: Any) -> None:
-    """Move logit theta_k and gamma_k by a trajectory, given attention."""
+    """Update logit theta_k and covariate effects gamma_k by a Hamiltonian trajectory."""
     odds, push, size = space.odds, space.odds_push, space.odds.size
     odds[0] = math.log(state.rate[k]) - math.log(1.0 - state.rate[k])
     for r in range(1, size):
@@ -185,7 +185,7 @@ def move_odds(rng: np.random.Generator, problem: Any, state: Any, space: Any, k:
 
 @part
 def write_odds_slope(problem: Any, state: Any, space: Any, k: Any) -> Any:
-    """Return the log density of attention to attribute k with its prior.
+    """Return the log density of attention to attribute k, prior included; write its slope.
 
     It is evaluated at `space.odds`; its slope is written into `space.odds_force`.
     """

@@ -1,4 +1,4 @@
-"""Results from draws of a hierarchical logit: tastes, population, predictions, summary rows."""
+"""Posterior of the hierarchical logit: tree of draws, tastes, predictions, summary rows."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,19 +13,19 @@ from thali._posterior.store import BITS, build_draws
 from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
-from ..answers.check import (
+from ..answers.chooser import interval_ends
+from ..answers.logit_chooser import LogitChooser, iterate_level_differences
+from ..answers.predictive_check import (
     build_level_indicators,
     build_report_arrays,
     list_effect_names,
     list_reference_pairs,
     list_share_names,
 )
-from ..answers.chooser import interval_ends
-from ..answers.logit_chooser import LogitChooser, iterate_level_differences
 from ..coding import Coding
-from ..logit import DIRECTIONS, choice_probabilities
+from ..logit_likelihood import DIRECTIONS, choice_probabilities
 from .attention import COVARIATE, EFFECT, Attention, attention_effects
-from .money import convert_to_utility
+from .willingness_to_pay_space import convert_to_utility
 
 if TYPE_CHECKING:
     import xarray
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 class TasteScale(NamedTuple):
-    r"""Coefficients of utility, b, from normally distributed numbers beta.
+    r"""Conversion from normally distributed numbers beta to coefficients of utility.
 
     .. math:: b = C f(\beta), \qquad f_k(\beta) = \beta_k \text{ or } \pm e^{\beta_k}
 
@@ -60,7 +60,7 @@ class TasteScale(NamedTuple):
     price: int = -1
 
     def apply_signs(self, normal: np.ndarray) -> np.ndarray:
-        """Return f of numbers (..., p)."""
+        """Return beta, or plus or minus exp(beta) for coefficients with a sign, (..., p)."""
         if not self.sign.any():
             return normal
         with np.errstate(over="ignore"):  # numbers without a sign may have any size
@@ -70,42 +70,42 @@ class TasteScale(NamedTuple):
         return convert_to_utility(np.where(self._is_price(), -signed, signed), self.price)
 
     def compute_tastes(self, normal: np.ndarray) -> np.ndarray:
-        """Return coefficients of utility (..., p), in the units of the attributes."""
+        """Return utility coefficients (..., p) from beta, in the units of the data."""
         if not self.sign.any():
             return normal
         return self.apply_signs(normal) @ self.steps.T
 
     def convert_tastes(self, tastes: np.ndarray) -> np.ndarray:
-        """Return the coefficients of the model: tastes (..., p), or amounts with the scale."""
+        """Return reported coefficients (..., p): tastes, or amounts with the scale."""
         if self.price < 0:
             return tastes
         scale = -tastes[..., self.price : self.price + 1]
         return np.where(self._is_price(), scale, tastes / scale)
 
     def rescale_means(self, normal: np.ndarray) -> np.ndarray:
-        """Return means of numbers (..., p) of the chains, in the units of the attributes."""
+        """Return population means of beta (..., p) in the units of the data."""
         return np.where(self.sign == 0.0, normal / self._units(), normal - np.log(self._units()))
 
     def difference_units(self) -> np.ndarray:
-        """Return divisors (p,) that convert differences to the units of the attributes."""
+        """Return divisors (p,) that bring differences of beta to the units of the data."""
         return np.where(self.sign == 0.0, self._units(), 1.0)
 
     def _units(self) -> np.ndarray:
-        """Return divisors (p,) that convert f(beta) to the units of the attributes."""
+        """Return divisors (p,) that bring coefficients to the units of the data."""
         if self.price < 0:
             return self.scale
         money = self.scale[self.price]
         return np.where(self._is_price(), money, self.scale / money)
 
     def _is_price(self) -> np.ndarray:
-        """Return a mask of the price's coefficient, (p,)."""
+        """Return a mask of the price coefficient, shape (p,)."""
         return np.arange(len(self.names)) == self.price
 
 
 def build_taste_scale(
     coding: Coding, data: "ChoiceExperiment", signs: Mapping[str, str], price: str | None
 ) -> TasteScale:
-    """Build the scale of tastes from `signs`, attribute -> direction.
+    """Build the conversion of tastes from the argument `signs`.
 
     `price` is the price in willingness-to-pay space, else None.
     """
@@ -144,7 +144,7 @@ def build_taste_scale(
 
 
 def _numeric_direction(attribute: str, numbers: np.ndarray, levels: tuple[str, ...]) -> int:
-    """Return 1 or -1: whether levels, from worst to best, increase or decrease."""
+    """Return 1 if the numbers of levels increase from worst to best, else -1."""
     directions = np.unique(np.sign(np.diff(numbers)))
     if len(directions) > 1:
         raise ArgumentError(
@@ -160,7 +160,7 @@ def _numeric_direction(attribute: str, numbers: np.ndarray, levels: tuple[str, .
 
 
 class FitArguments(NamedTuple):
-    """Arguments of a model, resolved for its data."""
+    """A model's arguments, resolved for the data of a fit."""
 
     coding: Coding
     scale: TasteScale
@@ -170,7 +170,7 @@ class FitArguments(NamedTuple):
 
 
 class TasteDistribution:
-    r"""The distribution of tastes among people in every draw.
+    r"""Distribution of tastes in the population at every draw.
 
     .. math:: b = C f(\beta), \qquad \beta \sim N(\mu + \Gamma^T z, \Sigma)
 
@@ -210,13 +210,13 @@ class TasteDistribution:
 
     @property
     def draws(self) -> int:
-        """The number of draws in all chains."""
+        """Number of draws in all chains."""
         return len(self._means)
 
     def compute_tastes(
         self, draws: np.ndarray, noise: np.ndarray, like: np.ndarray, luck: np.ndarray
     ) -> np.ndarray:
-        """Return tastes (D, M, p) of M new people in draws (D,).
+        """Return tastes (D, M, p) of M new respondents at each of D draws.
 
         `noise` (D, M, p) is standard normal, `like` (D, M) are the respondents whose covariates new
         people have, and `luck` (D, M, K), uniform numbers, decides on attention.
@@ -273,11 +273,10 @@ def build_tree(
     parts: FitArguments,
     attrs: dict[Any, Any],
 ) -> "xarray.DataTree":
-    """Build a tree of the draws of all chains, in the units of the attributes."""
+    """Build the posterior tree from the draws of all chains, in the units of the data."""
     import xarray as xr
 
-    from thali._posterior.densities import add_log_prior, is_pointwise
-    from thali._posterior.store import build_tree, describe_origin
+    from thali._posterior.store import add_log_prior, build_tree, describe_origin, is_pointwise
 
     used_chains, records = cut_records(chains)
     draws = {name: np.stack([record[name] for record in records]) for name in records[0]}
@@ -312,7 +311,7 @@ def build_tree(
 
 
 def build_observed_group(chosen: np.ndarray) -> "xarray.Dataset":
-    """Build the group observed_data."""
+    """Return the dataset `observed_data` with the chosen alternatives."""
     import xarray as xr
 
     attributes = {"description": "position of the chosen alternative in its task"}
@@ -337,7 +336,7 @@ def _choice_log_probabilities(problem: "TasteProblem", beta: np.ndarray) -> np.n
 def _log_prior(
     problem: "TasteProblem", mean: np.ndarray, covariance: np.ndarray, beta: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Return log densities of M, Sigma, and tastes summed over people."""
+    """Return log prior densities of means, covariance and tastes, by name."""
     from scipy.special import gammaln
 
     p, df, scale, precision = mean.shape[-1], problem.df, problem.scale, problem.mean_precision
@@ -377,7 +376,7 @@ def build_posterior_group(
     respondents: Sequence[str],
     parts: FitArguments,
 ) -> "xarray.Dataset":
-    """Build the group of posterior draws, in the units of the attributes.
+    """Return the dataset `posterior` of all draws, in the units of the data.
 
     Arrays are (chain, draw, ...) and contain the numbers of the chains.
     """
@@ -430,7 +429,7 @@ def build_posterior_group(
 
 
 def _average_rates(rate: np.ndarray, effect: np.ndarray, attention: Attention) -> np.ndarray:
-    """Return shares of attentive people among people like the respondents, (chain, draw, K)."""
+    """Return shares of attentive respondents, averaged over covariates, by draw."""
     if attention.people is None:
         return rate
     # one draw at a time, as the rates of all people take much memory
@@ -441,12 +440,12 @@ def _average_rates(rate: np.ndarray, effect: np.ndarray, attention: Attention) -
 
 
 def read_taste_names(posterior: "xarray.Dataset") -> list[str]:
-    """Read the names of normally distributed numbers: coefficients or ln of steps."""
+    """Return names of the normally distributed numbers: coefficients or log steps."""
     return json.loads(posterior["mean"].attrs[_TASTE_NAMES])
 
 
 def population_quantities(view: PosteriorTree) -> dict[str, np.ndarray]:
-    """Return population means and sds of tastes, effects and log_likelihood, by draw.
+    """Return draws of population means, sds and effects, by summary row.
 
     Tastes with a sign are represented by their logarithms.
     """
@@ -466,7 +465,7 @@ def population_quantities(view: PosteriorTree) -> dict[str, np.ndarray]:
 
 
 def attention_quantities(posterior: "xarray.Dataset") -> dict[str, np.ndarray]:
-    """Return attentive shares by attribute, and effects on their log odds, by draw."""
+    """Return draws of attentive shares and effects on their log odds, by row."""
     if "attention" not in posterior:
         return {}
     attributes = enumerate(posterior["attribute"].values)
@@ -480,7 +479,7 @@ def attention_quantities(posterior: "xarray.Dataset") -> dict[str, np.ndarray]:
 def measure_prior_influence(
     posterior: "xarray.Dataset", scale: TasteScale, df: float, V: float
 ) -> np.ndarray:
-    r"""Return derivatives (p,) of log standard deviations by log prior size.
+    r"""Return how much log sds of tastes change with the log prior scale, (p,).
 
     .. math:: \frac{\partial \operatorname{E} \ln \sigma_k}{\partial \ln V} =
         \operatorname{Cov}\big(\ln \sigma_k, -\tfrac12 \nu V \operatorname{tr} \Sigma^{-1}\big),
@@ -503,7 +502,7 @@ def measure_prior_influence(
 def list_attributes_near_zero(
     posterior: "xarray.Dataset", population: "TasteDistribution"
 ) -> list[str]:
-    """List attributes whose tastes are near 0 among attentive people.
+    """Return attributes whose tastes are near 0 even among attentive people.
 
     Their means are all closer to 0 than two standard deviations.
     """
@@ -530,7 +529,7 @@ def predict_probabilities(
     return_se: bool = False,
     ci: float | None = None,
 ) -> list[np.ndarray]:
-    r"""Return posterior mean choice probabilities (rows,), with errors and interval ends on demand.
+    r"""Return posterior mean choice probabilities (rows,), with errors if requested.
 
     The mean is over draws of a known person's tastes, or over new people.
 
@@ -572,7 +571,7 @@ def _iterate_probabilities(
     respondent_of_row: np.ndarray,
     random_seed: Any,
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield blocks of rows with their probabilities (rows, draws of tastes)."""
+    """Yield blocks of rows with choice probabilities (rows, draws)."""
     # A block contains complete tasks of one person.
     for person in np.unique(respondent_of_row):
         person_rows = np.flatnonzero(respondent_of_row == person)
@@ -593,7 +592,7 @@ def _iterate_probabilities(
 
 
 def draw_new_people(population: "TasteDistribution", random_seed: Any) -> np.ndarray:
-    """Draw tastes of new people in each draw, shape (N_NEW_PEOPLE x draws, p)."""
+    """Draw tastes of new respondents at each draw, shape (people * draws, p)."""
     rng = np.random.default_rng(build_seed_sequence(random_seed))
     draws, p = population.draws, len(population.scale.names)
     noise = rng.normal(size=(N_NEW_PEOPLE, draws, p))
@@ -609,7 +608,7 @@ def draw_new_people(population: "TasteDistribution", random_seed: Any) -> np.nda
 def compute_monitored_effects(
     beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding"
 ) -> "dict[str, xarray.DataArray]":
-    r"""Return per draw the mean share of each level and the mean probability that it is preferred.
+    r"""Return draws of level shares and preferences, for the convergence check.
 
     `beta` is (chain, draw, respondent, coefficient).
 
@@ -655,7 +654,7 @@ def _multiply_rows(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 def _average_choice_probability(
     beta: np.ndarray, steps: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
-    """Return choice probabilities out of two, averaged over products and people."""
+    """Return the probability of choosing one of two, averaged over people."""
     from scipy.special import expit
 
     parts = (
@@ -679,14 +678,14 @@ def build_chooser(
     population: "TasteDistribution",
     directions: np.ndarray,
 ) -> LogitChooser:
-    """Build the chooser of the respondents, with fewer draws if they are many."""
+    """Build the `Chooser` of the respondents, with fewer draws if they are many."""
     beta = posterior["beta"].values
     chains, draws, people, p = beta.shape
 
     def draw_market(
         draw_indices: np.ndarray, rng: np.random.Generator
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Draw tastes of new people, with equal random numbers in all draws."""
+        """Draw tastes of new respondents, with equal random numbers in all draws."""
         from scipy.special import ndtri
         from scipy.stats import qmc
 
@@ -709,7 +708,7 @@ def build_chooser(
 
 
 def _read_attendance(posterior: "xarray.Dataset", data: "ChoiceExperiment") -> np.ndarray:
-    """Return whether respondents attend to attributes, (draws, people, attributes)."""
+    """Return whether respondents attend to each attribute, (draws, people, attributes)."""
     modelled = flatten_chains(posterior["attends"].values)
     attends = np.ones((*modelled.shape[:2], len(data.attributes)), bool)
     attends[..., [data.attributes.index(str(name)) for name in posterior["attribute"].values]] = (

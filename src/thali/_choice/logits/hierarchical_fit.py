@@ -1,4 +1,4 @@
-"""The fit of the hierarchical logit: chains, fitted attributes, and draws from the prior."""
+"""Fit of the hierarchical logit: chains, fitted attributes and draws from the prior."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -9,11 +9,10 @@ import numpy as np
 from thali._inference.chains import FIRST_DRAWS, Run
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._model.prior_sample import PriorSample, build_predictive_group
-from thali._model.run_budget import limit_run
-from thali._model.sampling import Sampling
+from thali._model.sampling import Sampling, limit_run
 from thali._posterior.view import PosteriorTree
 
-from ..logit import choice_probabilities, encode_choices
+from ..logit_likelihood import choice_probabilities, encode_choices
 from .attention import Attention
 from .hierarchical_draws import (
     FitArguments,
@@ -44,7 +43,7 @@ _ATTENTION_SECONDS = 2e-8  # per row and attribute that may be ignored
 
 
 def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sampling[Any]:
-    """Build the run of a fit, with the conversion of draws to fitted attributes."""
+    """Return the prepared chains of a fit, with the conversion of draws to attributes."""
     import xarray as xr
 
     from .hierarchical_sweep import TasteChain, build_problem
@@ -70,6 +69,7 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
 
     @cache
     def problem() -> Any:
+        """Return data and prior as the kernels read them."""
         tasks = encode_choices(source, coding)
         scaled = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
         people: tuple[Any, ...] = covariates.matrix, attention.owned, scale.price
@@ -84,6 +84,7 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
         ]
 
     def convert_to_tree(chains: "Sequence[TasteChain]") -> "xarray.DataTree":
+        """Return the posterior tree of these chains."""
         attrs = {"thin": thin, "tuning_steps": run.tune * thin}
         tree = build_tree(chains, source.respondents, parts, attrs)
         posterior = tree["posterior"].to_dataset()
@@ -110,7 +111,7 @@ def _build_attributes(
     parts: FitArguments,
     seed: np.random.SeedSequence,
 ) -> dict[str, Any]:
-    """Build the fitted attributes of a tree of draws."""
+    """Return the fitted attributes by name, from the tree of draws."""
     return {
         "_new_people_": build_seed_sequence(seed).spawn(2)[1],
         "_scheme_": source.scheme,
@@ -136,7 +137,7 @@ def estimate_sweep_seconds(
 def _posterior_means(
     tree: "xarray.DataTree", scale: "TasteScale", attention: Attention
 ) -> dict[str, Any]:
-    """Return posterior means as fitted attributes."""
+    """Return posterior means as fitted attributes, by name."""
     import pandas
 
     posterior = PosteriorTree(tree).draws
@@ -170,7 +171,7 @@ def _posterior_means(
 def sample_taste_prior(
     parts: FitArguments, data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]
 ) -> PriorSample:
-    """Sample the prior once with each generator, with a choice in each task."""
+    """Draw parameters from the prior and choices in all tasks, once per generator."""
     from scipy.stats import invwishart
 
     coding, scale, covariates, attention, prior = parts

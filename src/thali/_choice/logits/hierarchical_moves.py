@@ -1,4 +1,4 @@
-r"""The steps of a sweep of the hierarchical logit: tastes of all people, and their population.
+r"""Kernels of one sweep of the hierarchical logit: Hamiltonian moves of tastes and population.
 
 The tastes of one person, by Hamiltonian Monte Carlo: a trajectory of a few leapfrog steps of length
 e, in the metric of :math:`A = H_n + \Sigma^{-1} = C C^T`: with r ~ N(0, I),
@@ -60,7 +60,7 @@ N_POPULATION_STEPS = 3  # of a trajectory of the population
 def move_tastes(
     rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any, gain: Any
 ) -> None:
-    """Move the tastes of person n by a trajectory.
+    """Update the tastes of person n by a Hamiltonian trajectory.
 
     In tuning, its step follows the acceptance with this `gain`.
     """
@@ -99,7 +99,7 @@ def move_tastes(
 def accept_trajectory(
     rng: np.random.Generator, state: Any, move: Any, energy: Any, gain: Any
 ) -> Any:
-    """Return whether to accept a trajectory; adapt its step in tuning, then count acceptances.
+    """Return whether a trajectory is accepted; adapt its step size or count it.
 
     The move is the number of a person, or the number of people for the population.
     """
@@ -113,7 +113,7 @@ def accept_trajectory(
 
 @scalar
 def kick_person(space: Any, momentum: Any, slope: Any, length: Any) -> None:
-    """Change the momenta of a person along the likelihood and population slopes.
+    """Change a person's momenta along the slope of the log posterior.
 
     The population slope is in `space.vector`.
     """
@@ -124,7 +124,7 @@ def kick_person(space: Any, momentum: Any, slope: Any, length: Any) -> None:
 
 @scalar
 def mean_taste(problem: Any, state: Any, n: Any, i: Any) -> Any:
-    """Return the mean of taste i among people with the covariates of person n."""
+    """Return the population mean of taste i at the covariates of person n."""
     total = 0.0
     for r in range(problem.covariates.shape[1]):
         total += problem.covariates[n, r] * state.mean[r, i]
@@ -133,13 +133,13 @@ def mean_taste(problem: Any, state: Any, n: Any, i: Any) -> Any:
 
 @scalar
 def taste_deviation(problem: Any, state: Any, n: Any, i: Any) -> Any:
-    """Return taste i of person n minus its mean among people with the same covariates."""
+    """Return taste i of person n minus its population mean."""
     return state.beta[n, i] - mean_taste(problem, state, n, i)
 
 
 @scalar
 def write_population_slope(problem: Any, state: Any, space: Any, n: Any, beta: Any) -> Any:
-    """Return the unnormalised log density of tastes among people; write its slope.
+    """Return the log density of tastes in the population; write its slope.
 
     The slope is written into `space.vector`.
     """
@@ -155,7 +155,7 @@ def write_population_slope(problem: Any, state: Any, space: Any, n: Any, beta: A
 def write_likelihood_slope(
     problem: Any, state: Any, space: Any, beta: Any, n: Any, slope: Any
 ) -> Any:
-    """Return the log-likelihood of person n's choices; write its slope in beta."""
+    """Return the log-likelihood of person n's choices; write its slope by beta."""
     total = 0.0
     write_tastes(problem, beta, space.taste)
     zero_ignored(state, n, space.taste)
@@ -177,7 +177,7 @@ def write_likelihood_slope(
 
 @scalar
 def write_tastes(problem: Any, beta: Any, taste: Any) -> None:
-    """Write utility coefficients of attentive people: beta, or its signed exponential.
+    """Write utility coefficients from beta: beta itself, or its signed exponential.
 
     In willingness-to-pay space these are amounts except that of the price, and amounts are
     multiplied by minus the coefficient of the price.
@@ -192,7 +192,7 @@ def write_tastes(problem: Any, beta: Any, taste: Any) -> None:
 
 @scalar
 def convert_slope(problem: Any, taste: Any, slope: Any) -> None:
-    """Convert a slope in utility coefficients, `taste`, to a slope in beta."""
+    """Convert a slope by utility coefficients to a slope by beta, in place."""
     price_slope = dot(taste, slope) if problem.price >= 0 else 0.0
     for i in range(slope.size):
         if problem.sign[i] != 0.0:
@@ -205,7 +205,7 @@ def convert_slope(problem: Any, taste: Any, slope: Any) -> None:
 
 @scalar
 def zero_ignored(state: Any, n: Any, vector: Any) -> None:
-    """Set entries of coefficients that person n ignores to 0."""
+    """Set entries of a vector to 0 for coefficients that person n ignores."""
     for i in range(vector.size):
         if state.heeded[n, i] == 0.0:
             vector[i] = 0.0
@@ -234,7 +234,7 @@ def write_task_probabilities(problem: Any, space: Any, t: Any) -> Any:
 
 @part
 def add_curvature(problem: Any, state: Any, space: Any, beta: Any, n: Any, curvature: Any) -> None:
-    r"""Add the expected curvature of person n's log-likelihood in beta.
+    r"""Add the expected curvature of person n's log-likelihood by beta.
 
     For coefficients that the person ignores, it is the curvature of an attentive person with the
     same choices.
@@ -275,7 +275,7 @@ def add_curvature(problem: Any, state: Any, space: Any, beta: Any, n: Any, curva
 
 @part
 def sample_mean(rng: np.random.Generator, problem: Any, state: Any, space: Any) -> None:
-    """Sample M given beta and Sigma.
+    """Sample the population means M given tastes and covariance.
 
     It is normal with precision A = Z^T Z x Sigma^-1 + diag(1 / s^2) and mean A^-1 Z^T beta
     Sigma^-1.
@@ -310,7 +310,7 @@ def sample_mean(rng: np.random.Generator, problem: Any, state: Any, space: Any) 
 
 @part
 def sample_covariance(rng: np.random.Generator, problem: Any, state: Any, space: Any) -> None:
-    """Sample Sigma given beta and M.
+    """Sample the population covariance Sigma given tastes and means.
 
     It is inverse Wishart with nu + N degrees of freedom and scale S I + sum (beta - M z)(beta - M
     z)^T.
@@ -350,7 +350,7 @@ def sample_covariance(rng: np.random.Generator, problem: Any, state: Any, space:
 
 @scalar
 def write_gram(matrix: Any, gram: Any) -> None:
-    """Write the product of a matrix with its transpose."""
+    """Write X X' of the matrix X into `gram`."""
     for i in range(matrix.shape[0]):
         for j in range(i + 1):
             total = 0.0
@@ -362,7 +362,7 @@ def write_gram(matrix: Any, gram: Any) -> None:
 
 @part
 def update_population_metric(problem: Any, state: Any) -> None:
-    """Update the metric C C^T of population moves.
+    """Update the metric by which population moves are scaled.
 
     It is the mean curvature of all likelihoods and of the prior.
     """
@@ -387,7 +387,7 @@ def update_population_metric(problem: Any, state: Any) -> None:
 
 @part
 def add_population_curvature(problem: Any, state: Any, space: Any, n: Any, curvature: Any) -> None:
-    """Add the curvature of person n's likelihood in M and c, for every k."""
+    """Add the curvature of person n's likelihood by population parameters."""
     q, p = state.mean.shape
     for i in range(p):
         for r in range(q):
@@ -411,7 +411,7 @@ def add_population_curvature(problem: Any, state: Any, space: Any, n: Any, curva
 
 @scalar
 def add_prior_curvature(problem: Any, state: Any) -> None:
-    """Add the curvature of the prior in c, for every k."""
+    """Add the curvature of the prior by the population's log scales."""
     q, p = state.mean.shape
     for k in range(p):
         for i in range(p):
@@ -424,7 +424,7 @@ def add_prior_curvature(problem: Any, state: Any) -> None:
 def move_population(
     rng: np.random.Generator, problem: Any, state: Any, space: Any, k: Any, gain: Any
 ) -> None:
-    """Move M, all tastes and c by a trajectory.
+    """Update population means, scales and all tastes jointly by a trajectory.
 
     The change c belongs to the deviation of taste k, or to the scales if k is p.
     """
@@ -462,7 +462,7 @@ def move_population(
 
 @scalar
 def write_trial_tastes(problem: Any, state: Any, space: Any, k: Any) -> Any:
-    """Write all tastes and likelihood slopes at M and c; return the log-likelihood."""
+    """Write proposed tastes of all people and their slopes; return the log-likelihood."""
     people, p = space.trial.shape
     q = problem.covariates.shape[1]
     change = space.place[q * p :]
@@ -486,7 +486,7 @@ def write_trial_tastes(problem: Any, state: Any, space: Any, k: Any) -> Any:
 
 @part
 def write_force(problem: Any, state: Any, space: Any, k: Any) -> Any:
-    """Return the unnormalised log prior of M and c; write the log posterior's slope.
+    """Return the log prior of means and scales; write the slope of the log posterior.
 
     The slope is written into `space.force`.
     """
@@ -524,7 +524,7 @@ def write_force(problem: Any, state: Any, space: Any, k: Any) -> Any:
 
 @scalar
 def accept_population_move(problem: Any, state: Any, space: Any, k: Any) -> None:
-    """Accept the end of a trajectory: M, all tastes, G Sigma G^T and its inverse."""
+    """Store the end of a population trajectory: means, tastes and covariance."""
     people, p = state.beta.shape
     q = problem.covariates.shape[1]
     change = space.place[q * p :]

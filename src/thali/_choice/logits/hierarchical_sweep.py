@@ -1,4 +1,4 @@
-r"""One sweep of the sampler of the hierarchical logit, and its chains.
+r"""Chains of the hierarchical logit: problem, state, sweeps and starting values.
 
 The model: :math:`P(x_j \mid X_{nt}) \propto \exp(x_j^T b_n)`, with :math:`b_{nk} = \beta_{nk}`, or
 :math:`b_{nk} = \pm e^{\beta_{nk}}` where a coefficient has a sign; :math:`\beta_n \sim N(M^T z_n,
@@ -29,7 +29,7 @@ import numpy as np
 from thali._compile.jit import allocating, scalar
 from thali._inference.chains import FixedChain
 
-from ..logit import EncodedTasks, maximise_log_likelihood
+from ..logit_likelihood import EncodedTasks, maximise_log_likelihood
 from .hierarchical_attention import sample_attention, sample_rates, write_heeded_mask
 from .hierarchical_moves import (
     add_curvature,
@@ -49,7 +49,7 @@ _N_CURVATURES = 8  # curvatures that are averaged in tuning
 
 
 class TasteProblem(NamedTuple):
-    """Data and prior of a chain."""
+    """Data and prior of the hierarchical logit as kernels read them."""
 
     matrix: np.ndarray  # (rows, p)
     first_task: np.ndarray  # (N + 1,)
@@ -71,7 +71,7 @@ class TasteProblem(NamedTuple):
 
 
 class TasteState(NamedTuple):
-    """The state of a chain."""
+    """State of a chain: tastes, population means and covariance, step sizes."""
 
     beta: np.ndarray  # (N, p)
     log_likelihood: np.ndarray  # (N,)
@@ -95,7 +95,7 @@ class TasteState(NamedTuple):
 
 
 class TasteWorkspace(NamedTuple):
-    """Work space of a chain."""
+    """Scratch arrays of a chain."""
 
     matrix: np.ndarray  # (p, p)
     factor: np.ndarray  # (p, p)
@@ -122,7 +122,7 @@ class TasteWorkspace(NamedTuple):
 
 
 class TasteDraws(NamedTuple):
-    """The draws of a chain."""
+    """Recorded draws of a chain."""
 
     mean: np.ndarray  # (draws, q, p)
     covariance: np.ndarray  # (draws, p, p)
@@ -189,7 +189,7 @@ def run_sweeps(
 
 @scalar
 def schedule_move(sweep: Any, p: Any) -> Any:
-    """Return the population move of a sweep: scales (p), or the deviation of a taste.
+    """Return which population move sweep number `sweep` makes: p (scales), or a taste.
 
     The moves alternate between p and 0 to p - 1 in turn.
     """
@@ -198,7 +198,7 @@ def schedule_move(sweep: Any, p: Any) -> Any:
 
 @scalar
 def initialise_state(problem: Any, state: Any, space: Any) -> None:
-    """Evaluate starting likelihoods, and the curvature at pooled tastes."""
+    """Evaluate likelihoods of the starting tastes, and curvature at pooled tastes."""
     for n in range(state.beta.shape[0]):
         write_heeded_mask(problem, state, n)
         state.log_likelihood[n] = write_likelihood_slope(
@@ -212,7 +212,7 @@ def initialise_state(problem: Any, state: Any, space: Any) -> None:
 
 @scalar
 def evaluate_curvature(problem: Any, state: Any, space: Any, beta: Any) -> None:
-    """Add the curvature at these tastes to the sums that are averaged."""
+    """Add the curvature at these tastes to running sums for the metric."""
     state.evaluated[0] += 1.0
     for n in range(state.beta.shape[0]):
         for i in range(state.beta.shape[1]):
@@ -228,7 +228,7 @@ def evaluate_curvature(problem: Any, state: Any, space: Any, beta: Any) -> None:
 
 @scalar
 def adopt_metric(problem: Any, state: Any) -> None:
-    """Use mean curvatures for proposals, and reset their sums."""
+    """Use the mean curvature since the last call as the metric of proposals."""
     for n in range(state.beta.shape[0]):
         for i in range(state.beta.shape[1]):
             for j in range(i + 1):
@@ -248,7 +248,7 @@ _LOG_SD = 2.0  # prior standard deviation of the mean logarithm of a taste with 
 
 
 class TastePrior(NamedTuple):
-    """The prior: M_rk ~ N(0, mean_sd^2), Sigma ~ inverse Wishart(df, df scale I).
+    """Prior of population means (normal) and covariance (inverse Wishart).
 
     For a taste with a sign, mean_sd is at most 2.
     """
@@ -258,7 +258,7 @@ class TastePrior(NamedTuple):
     mean_sd: float
 
     def mean_sds(self, sign: np.ndarray) -> np.ndarray:
-        """Return prior standard deviations of M, shape (p,)."""
+        """Return prior standard deviations of the population means, shape (p,)."""
         return np.where(sign == 0.0, self.mean_sd, min(self.mean_sd, _LOG_SD))
 
 
@@ -272,7 +272,7 @@ def build_problem(
     price: int = -1,
     looking: np.ndarray | None = None,
 ) -> TasteProblem:
-    """Build the data and prior of a chain.
+    """Return data and prior of a chain as kernels read them.
 
     None: any `sign` (p,), only a constant in `covariates` (N, q) and `looking` (N, r), no attribute
     that people may ignore in `owned` (K, p). The sign at `price` is -1.
@@ -308,7 +308,7 @@ def build_problem(
 
 
 def draw_start(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
-    """Draw starting values: people near pooled tastes, at a distance specific to the chain."""
+    """Draw starting tastes near the pooled estimate, and return the chain's state."""
     people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
     q = problem.covariates.shape[1]
     spread = np.exp(rng.normal(size=p))
@@ -339,7 +339,7 @@ def draw_start(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
 
 
 def build_workspace(problem: TasteProblem) -> TasteWorkspace:
-    """Build the work space of a chain."""
+    """Allocate the scratch arrays of a chain."""
     people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
     q = problem.covariates.shape[1]
     n_odds = problem.looking.shape[1]
@@ -371,7 +371,7 @@ def build_workspace(problem: TasteProblem) -> TasteWorkspace:
 
 
 class TasteChain(FixedChain):
-    """One chain with its state and record."""
+    """One Markov chain of the hierarchical logit with its record."""
 
     problem: "TasteProblem"
     state: "TasteState"
@@ -402,11 +402,11 @@ class TasteChain(FixedChain):
 
     @property
     def acceptance(self) -> float:
-        """Share of the trajectories of people accepted since tuning ended."""
+        """Share of accepted trajectories of people's tastes after tuning."""
         return float(self.state.accepted[:-1].mean() / max(1, self.sweeps - self.tune))
 
     def run_until(self, until: int) -> None:
-        """Run sweeps until number `until`."""
+        """Run the chain until it has done `until` sweeps."""
         run_sweeps(
             self.rng,
             self.problem,

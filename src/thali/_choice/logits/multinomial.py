@@ -1,4 +1,4 @@
-"""`MultinomialLogit`: all respondents have the same tastes."""
+"""`MultinomialLogit`, the model that users fit: equal tastes of all respondents."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -26,7 +26,7 @@ from ..coding import (
     refuse_many_levels,
     require_experiment,
 )
-from .money import (
+from .willingness_to_pay_space import (
     MONEY,
     PREFERENCE,
     SPACES,
@@ -184,10 +184,10 @@ class MultinomialLogit(LogitReports, Model):
         return self._run_job(self._checked(data))
 
     def _checked(self, data: Any) -> Job:
-        """Check the data and the arguments, and return the job of the fit."""
+        """Check data and arguments; return the job of the fit."""
         import pandas as pd
 
-        from ..logit import (
+        from ..logit_likelihood import (
             SECONDS_PER_CELL,
             compute_covariance,
             encode_choices,
@@ -209,6 +209,7 @@ class MultinomialLogit(LogitReports, Model):
         scaled = tasks._replace(matrix=tasks.matrix / scale)
 
         def work() -> dict[str, Any]:
+            """Maximise the likelihood; return the fitted attributes by name."""
             estimate = maximise_log_likelihood(scaled)
             names = list(coding.names)
             separating = find_separating_columns(scaled, estimate.beta)
@@ -245,7 +246,7 @@ class MultinomialLogit(LogitReports, Model):
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         """Yield warnings of unidentified or infinite coefficients."""
-        from ..logit import NOT_CONVERGED, list_unidentified_warnings
+        from ..logit_likelihood import NOT_CONVERGED, list_unidentified_warnings
 
         yield from list_unidentified_warnings(self.coef_.index[self.coef_.isna().to_numpy()])
         if self._unbounded_:
@@ -260,7 +261,7 @@ class MultinomialLogit(LogitReports, Model):
             yield EstimateWarning(NOT_CONVERGED)
 
     def _headline_facts(self) -> Facts:
-        """Return the key numbers to show with a fit, such as log-likelihood and AIC."""
+        """Return (name, value) facts to show with a fit."""
         facts = (
             ("log-likelihood", f"{self.log_likelihood_:,.2f} (all choices)"),
             ("AIC", f"{self.aic_:,.2f}"),
@@ -280,7 +281,7 @@ class MultinomialLogit(LogitReports, Model):
         NotFittedError
             Before `fit`.
         """
-        from ..logit import tabulate_coefficients
+        from ..logit_likelihood import tabulate_coefficients
 
         self._require_fitted()
         with np.errstate(invalid="ignore"):
@@ -288,7 +289,7 @@ class MultinomialLogit(LogitReports, Model):
         return tabulate_coefficients(self.coef_.to_numpy(), errors, self.covariance_.index)
 
     def _tastes(self) -> np.ndarray:
-        """Return coefficients of utility, (p,), 0 where not identified."""
+        """Return utility coefficients, shape (p,), 0 where not identified."""
         coef = np.nan_to_num(self.coef_.to_numpy())
         if self._price_ is None:
             return coef
@@ -321,7 +322,7 @@ class MultinomialLogit(LogitReports, Model):
             If `ci` is not a probability.
         """
         from ..answers.chooser import append_interval
-        from ..logit import choice_probabilities
+        from ..logit_likelihood import choice_probabilities
 
         self._require_fitted()
         rows, encoded = encode_new_tasks(self._coding_, self._scheme_, new)
@@ -339,7 +340,7 @@ class MultinomialLogit(LogitReports, Model):
         return self._data_
 
     def _chooser(self) -> "LogitChooser":
-        """Build the chooser from the estimate and draws about it."""
+        """Build the `Chooser` from the estimate and normal draws around it."""
         self._require_fitted()
         coef = np.nan_to_num(self.coef_.to_numpy())
         units = np.ones(len(coef))

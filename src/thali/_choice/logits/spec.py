@@ -1,4 +1,4 @@
-"""Names, options and results of the logit models of choice experiments, without loading them."""
+"""Options, arguments and answers of the logit models, listed without loading them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ PRIOR_NAMES = ("mean_sd", "df", "scale")
 
 
 def check_priors(name: str, priors: Any) -> dict[str, float]:
-    """Check the argument for priors; return their sizes by name."""
+    """Return the user's prior sizes by name; raise ArgumentError if invalid."""
     if priors is None:
         return {}
     if not isinstance(priors, Mapping) or not priors.keys() <= {*PRIOR_NAMES}:

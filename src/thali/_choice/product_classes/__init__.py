@@ -1,5 +1,4 @@
-"""Product classes with monotone attributes: sets of products that respondents of a choice
-experiment care about.
+"""Product classes with monotone attributes: sets of products that respondents care about.
 
 model.py      `ProductClasses`, with arguments.py; convergence.py extends its convergence check
 state.py      the problem and the state of a particle, inputs of likelihood.py and prior.py

@@ -1,4 +1,4 @@
-"""Defaults, run time estimates, and checks of the data before a fit of product classes."""
+"""Before a fit of product classes: defaults, run time forecasts and checks of the data."""
 
 import math
 from typing import TYPE_CHECKING
@@ -7,7 +7,7 @@ import numpy as np
 
 from thali.errors import DataError, Message, Setting
 
-from ..logit import encode_directions
+from ..logit_likelihood import encode_directions
 from .particles import choose_spacing
 
 if TYPE_CHECKING:
@@ -45,19 +45,19 @@ def estimate_sweep_seconds(data: "ChoiceExperiment", classes: float = USUAL_CLAS
 
 
 def estimate_draw_seconds(data: "ChoiceExperiment") -> float:
-    """Return the CPU seconds to simulate shares and effects of one draw."""
+    """Return the expected CPU seconds to simulate the reports of one draw."""
     pairs = sum(len(levels) - 1 for levels in data.levels.values())  # each level and the first
     looked_at = len(data.row_product) / data.n_tasks * max(OCCASIONS, 2 * data.n_tasks)
     return SECONDS_PER_ALTERNATIVE * (looked_at + 2 * pairs * max(OCCASIONS, data.n_respondents))
 
 
 def estimate_steps(sizes: np.ndarray) -> float:
-    """Return the expected number of particle steps for tasks of these sizes."""
+    """Return the expected number of tempering steps for tasks of these sizes."""
     return _STEPS * (max(float(np.log(sizes).sum()), 1.0) / _NATS) ** _POWER
 
 
 def schedule_next_look(draws: int, convergence: "ConvergenceCheck") -> int:
-    """Return the number of draws per chain at the next convergence check."""
+    """Return how many draws per chain to make until the next convergence check."""
     n_target = draws * min(max(convergence.facts.get("longer", 2.0), _MIN_GROWTH), _MAX_GROWTH)
     step = choose_spacing(int(n_target))
     return max(math.ceil(n_target / step), _MIN_LOOK_DRAWS) * step
@@ -82,7 +82,7 @@ def refuse_uninformative(data: "ChoiceExperiment") -> None:
 
 
 def find_dominated_choices(data: "ChoiceExperiment", monotone: dict[str, str]) -> np.ndarray:
-    """Return indices of tasks with a dominated chosen alternative.
+    """Return indices of tasks whose chosen product is dominated by another one.
 
     Another alternative is better in a monotone attribute, worse in none, and equal otherwise.
     """
@@ -104,7 +104,7 @@ def find_dominated_choices(data: "ChoiceExperiment", monotone: dict[str, str]) -
 def describe_dominated_choices(
     data: "ChoiceExperiment", monotone: dict[str, str]
 ) -> "Message | str":
-    """Return a warning about choices of dominated alternatives, or "".
+    """Return a warning about choices of dominated products, or "".
 
     Only ties or lapses explain such choices.
     """

@@ -1,4 +1,4 @@
-"""Additional convergence checks of product classes: climbing chains, predictions, a and sigma."""
+"""Convergence checks of product classes: climbing chains, predictions, parameters a and sigma."""
 
 import math
 from typing import NamedTuple
@@ -14,14 +14,14 @@ _MIN_GAIN, _MIN_DRAWS = 1.0, 5  # nats, and draws of a quarter
 
 
 class LikelihoodGain(NamedTuple):
-    """Increase of the mean log-likelihood from the third to the last quarter of the draws."""
+    """Mean log-likelihood gain of chains late in the run, with standard error."""
 
     gain: float
     error: float  # standard error over chains
 
 
 def estimate_climb(posterior: PosteriorTree) -> LikelihoodGain | None:
-    """Return the likelihood gain of chains that still climb, otherwise None."""
+    """Return the log-likelihood gain of chains if they still climb, else None."""
     from scipy.special import stdtrit
 
     log_likelihoods = posterior.log_likelihood
@@ -39,14 +39,14 @@ def estimate_climb(posterior: PosteriorTree) -> LikelihoodGain | None:
 
 
 def parameter_r_hats(posterior: PosteriorTree) -> np.ndarray:
-    """Return R-hat of a and of sigma, shape (2,)."""
+    """Return R-hat of the parameters a and sigma, shape (2,)."""
     return compute_ess_and_r_hat(
         np.stack([posterior.draws[name].values for name in ("value_shape", "stability")])
     )[1]
 
 
 def format_chain_remarks(posterior: PosteriorTree, agrees: bool) -> tuple[str, ...]:
-    """Return sentences on predictions, and on disagreement about a and sigma."""
+    """Return sentences on prediction differences and on R-hat of a and sigma."""
     sentences = []
     difference = float(posterior.stats.get("prediction_difference", math.nan))
     if math.isfinite(difference):
@@ -65,7 +65,7 @@ def format_chain_remarks(posterior: PosteriorTree, agrees: bool) -> tuple[str, .
 
 
 def describe_parameters(posterior: PosteriorTree) -> tuple[str, str]:
-    """Return the label and the posterior means of a and sigma with R-hat.
+    """Return a label, and text with posterior means and R-hat of a and sigma.
 
     Means are omitted if R-hat is too large to interpret them.
     """

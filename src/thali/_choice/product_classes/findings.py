@@ -1,4 +1,4 @@
-"""Findings of product classes."""
+"""Findings that product classes report."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -42,7 +42,7 @@ _MAX_NAME = 100  # letters of the name of a class in a line
 
 
 def list_makers(model: "ProductClasses", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
-    """Return the makers of the findings."""
+    """Return the functions that make the findings of a fit."""
     choice_makers, segment_makers = build_choice_makers(settings)
     return (
         make_question_maker(lambda model: ENGLISH["classes.asked"]),
@@ -56,7 +56,7 @@ def list_makers(model: "ProductClasses", settings: AnswerSettings) -> tuple[Find
 
 @finding("classes", "Product classes", ON_SCREEN)
 def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
-    """Report the classes that most chains agree on, most important first."""
+    """Report the product classes that most chains agree on, most important first."""
     table = model.classes(**settings.select_given("similar"))
     if not len(table):
         return Finding(
@@ -95,7 +95,7 @@ def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
 
 
 def _format_classes(table: Any) -> Any:
-    """Return the columns of the classes to print, long names truncated."""
+    """Return the table of classes to print, with long names cut."""
     columns = [
         "importance",
         "importance_se",
@@ -118,7 +118,7 @@ def _format_classes(table: Any) -> Any:
 
 @finding("evidence", "Log evidence", chapter=STATISTICS)
 def evidence(model: "ProductClasses", settings: AnswerSettings) -> Finding | None:
-    """Report the log evidence, if estimated, and the messages of the run."""
+    """Report the log evidence (None without) and the messages of the run."""
     if math.isfinite(model._log_evidence_):
         sentence = phrase(
             ENGLISH,
@@ -134,7 +134,7 @@ def evidence(model: "ProductClasses", settings: AnswerSettings) -> Finding | Non
 
 
 def describe_model(model: "ProductClasses") -> tuple[Text, ...]:
-    """Return the sentences of the methods section."""
+    """Return methods sentences about product classes."""
     sentences = [
         phrase(ENGLISH, "classes.methods", source=Cite("daviet2017"), lapse=f"{model.lapse:g}")
     ]

@@ -1,4 +1,4 @@
-"""Utility differences of one respondent, and likelihoods of tasks and respondents.
+"""Kernels of one respondent's utility differences and the likelihood of tasks.
 
 A difference sums only features that separate the two products. Two products tie if no feature
 separates them: this is decided by counting, never by comparing numbers. Where all separating values
@@ -19,45 +19,45 @@ from .state import CLASS, MUTE, NEXT_OWNED, PERSON, PRESENT, SIGN, SPLIT
 
 @scalar
 def has_bit(bits: Any, row: Any, b: Any) -> Any:
-    """Return whether bit b of a row is set."""
+    """Return whether bit b of a row (class or product) is set."""
     return (bits[row, b >> 6] >> (b & 63)) & 1 != 0
 
 
 @scalar
 def set_bit(bits: Any, row: Any, b: Any) -> None:
-    """Set bit b of a row."""
+    """Set bit b of a row (class or product)."""
     bits[row, b >> 6] |= np.int64(1) << (b & 63)
 
 
 @scalar
 def clear_bit(bits: Any, row: Any, b: Any) -> None:
-    """Clear bit b of a row."""
+    """Clear bit b of a row (class or product)."""
     bits[row, b >> 6] &= ~(np.int64(1) << (b & 63))
 
 
 @scalar
 def is_active(problem: Any, bits: Any, row: Any, i: Any) -> Any:
-    """Return whether attribute i is active in a class."""
+    """Return whether attribute i restricts the class in this row."""
     return not has_bit(bits, row, problem.first_bit[i + 1] - 1)
 
 
 @scalar
 def deactivate(problem: Any, bits: Any, row: Any, i: Any) -> None:
-    """Include all levels of attribute i, and products that lack it."""
+    """Make attribute i unrestrictive in a class: include all levels and its absence."""
     for b in range(problem.first_bit[i], problem.first_bit[i + 1]):
         set_bit(bits, row, b)
 
 
 @scalar
 def clear_levels(problem: Any, bits: Any, row: Any, i: Any) -> None:
-    """Exclude all levels of attribute i."""
+    """Exclude all levels of attribute i from a class."""
     for b in range(problem.first_bit[i], problem.first_bit[i + 1]):
         clear_bit(bits, row, b)
 
 
 @scalar
 def count_included_levels(problem: Any, bits: Any, row: Any, i: Any) -> Any:
-    """Return the number of included levels of attribute i."""
+    """Return the number of levels of attribute i that a class includes."""
     count = 0
     for b in range(problem.first_bit[i], problem.first_bit[i + 1] - 1):
         if has_bit(bits, row, b):
@@ -67,7 +67,7 @@ def count_included_levels(problem: Any, bits: Any, row: Any, i: Any) -> Any:
 
 @scalar
 def is_inside(rows: Any, r: Any, bits: Any, k: Any) -> Any:
-    """Return whether the product of row r belongs to class k."""
+    """Return whether the product in row r belongs to class k."""
     for w in range(bits.shape[1]):
         if rows[r, w] & ~bits[k, w] != 0:
             return False
@@ -81,7 +81,7 @@ TINY = 1e-280
 def compare_chosen(
     tasks: Any, bits: Any, k: Any, n: Any, difference: Any, separates: Any, row: Any
 ) -> Any:
-    """Compare the membership of chosen and other products in class k.
+    """Write whether chosen and other products of person n differ in class k.
 
     Writes chosen minus other to `difference` for all comparisons of respondent n, and to
     `separates` whether any differs in each task. Returns the number of tasks with any difference.
@@ -113,7 +113,7 @@ def compare_chosen(
 
 @scalar
 def compare_owned(problem: Any, state: Any, f: Any) -> None:
-    """Compare the products of the owner of feature f in the feature's class."""
+    """Compare the products shown to the owner of feature f in the feature's class."""
     features = state.features
     k, n = features.slots[f, CLASS], features.slots[f, PERSON]
     features.slots[f, SPLIT] = compare_chosen(
@@ -129,26 +129,26 @@ def count_tasks(tasks: Any, n: Any) -> Any:
 
 @scalar
 def count_alternatives(tasks: Any, t: Any) -> Any:
-    """Return the number of products of task t."""
+    """Return the number of products shown in task t."""
     return tasks.first_row[t + 1] - tasks.first_row[t]
 
 
 @scalar
 def sign_of_value(features: Any, f: Any) -> Any:
-    """Return 1 if the owner of feature f likes its class, otherwise -1."""
+    """Return 1 if the owner of feature f likes its class, -1 if not."""
     return 1 - 2 * features.slots[f, SIGN]
 
 
 @scalar
 def count_comparisons(tasks: Any, n: Any) -> Any:
-    """Return the number of products that respondent n did not choose."""
+    """Return the number of products that respondent n saw but did not choose."""
     start, end = tasks.first_task[n], tasks.first_task[n + 1]
     return tasks.first_row[end] - tasks.first_row[start] - (end - start)
 
 
 @scalar
 def add_feature(tasks: Any, features: Any, sums: Any, row: Any, n: Any, f: Any) -> None:
-    """Add the value of feature f to the differences of its owner n."""
+    """Add feature f's value to the utility differences of its owner n."""
     sign = sign_of_value(features, f)
     start, c = tasks.first_task[n], 0
     for t in range(start, tasks.first_task[n + 1]):
@@ -164,7 +164,7 @@ def add_feature(tasks: Any, features: Any, sums: Any, row: Any, n: Any, f: Any) 
 
 @scalar
 def clear_differences(tasks: Any, sums: Any, row: Any, n: Any) -> None:
-    """Set the differences of respondent n in a row to 0."""
+    """Set the utility differences of respondent n in a row to 0."""
     for c in range(count_comparisons(tasks, n)):
         sums.total[row, c] = 0.0
         sums.apart[row, c] = 0
@@ -172,7 +172,7 @@ def clear_differences(tasks: Any, sums: Any, row: Any, n: Any) -> None:
 
 @scalar
 def copy_differences(tasks: Any, sums: Any, row: Any, target_row: Any, n: Any) -> None:
-    """Copy the differences of respondent n from one row to another."""
+    """Copy the utility differences of respondent n to another row."""
     for c in range(count_comparisons(tasks, n)):
         sums.total[target_row, c] = sums.total[row, c]
         sums.apart[target_row, c] = sums.apart[row, c]
@@ -182,7 +182,7 @@ def copy_differences(tasks: Any, sums: Any, row: Any, target_row: Any, n: Any) -
 def add_differences(
     tasks: Any, sums: Any, row: Any, second_row: Any, target_row: Any, n: Any
 ) -> None:
-    """Write the sum of two rows of differences to a third."""
+    """Write the sum of two rows of respondent n's utility differences to a third."""
     for c in range(count_comparisons(tasks, n)):
         sums.total[target_row, c] = sums.total[row, c] + sums.total[second_row, c]
         sums.apart[target_row, c] = sums.apart[row, c] + sums.apart[second_row, c]
@@ -190,7 +190,7 @@ def add_differences(
 
 @part
 def sum_features(tasks: Any, features: Any, sums: Any, row: Any, n: Any) -> None:
-    """Sum the differences of respondent n from all features not muted."""
+    """Write respondent n's utility differences, summed over features not muted."""
     clear_differences(tasks, sums, row, n)
     f = features.people[n, 0]
     while f >= 0:
@@ -201,7 +201,7 @@ def sum_features(tasks: Any, features: Any, sums: Any, row: Any, n: Any) -> None
 
 @part
 def compute_exact_difference(features: Any, n: Any, tau: Any, c: Any) -> Any:
-    """Return the sign and logarithm of one difference, from logarithms of values."""
+    """Return sign and log of a utility difference, computed from log values."""
     top = -math.inf
     f = features.people[n, 0]
     while f >= 0:
@@ -222,14 +222,14 @@ def compute_exact_difference(features: Any, n: Any, tau: Any, c: Any) -> Any:
 
 @scalar
 def log_add_exp(x: Any, y: Any) -> Any:
-    """Return ln(e^x + e^y)."""
+    """Return ln(e^x + e^y) without overflow."""
     top, low = max(x, y), min(x, y)
     return top + math.log1p(math.exp(low - top))
 
 
 @scalar
 def compute_hit(features: Any, sums: Any, row: Any, n: Any, tau: Any, c: Any, end: Any) -> Any:
-    """Return 1 / winners if the chosen product wins, else 0."""
+    """Return 1 / (number of best products) if the chosen one is best, else 0."""
     winners = 1
     for i in range(c, end):
         if sums.apart[row, i] == 0:
@@ -243,7 +243,7 @@ def compute_hit(features: Any, sums: Any, row: Any, n: Any, tau: Any, c: Any, en
 
 @part
 def fill_hits(tasks: Any, features: Any, sums: Any, hit: Any, row: Any, n: Any) -> None:
-    """Write L of every task of respondent n, without lapse, to `hit`."""
+    """Write the likelihood of each task of respondent n, without lapses."""
     start, c = tasks.first_task[n], 0
     for t in range(start, tasks.first_task[n + 1]):
         end = c + count_alternatives(tasks, t) - 1
@@ -253,7 +253,7 @@ def fill_hits(tasks: Any, features: Any, sums: Any, hit: Any, row: Any, n: Any) 
 
 @scalar
 def multiply_factor(total: Any, product: Any, factor: Any) -> Any:
-    """Return (total, product) with total + ln product increased by ln factor.
+    """Multiply a running product by a factor, moving it into a log before underflow.
 
     The logarithm is taken only when the product leaves the range of floats.
     """
@@ -267,7 +267,7 @@ def multiply_factor(total: Any, product: Any, factor: Any) -> Any:
 
 @scalar
 def log_likelihood_without_lapses(tasks: Any, lapsed: Any, hit: Any, n: Any) -> Any:
-    """Return Σ ln L over the tasks of respondent n that did not lapse."""
+    """Return respondent n's log-likelihood over tasks that did not lapse."""
     start = tasks.first_task[n]
     total, product = 0.0, 1.0
     for t in range(start, tasks.first_task[n + 1]):
@@ -281,7 +281,7 @@ def log_likelihood_without_lapses(tasks: Any, lapsed: Any, hit: Any, n: Any) -> 
 
 @scalar
 def log_likelihood_with_lapse(tasks: Any, target: Any, hit: Any, n: Any) -> Any:
-    """Return Σ ln[(1 − δ) L + δ / J] over the tasks of respondent n."""
+    """Return respondent n's log-likelihood with lapses: sum ln[(1 - d) L + d / J]."""
     start = tasks.first_task[n]
     total, product = 0.0, 1.0
     for t in range(start, tasks.first_task[n + 1]):
@@ -293,14 +293,14 @@ def log_likelihood_with_lapse(tasks: Any, target: Any, hit: Any, n: Any) -> Any:
 
 @part
 def update_differences_and_hits(problem: Any, state: Any, work: Any, row: Any, n: Any) -> None:
-    """Write differences and hits of respondent n to the work space."""
+    """Write utility differences and task likelihoods of respondent n."""
     sum_features(problem.tasks, state.features, work.sums, row, n)
     fill_hits(problem.tasks, state.features, work.sums, work.hit, row, n)
 
 
 @part
 def sum_log_likelihood(problem: Any, target: Any, state: Any, work: Any) -> Any:
-    """Return the log-likelihood of the choices of all respondents present."""
+    """Return the log-likelihood of all choices (inside compiled code)."""
     total = 0.0
     for n in range(state.whole[PRESENT]):
         update_differences_and_hits(problem, state, work, 0, n)
@@ -310,13 +310,13 @@ def sum_log_likelihood(problem: Any, target: Any, state: Any, work: Any) -> Any:
 
 @compiled
 def log_likelihood(problem: Any, target: Any, state: Any, work: Any) -> Any:
-    """Return the log-likelihood of the choices of all respondents present."""
+    """Return the log-likelihood of all choices (called from Python)."""
     return sum_log_likelihood(problem, target, state, work)
 
 
 @compiled
 def write_hits(problem: Any, state: Any, work: Any, hits: Any) -> None:
-    """Write L of every task, without lapse, to `hits`, shape (tasks,).
+    """Write the likelihood of every task, without lapses, to `hits`, (tasks,).
 
     L is 1 / alternatives for respondents who are not present.
     """

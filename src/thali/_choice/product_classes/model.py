@@ -1,4 +1,4 @@
-"""`ProductClasses`: classes of products that respondents care about, and its two engines."""
+"""`ProductClasses`, the model that users fit, and its two samplers."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -19,8 +19,7 @@ from thali._model.engine import ChainEngine, Engine, Forecast, PreparedFit, chec
 from thali._model.evidence import EvidenceRun, check_finished
 from thali._model.prior_sample import PriorSample
 from thali._model.requirements import mark_as_setup, requires
-from thali._model.run_budget import BUDGET, limit_run
-from thali._model.sampling import Sampling, open_fit_folder
+from thali._model.sampling import BUDGET, Sampling, limit_run, open_fit_folder
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.view import PosteriorTree
@@ -36,7 +35,7 @@ from thali.errors import (
 )
 
 from ..coding import refuse_many_levels
-from ..logit import describe_contradicted_directions, parse_directions
+from ..logit_likelihood import describe_contradicted_directions, parse_directions
 from .arguments import (
     CHAINS,
     FIRST_DRAWS,
@@ -56,7 +55,7 @@ from .arguments import (
 )
 from .convergence import describe_parameters, estimate_climb, format_chain_remarks
 from .engines.lapse_path import USABLE
-from .reports.methods import ProductClassReports
+from .reports.class_reports import ProductClassReports
 from .spec import PRODUCT_CLASSES
 
 if TYPE_CHECKING:
@@ -70,12 +69,13 @@ if TYPE_CHECKING:
 
 
 class ClassEngine(ChainEngine):
-    """Engine of product classes, with their convergence check."""
+    """Base of the two samplers of product classes, with their convergence check."""
 
     has_evidence = True
     sentence: str  # of the methods section
 
     def check_chains(self, model: Any) -> ConvergenceCheck:
+        """Return the convergence check of a fit, with remarks on climbing chains."""
         convergence = super().check_chains(model)
         message, facts = convergence.message, convergence.facts
         if not convergence.agrees and (climb := self.describe_climb(model)):
@@ -85,7 +85,7 @@ class ClassEngine(ChainEngine):
         return replace(convergence, facts=facts, message=Message(*message.parts, *remarks))
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
-        """Return the log-likelihood gain of chains still climbing, and a sentence; else None."""
+        """Return the gain of chains that still climb, and a sentence; None if settled."""
         return None
 
     def facts(self, model: Any) -> Facts:
@@ -94,21 +94,22 @@ class ClassEngine(ChainEngine):
 
 
 class MarkovChains(ClassEngine):
-    """Independent chains that anneal during tuning."""
+    """Sampler "mcmc": independent chains, annealed during tuning."""
 
     sentence = "classes.mcmc"
 
     def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *settings: Any) -> Run:
-        """Return the checked arguments of `fit`, with defaults of the method."""
+        """Return the arguments of `fit`, checked and with defaults for chains."""
         if chains is None:
             chains = CHAINS
         return build_run(draws, tune, chains, thin, *settings)
 
     def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
-        """Return the job of the fit."""
+        """Return the job of a fit by chains."""
         return model._build_job(model._build_sampling(data, run), str(data), remarks)
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
+        """Return the gain of chains that still climb, and a sentence; None if settled."""
         climb = estimate_climb(model._view)
         if climb is None:
             return None
@@ -130,12 +131,12 @@ class MarkovChains(ClassEngine):
 
 
 class SequentialMonteCarlo(ClassEngine):
-    """Groups of particles, which estimate the evidence."""
+    """Sampler "smc": groups of particles, which also estimate the evidence."""
 
     sentence = "classes.smc"
 
     def run(self, draws: Any, tune: Any, chains: Any, thin: Any, *settings: Any) -> Run:
-        """Return the checked arguments of `fit`, with defaults of the method."""
+        """Return the arguments of `fit`, checked and with defaults for particles."""
         if draws is None:
             draws = PARTICLES
         if chains is None:
@@ -151,7 +152,7 @@ class SequentialMonteCarlo(ClassEngine):
         return run
 
     def job(self, model: Any, data: Any, run: Run, sweeps_per_step: int, remarks: list[Any]) -> Job:
-        """Return the job of the fit, if it stays within the budget of run time."""
+        """Return the job of a fit by particles; raise if it takes too long."""
         forecast = forecast_particles(data, run, sweeps_per_step)
         if run.max_time is None and forecast.least > BUDGET:
             raise ArgumentError(
@@ -190,7 +191,7 @@ class SequentialMonteCarlo(ClassEngine):
 
 
 def forecast_particles(data: "ChoiceExperiment", run: Run, sweeps_per_step: int) -> Forecast:
-    """Return the expected run time of particles."""
+    """Forecast the run time of sequential Monte Carlo."""
     assert run.draws is not None
     n_sweeps, sweep_seconds = (
         estimate_steps(np.diff(data.first_row)) * sweeps_per_step,
@@ -207,7 +208,7 @@ ENGINES: dict[str, MarkovChains | SequentialMonteCarlo] = {
 
 
 def require_evidence(model: Any, name: str) -> None:
-    """Raise ArgumentError unless the fit estimated the evidence."""
+    """Raise ArgumentError unless the fit estimated the log evidence."""
     model._require_fitted()
     if not math.isfinite(model._log_evidence_):
         raise ArgumentError(
@@ -390,13 +391,13 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         return PreparedFit()
 
     def _get_comparison_run(self) -> dict[str, Any]:
-        """Return the draws of the first look."""
+        """Return the arguments of `fit` that model comparisons use."""
         if self.method != "mcmc":
             return {}
         return {"draws": FIRST_DRAWS}
 
     def _remarks(self, data: "ChoiceExperiment", monotone: dict[str, str]) -> list[Any]:
-        """Return warnings about unusual data."""
+        """Return warnings about data that are unusual for product classes."""
         remarks: list[Any] = []
         if not is_quiet():
             remarks.append(describe_contradicted_directions(data, monotone))
@@ -405,6 +406,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         return list(filter(None, remarks))
 
     def _build_sampling(self, source: "ChoiceExperiment", run: Run) -> Sampling[Any]:
+        """Return the prepared chains of a fit to checked data."""
         from thali._data.experiments.design import build_design
 
         from .engines.mcmc import (
@@ -458,7 +460,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         )
 
     def _build_problem(self, data: "ChoiceExperiment") -> "ClassProblem":
-        """Build the arrays of the sampler, after checking data and arguments."""
+        """Return the data as kernels read them, after checks."""
         from .state import build_class_problem
 
         return build_class_problem(data, self._checked(data), self.alpha)
@@ -466,7 +468,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
     def _by_particles(
         self, data: "ChoiceExperiment", run: Run, sweeps_per_step: int
     ) -> dict[str, Any]:
-        """Fit by method="smc" and return the fitted attributes."""
+        """Fit by sequential Monte Carlo; return the fitted attributes."""
         from thali._data.experiments.design import build_design
 
         from .engines.smc import run_smc
@@ -525,13 +527,13 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         return self._engine.evidence_of(self, data, run)
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
-        """Draw classes from the prior with each generator, and choices for them."""
+        """Draw classes from the prior and choices given them, once per generator."""
         from .simulate import sample_classes_prior
 
         return sample_classes_prior(self, self._checked(data), data, rngs)
 
     def _build_observed(self, data: Any) -> dict[str, Any]:
-        """Return the chosen alternatives; empty unless the data have the respondents of the fit."""
+        """Return the chosen alternatives; {} if the respondents are others."""
         from thali._data.experiments.design import build_design
 
         self._checked(data)
@@ -548,7 +550,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         return {"chosen": choices.reshape(groups, -1, len(data.chosen))}
 
     def _checked(self, data: Any) -> dict[str, str]:
-        """Check the data and all arguments; return directions of monotone attributes."""
+        """Check data and arguments; return {attribute: direction} of monotone ones."""
         from thali._data.experiments import ChoiceExperiment
 
         if not isinstance(data, ChoiceExperiment):
@@ -581,6 +583,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         )
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
+        """Yield warnings about a finished fit."""
         if self._interrupted_:
             sizes = self._view.draws.sizes
             kept_draws = (
@@ -594,7 +597,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
 
 def _read_fitted_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
-    """Return the fitted attributes from a posterior tree, new or loaded."""
+    """Return the fitted attributes by name, from a posterior tree."""
     from thali._data.experiments.design import read_design
 
     from .particles import read_particles

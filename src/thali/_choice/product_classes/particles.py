@@ -1,4 +1,4 @@
-"""Recorded draws of a fit of product classes, as ragged arrays."""
+"""Recorded posterior draws of product classes, as ragged arrays."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +13,7 @@ MAX_CHAIN_DRAWS = 400  # of longer chains every second draw is kept, or every fo
 
 
 def choose_spacing(draws: int) -> int:
-    """Return the spacing of kept draws that keeps at most MAX_CHAIN_DRAWS."""
+    """Return how far apart kept draws are, so that at most MAX_CHAIN_DRAWS remain."""
     step = 1
     while draws // step > MAX_CHAIN_DRAWS:
         step *= 2
@@ -21,7 +21,7 @@ def choose_spacing(draws: int) -> int:
 
 
 class Particles(NamedTuple):
-    """D recorded draws, equally many per group, ordered by group, as ragged arrays.
+    """D recorded draws of product classes, equally many per group, as ragged arrays.
 
     The classes of draw d are rows first_class[d] to first_class[d + 1]; the features of person n in
     it are entries first_owned[d N + n] to first_owned[d N + n + 1]. Levels are in the natural order
@@ -66,7 +66,7 @@ class Particles(NamedTuple):
         return (len(self.first_owned) - 1) // max(1, self.n_draws)
 
     def to_dataset(self) -> "xarray.Dataset":
-        """Return a dataset of plain arrays that `read_particles` reads."""
+        """Return the draws as an xarray dataset of plain arrays."""
         import xarray
 
         variables = {name: (dims, getattr(self, name)) for name, dims in _DIMENSIONS.items()}
@@ -100,7 +100,7 @@ _MASKS = ("active", "member")  # stored as int8, because netCDF has no booleans
 
 
 def read_particles(group: "xarray.Dataset | Mapping[Any, Any]") -> Particles:
-    """Return the draws that `Particles.to_dataset` wrote, from a dataset or mapping."""
+    """Return the draws that `Particles.to_dataset` stored."""
     arrays = {name: np.array(group[name]) for name in _DIMENSIONS}
     for name in _MASKS:
         arrays[name] = arrays[name].astype(bool)
@@ -109,7 +109,7 @@ def read_particles(group: "xarray.Dataset | Mapping[Any, Any]") -> Particles:
 
 
 def concatenate_draws(parts: Sequence[Particles]) -> Particles:
-    """Concatenate draws of the same data and model."""
+    """Concatenate recorded draws of the same data and model."""
     if len(parts) == 1:
         return parts[0]
     first = parts[0]

@@ -1,4 +1,4 @@
-"""The posterior of product classes as an ArviZ tree: chain = group, draw = recorded draw."""
+"""Posterior of product classes as a tree in the ArviZ schema."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +30,7 @@ def build_classes_datatree(
     cores: int | None,
     reports_by_draw: dict[bytes, Any],
 ) -> "xarray.DataTree":
-    """Build the posterior tree of a fit.
+    """Build the posterior tree of a fit from its draws and simulated reports.
 
     `reports_by_draw` contains the reports of earlier draws, by draw, and receives new ones.
     """
@@ -63,7 +63,7 @@ def build_classes_datatree(
 
 
 def build_scalar_group(draws: "Particles") -> "xarray.Dataset":
-    """Build the group of quantities of every draw that do not depend on the order of classes."""
+    """Return the dataset `posterior` of scalars that do not depend on class order."""
     from thali._posterior.store import build_draws
 
     owned = np.diff(draws.first_owned).reshape(draws.n_draws, draws.n_respondents).sum(axis=1)
@@ -83,7 +83,7 @@ def build_scalar_group(draws: "Particles") -> "xarray.Dataset":
 
 
 def _build_sample_stats(fit: "EngineResult", difference: float) -> "xarray.Dataset":
-    """Build the group of evidence, step trace, and prediction difference."""
+    """Return the dataset `sample_stats`: evidence, steps, prediction difference."""
     import xarray as xr
 
     names = ("log_evidence", "log_evidence_se", "evidence_sd")
@@ -96,7 +96,7 @@ def _build_sample_stats(fit: "EngineResult", difference: float) -> "xarray.Datas
 
 
 def read_step_trace(posterior: PosteriorTree) -> dict[str, np.ndarray]:
-    """Return quantities of each step by name, (chain, step) or (step,)."""
+    """Return lapse rate, log evidence and more by tempering step, by name."""
     stats = posterior.stats
     return {
         str(name)[6:]: stats[name].values

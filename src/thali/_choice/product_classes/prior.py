@@ -1,4 +1,4 @@
-"""The prior of classes of products, and respondents added one after the other."""
+"""Prior of product classes and their owners, drawn respondent after respondent."""
 
 import math
 from typing import Any
@@ -27,7 +27,7 @@ from .state import (
 
 @scalar
 def draw_level_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity: Any) -> None:
-    """Draw a proper non-empty set of levels of attribute i.
+    """Draw which levels of attribute i a class includes, not none and not all.
 
     Sets of an ordered attribute contain its upper or its lower levels.
     """
@@ -47,7 +47,7 @@ def draw_level_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity
 
 @scalar
 def draw_class_bits(rng: Any, problem: Any, bits: Any, row: Any) -> Any:
-    """Draw a class into `row`; return polarity, active and ordered attributes."""
+    """Draw a class from the prior into a row; return polarity and attribute counts."""
     attributes = problem.n_levels.shape[0]
     active = 1 + draw_index(rng, attributes)
     n_remaining, ordered, polarity = active, 0, -1
@@ -66,7 +66,7 @@ def draw_class_bits(rng: Any, problem: Any, bits: Any, row: Any) -> Any:
 
 @scalar
 def log_prior_signs(owners: Any, negative: Any, polarity: Any) -> Any:
-    """Return the log-probability of the signs of a class's owners.
+    """Return the log probability of the signs (likes, dislikes) of a class's owners.
 
     Signs are forced by the polarity; otherwise an urn with a uniform share draws them.
     """
@@ -81,7 +81,7 @@ def log_prior_signs(owners: Any, negative: Any, polarity: Any) -> Any:
 
 @scalar
 def draw_sign(rng: Any, polarity: Any, owners: Any, negative: Any) -> Any:
-    """Draw the sign of one more owner: 0 liked, 1 disliked."""
+    """Draw the sign of one more owner of a class: 0 likes it, 1 dislikes it."""
     if polarity >= 0:
         return polarity
     return 1 if rng.random() * (2.0 + owners) < 1.0 + negative else 0
@@ -89,14 +89,14 @@ def draw_sign(rng: Any, polarity: Any, owners: Any, negative: Any) -> Any:
 
 @scalar
 def singleton_rate(problem: Any, state: Any) -> Any:
-    """Return the mean number of classes that one respondent owns alone."""
+    """Return the prior mean number of classes that one respondent owns alone."""
     beta = problem.prior[BETA]
     return state.real[CONCENTRATION] * beta / (beta + state.whole[PRESENT] - 1.0)
 
 
 @part
 def draw_feature_values(rng: Any, tasks: Any, features: Any, real: Any, n: Any, f: Any) -> None:
-    """Draw θ of a feature, and ε where its class separates products."""
+    """Draw theta of a feature, and epsilon where its class separates products."""
     a, sigma = real[A], real[SIGMA]
     features.log_theta[f] = draw_log_gamma(rng, sigma * a)
     features.theta[f] = math.exp(features.log_theta[f])
@@ -108,7 +108,7 @@ def draw_feature_values(rng: Any, tasks: Any, features: Any, real: Any, n: Any, 
 
 @scalar
 def add_owner(rng: Any, problem: Any, state: Any, n: Any, k: Any, sign: Any) -> Any:
-    """Give class k to respondent n with values from the prior; return the slot."""
+    """Make respondent n an owner of class k with prior values; return the slot."""
     f = allocate_feature(state, n, k, sign)
     compare_owned(problem, state, f)
     draw_feature_values(rng, problem.tasks, state.features, state.real, n, f)
@@ -117,7 +117,7 @@ def add_owner(rng: Any, problem: Any, state: Any, n: Any, k: Any, sign: Any) -> 
 
 @part
 def add_new_class(rng: Any, problem: Any, state: Any, n: Any) -> Any:
-    """Draw a new class owned by respondent n and return its slot."""
+    """Draw a new class that respondent n owns; return its feature slot."""
     k = state.whole[CLASSES]
     polarity, active, ordered = draw_class_bits(rng, problem, state.bits, k)
     append_class(state, polarity, active, ordered)
@@ -126,7 +126,7 @@ def add_new_class(rng: Any, problem: Any, state: Any, n: Any) -> Any:
 
 @scalar
 def add_respondent(rng: Any, problem: Any, state: Any) -> Any:
-    """Draw the next respondent given the others; return False without room.
+    """Draw the classes of the next respondent; return False without room.
 
     Call it again with more room.
     """

@@ -1,4 +1,4 @@
-"""Choices simulated at a state, and draws from the prior with choices."""
+"""Choices simulated at a state of product classes, and draws from the prior."""
 
 import math
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @scalar
 def compare_utilities(problem: Any, state: Any, n: Any, tau: Any, r: Any, r_other: Any) -> Any:
-    """Return the sign of u(r) − u(other), 0 if no feature separates them."""
+    """Return the sign of u(r) - u(r_other) for person n; 0 if no feature differs."""
     top = -math.inf
     for pass_index in range(2):
         total, apart = 0.0, 0
@@ -68,7 +68,7 @@ def compare_utilities(problem: Any, state: Any, n: Any, tau: Any, r: Any, r_othe
 def draw_choice(
     rng: np.random.Generator, problem: Any, target: Any, state: Any, n: Any, tau: Any, t: Any
 ) -> Any:
-    """Draw the chosen row of task t."""
+    """Draw which product row of task t respondent n chooses."""
     start, end = problem.tasks.first_row[t], problem.tasks.first_row[t + 1]
     if rng.random() < target.delta[t]:
         return start + int(rng.random() * (end - start))
@@ -90,7 +90,7 @@ def draw_choice(
 def simulate_choices(
     rng: np.random.Generator, problem: Any, target: Any, state: Any, chosen: Any
 ) -> None:
-    """Draw new choices of all present respondents and reorder their rows.
+    """Draw new choices of all respondents, moving the chosen row first.
 
     The chosen product moves to the first row of its task; `chosen` (tasks,) receives its former
     place.
@@ -114,7 +114,7 @@ def simulate_choices(
 def run_simulate_choices(
     rng: np.random.Generator, problem: Any, target: Any, state: Any, chosen: Any
 ) -> None:
-    """Call `simulate_choices` as compiled code."""
+    """Call `simulate_choices` from Python."""
     simulate_choices(rng, problem, target, state, chosen)
 
 
@@ -124,7 +124,7 @@ def sample_classes_prior(
     data: "ChoiceExperiment",
     rngs: Sequence[np.random.Generator],
 ) -> PriorSample:
-    """Draw classes, owners, values and choices from the prior, one per generator."""
+    """Draw classes and choices from the prior, once per generator."""
     # rows of a task in their order
     first_chosen = data.with_fields(chosen=np.zeros(data.n_tasks, np.int64))
     problem = build_class_problem(first_chosen, monotone, model.alpha)

@@ -1,4 +1,4 @@
-"""What product classes are called, take and answer, without loading them."""
+"""Options, arguments and answers of product classes, listed without loading them."""
 
 from functools import partial
 

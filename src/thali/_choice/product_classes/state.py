@@ -1,4 +1,4 @@
-"""Problem of a fit, state of one particle in preallocated arrays, and slots of features."""
+"""Data, state and scratch arrays of the sampler of product classes."""
 
 import math
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from thali._compile.jit import scalar
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.gamma import QUANTILES, quantile_table
 
-from ..logit import encode_directions
+from ..logit_likelihood import encode_directions
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
@@ -28,7 +28,7 @@ FEW_PROPOSALS, MANY_PROPOSALS = (3, 0), (6, 6)
 
 
 class ComparedProducts(NamedTuple):
-    """Products of every task, the chosen one first; the others are its comparisons."""
+    """Products of every task as bits, the chosen one first."""
 
     first_task: np.ndarray  # (N + 1,)
     first_row: np.ndarray  # (tasks + 1,)
@@ -38,7 +38,7 @@ class ComparedProducts(NamedTuple):
 
 
 class ClassProblem(NamedTuple):
-    """Constants of a fit; levels of an ordered attribute run from worst to best.
+    """Data and prior of a fit of product classes as kernels read them.
 
     Every attribute has one bit per level and one more, which is set in products that lack the
     attribute and in classes where it is inactive. A product belongs to a class if all its bits are
@@ -71,7 +71,7 @@ class ClassProblem(NamedTuple):
 
 
 class PosteriorTarget(NamedTuple):
-    """Tempered posterior: a share of random choices for every task."""
+    """A tempered posterior, given by the lapse rate of every task."""
 
     delta: np.ndarray  # (tasks,) lapse in [0, 1]; 1 = the task is not in the model yet
     fixes_shapes: np.ndarray  # (1,) bool, whether a and σ are fixed
@@ -83,7 +83,7 @@ def build_class_problem(
     alpha: float | None = None,
     beta: float = 1.0,
 ) -> ClassProblem:
-    """Build the arrays that the sampler reads."""
+    """Return data and prior as the arrays that kernels read."""
     n_levels = np.array([len(data.levels[name]) for name in data.attributes], np.int64)
     direction = encode_directions(monotone or {}, data.attributes)
     if alpha is None:
@@ -128,7 +128,7 @@ def build_class_problem(
 
 
 def build_target(problem: ClassProblem, delta: Any = 0.0) -> PosteriorTarget:
-    """Build a target with one lapse, or one lapse per task."""
+    """Return the posterior with this lapse rate, or one per task."""
     return PosteriorTarget(
         np.array(np.broadcast_to(delta, problem.n_tasks), float), np.zeros(1, np.bool_)
     )
@@ -137,7 +137,7 @@ def build_target(problem: ClassProblem, delta: Any = 0.0) -> PosteriorTarget:
 def encode_product_bits(
     products: np.ndarray, n_levels: np.ndarray, direction: np.ndarray
 ) -> np.ndarray:
-    """Return the bits of products, shape (products, words).
+    """Return the levels of products as bits, shape (products, words).
 
     Level codes have the natural order of the data; -1 marks a missing attribute.
     """
@@ -152,7 +152,7 @@ def encode_product_bits(
 
 
 def _order_rows(first_row: np.ndarray, chosen: np.ndarray, n_tasks: int) -> np.ndarray:
-    """Return row indices task by task, the chosen row first."""
+    """Return row indices task by task, the chosen row first in each."""
     task = np.repeat(np.arange(n_tasks), np.diff(first_row))
     rows = np.arange(first_row[-1])
     is_chosen = rows == (first_row[:-1] + chosen)[task]
@@ -175,7 +175,7 @@ SWITCH, SINGLETONS, VALUES, CLASS_MOVE, SHAPES, TRANSPORT = range(len(MOVES))
 
 
 class OwnedFeatures(NamedTuple):
-    """Features: slots with one class and one owner, in linked lists of both.
+    """Features, each a class owned by one respondent with its values, in linked lists.
 
     ε exists only where the class separates products of the task: elsewhere it has no effect and is
     integrated out. Values are stored as logarithms, and θ and θ + ε also as numbers, 0 where these
@@ -194,7 +194,7 @@ class OwnedFeatures(NamedTuple):
 
 
 class ClassState(NamedTuple):
-    """Classes, the features that respondents own, and the parameters of their values."""
+    """State of a chain or particle: classes, owners, values and parameters."""
 
     real: np.ndarray  # (3,) a, sigma, alpha
     whole: np.ndarray  # (8,)
@@ -206,7 +206,7 @@ class ClassState(NamedTuple):
 
 
 class UtilitySums(NamedTuple):
-    """Differences of utility between the chosen product and its alternatives.
+    """Utility differences between the chosen product and the others, for one person.
 
     Row 0 sums all features of a respondent, and row 1 all but some. Row 2 + j belongs to the j-th
     owner of a class, or sums the features after the j-th feature of a respondent.
@@ -217,7 +217,7 @@ class UtilitySums(NamedTuple):
 
 
 class ValueBounds(NamedTuple):
-    """Bounds on the value of one feature in each task of its owner."""
+    """Bounds on a feature's value in each task of its owner."""
 
     kind: np.ndarray  # (T,)
     low: np.ndarray  # (T,)
@@ -226,7 +226,7 @@ class ValueBounds(NamedTuple):
 
 
 class ValueBackup(NamedTuple):
-    """Old values, restored when a move of all values is rejected."""
+    """Copies of all values, restored if a move is rejected."""
 
     log_theta: np.ndarray  # (slots,)
     theta: np.ndarray  # (slots,)
@@ -235,7 +235,7 @@ class ValueBackup(NamedTuple):
 
 
 class ClassWorkspace(NamedTuple):
-    """Scratch arrays of one thread; nothing here outlives a call."""
+    """Scratch arrays of one thread."""
 
     order: np.ndarray  # (classes,)
     class_slots: np.ndarray  # (classes,) slot of the respondent for each class, or -1
@@ -255,7 +255,7 @@ class ClassWorkspace(NamedTuple):
 def build_empty_state(
     problem: ClassProblem, n_classes: int = 32, n_slots: int | None = None
 ) -> ClassState:
-    """Build a state without owners; a, sigma are 2, 0.6, alpha is given or 1."""
+    """Return a state without respondents, with a = 2 and sigma = 0.6."""
     n_people, n_tasks, n_comparisons = compute_sizes(problem)
     n_slots = n_slots or 8 * n_people + 2 * n_classes
     alpha = np.nan_to_num(problem.prior[ALPHA], nan=1.0)
@@ -280,7 +280,7 @@ def build_empty_state(
 
 
 def build_workspace(problem: ClassProblem, state: ClassState) -> ClassWorkspace:
-    """Allocate scratch arrays for states of at most this size."""
+    """Allocate scratch arrays for states up to this size."""
     n_people, n_tasks, n_comparisons = compute_sizes(problem)
     n_classes = len(state.classes)
     log_eps, n_rows = state.features.log_eps, max(n_people, n_classes) + 2
@@ -313,16 +313,17 @@ def build_workspace(problem: ClassProblem, state: ClassState) -> ClassWorkspace:
 
 
 def compute_sizes(problem: ClassProblem) -> tuple[int, int, int]:
-    """Return N and the largest numbers of tasks and comparisons per respondent."""
+    """Return numbers of respondents, and most tasks and comparisons of one."""
     tasks = np.diff(problem.tasks.first_task)
     rows = np.diff(problem.tasks.first_row[problem.tasks.first_task])
     return len(tasks), int(tasks.max(initial=1)), int((rows - tasks).max(initial=1))
 
 
 def double_capacity(state: ClassState) -> ClassState:
-    """Return the same state with twice the room for classes and slots."""
+    """Return the state with twice the room for classes and features."""
 
     def twice(array: Any) -> np.ndarray:
+        """Return the array with twice the length."""
         return np.concatenate([array, np.zeros_like(array)])
 
     features = OwnedFeatures(state.features.people, *map(twice, state.features[1:]))
@@ -351,7 +352,7 @@ def has_room(state: Any, new: Any) -> Any:
 
 @scalar
 def allocate_feature(state: Any, n: Any, k: Any, sign: Any) -> Any:
-    """Return a new slot in which respondent n owns class k."""
+    """Make respondent n an owner of class k; return the new feature's slot."""
     integers, slots = state.whole, state.features.slots
     f = integers[FREE]
     if f >= 0:
@@ -367,7 +368,7 @@ def allocate_feature(state: Any, n: Any, k: Any, sign: Any) -> Any:
 
 @scalar
 def link_feature(state: Any, f: Any) -> None:
-    """Insert slot f at the head of both of its lists."""
+    """Insert slot f at the head of its owner's and its class's list."""
     slots = state.features.slots
     k, n = slots[f, CLASS], slots[f, PERSON]
     old_head = state.classes[k, FIRST]
@@ -387,7 +388,7 @@ def link_feature(state: Any, f: Any) -> None:
 
 @scalar
 def free_feature(state: Any, f: Any) -> None:
-    """Remove the feature in slot f from its owner; the class remains."""
+    """Remove feature f from its owner and its class; the class remains."""
     slots, integers = state.features.slots, state.whole
     k, n = slots[f, CLASS], slots[f, PERSON]
     before, after = slots[f, LAST_OWNER], slots[f, NEXT_OWNER]
@@ -415,7 +416,7 @@ def free_feature(state: Any, f: Any) -> None:
 
 @scalar
 def append_class(state: Any, polarity: Any, active: Any, ordered: Any) -> Any:
-    """Append a class without owners and return its index; bits remain unset."""
+    """Append a class without owners and return its index."""
     k = state.whole[CLASSES]
     state.whole[CLASSES] += 1
     row = state.classes
@@ -426,7 +427,7 @@ def append_class(state: Any, polarity: Any, active: Any, ordered: Any) -> Any:
 
 @scalar
 def remove_class(state: Any, k: Any) -> None:
-    """Remove a class without owners; the last class takes its index."""
+    """Remove class k, which has no owners; the last class takes its index."""
     last_class = state.whole[CLASSES] - 1
     state.whole[CLASSES] = last_class
     if k == last_class:
@@ -443,7 +444,7 @@ def remove_class(state: Any, k: Any) -> None:
 
 @scalar
 def collect_owned_slots(state: Any, work: Any, n: Any) -> Any:
-    """Write the slots of respondent n to work.owned and return their number."""
+    """List the feature slots of respondent n; return their number."""
     count = 0
     f = state.features.people[n, 0]
     while f >= 0:

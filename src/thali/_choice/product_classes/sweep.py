@@ -1,4 +1,4 @@
-"""Sweeps of the sampler: updates of each respondent, then of the population."""
+"""Sweeps of the sampler of product classes: each respondent, then classes and parameters."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ from .state import (
 
 @compiled
 def run_sweeps(rng: Any, problem: Any, target: Any, state: Any, work: Any, until: Any) -> Any:
-    """Run sweeps; return False if the state needs more room."""
+    """Run sweeps until number `until`; return False if the state needs more room."""
     while state.whole[SWEEPS] < until:
         if not finish_sweep(rng, problem, target, state, work):
             return False
@@ -49,7 +49,7 @@ def run_sweeps(rng: Any, problem: Any, target: Any, state: Any, work: Any, until
 
 @scalar
 def finish_sweep(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> Any:
-    """Update the remaining respondents in order, then the population.
+    """Update the remaining respondents of a sweep, then classes and parameters.
 
     Returns False if the state needs more room.
     """
@@ -67,7 +67,7 @@ def finish_sweep(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> 
 
 @scalar
 def update_respondent(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any) -> None:
-    """Update lapses, shared classes, unshared classes, values, and their scale."""
+    """Update one respondent's lapses, ownership of classes, values and scale."""
     draw_lapses(rng, problem, target, state, work, n)
     scan_ownership(rng, problem, state, work, n)
     replace_singletons(rng, problem, state, work, n, take_pending_count(state))
@@ -77,7 +77,7 @@ def update_respondent(rng: Any, problem: Any, target: Any, state: Any, work: Any
 
 @scalar
 def update_population(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> None:
-    """Update every class, flip some, then update (a, σ) and alpha."""
+    """Update every class, flip some, then update (a, sigma) and alpha."""
     classes = state.whole[CLASSES]
     for k in range(classes):
         work.order[k] = k
@@ -93,7 +93,7 @@ def update_population(rng: Any, problem: Any, target: Any, state: Any, work: Any
 
 @scalar
 def reserve_proposals(rng: Any, problem: Any, state: Any) -> Any:
-    """Draw how many new classes to propose; return whether there is room."""
+    """Draw how many new classes to propose; return whether there is room for them."""
     if state.whole[PENDING] < 0:
         state.whole[PENDING] = draw_poisson(rng, singleton_rate(problem, state))
     return has_room(state, state.whole[PENDING] + 1)
@@ -101,7 +101,7 @@ def reserve_proposals(rng: Any, problem: Any, state: Any) -> Any:
 
 @scalar
 def take_pending_count(state: Any) -> Any:
-    """Return and clear the number of new classes drawn before."""
+    """Return the number of new classes drawn before, and clear it."""
     n_new = state.whole[PENDING]
     state.whole[PENDING] = -1
     return n_new
@@ -109,7 +109,7 @@ def take_pending_count(state: Any) -> Any:
 
 @scalar
 def draw_concentration(rng: Any, problem: Any, state: Any) -> None:
-    """Draw alpha | K ~ Gamma(1 + K, 1 + Σ β / (β + i)), if learned."""
+    """Draw alpha given the number of classes, if it is learned."""
     if problem.prior[ALPHA] != problem.prior[ALPHA]:
         rate = 1.0 + problem.harmonic[state.whole[PRESENT]]
         state.real[CONCENTRATION] = rng.standard_gamma(1.0 + state.whole[CLASSES]) / rate
@@ -117,7 +117,7 @@ def draw_concentration(rng: Any, problem: Any, state: Any) -> None:
 
 @scalar
 def reset_state(rng: Any, problem: Any, state: Any, shapes_from_prior: Any) -> None:
-    """Remove all respondents and reset alpha, a and σ.
+    """Remove all respondents, and reset alpha, a and sigma.
 
     alpha comes from the prior if it is learned; a and σ do if `shapes_from_prior`, and otherwise
     are 2 and 0.6.
@@ -147,20 +147,20 @@ def add_respondents(rng: Any, problem: Any, state: Any, people: Any) -> Any:
 
 @compiled
 def run_reset_state(rng: Any, problem: Any, state: Any, shapes_from_prior: Any) -> None:
-    """Call `reset_state` as compiled code."""
+    """Call `reset_state` from Python."""
     reset_state(rng, problem, state, shapes_from_prior)
 
 
 @compiled
 def run_add_respondents(rng: Any, problem: Any, state: Any, people: Any) -> Any:
-    """Call `add_respondents` as compiled code."""
+    """Call `add_respondents` from Python."""
     return add_respondents(rng, problem, state, people)
 
 
 def draw_state(
     rng: Any, problem: ClassProblem, *, people: int | None = None, shapes_from_prior: bool = False
 ) -> ClassState:
-    """Draw a state from the prior with `people` respondents, default all."""
+    """Draw a state from the prior with `people` respondents (default: all)."""
     if people is None:
         people = problem.n_people
     state = build_empty_state(problem)
@@ -178,7 +178,7 @@ def sweep_state(
     work: ClassWorkspace,
     sweeps: int,
 ) -> tuple[ClassState, ClassWorkspace]:
-    """Run sweeps; return state and work space, enlarged if necessary."""
+    """Run sweeps; return state and scratch arrays, enlarged if necessary."""
     until = int(state.whole[SWEEPS]) + sweeps
     while not run_sweeps(rng, problem, target, state, work, until):
         state = double_capacity(state)

@@ -1,4 +1,4 @@
-"""Best-worst choices, the best and worst option of each set, in wide and long tables."""
+"""Reading best-worst (MaxDiff) choices from wide and long tables."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -50,7 +50,7 @@ _SERIES_MARKS = (
 
 
 class BestWorstColumns(NamedTuple):
-    """The columns of best-worst choices, or of choices of the best only."""
+    """Names of the columns of a wide best-worst table, one set per row."""
 
     best: str
     worst: str | None
@@ -79,7 +79,10 @@ def find_best_worst_columns(
     named_columns: Mapping[str, str | None],
     options: Sequence[str] | None = None,
 ) -> BestWorstColumns:
-    """Find the columns by their names, unless given: best, worst, respondent, count."""
+    """Find the columns of best, worst, offered options, respondent and count.
+
+    Names in `named_columns` and `options` are taken as given. Raises DataError if one is missing.
+    """
     names = column_names(frame)
     check_columns(frame, (*named_columns.values(), *(options or ())))
     best, worst, respondent, count = find_named_columns(
@@ -107,7 +110,7 @@ def find_best_worst_columns(
 def find_best_columns(
     frame: "pd.DataFrame", named_columns: Mapping[str, str | None]
 ) -> BestWorstColumns | None:
-    """Find the columns of sets of three or more and of the best option.
+    """Find the columns of the best and of three or more offered options; no worst.
 
     Return None if another column may contain the worst option.
     """
@@ -144,25 +147,25 @@ def find_best_columns(
 
 
 def are_rank_rows(rows: Iterable[Sequence[str]]) -> bool:
-    """Return whether each row contains 1, 2, ... in some order, like ranks."""
+    """Return whether each row is a permutation of 1, 2, ..., so that cells are ranks."""
     filled_rows = [[cell for cell in row if cell] for row in rows]
     return all(sorted(map(str, range(1, len(row) + 1))) == sorted(row) for row in filled_rows)
 
 
 def _are_numbers(rows: list[list[str]]) -> bool:
-    """Return whether all offered options are numbers."""
+    """Return whether all non-empty cells are numbers."""
     return all(_NUMBER.fullmatch(cell) for row in rows for cell in row if cell)
 
 
 def _may_be_worst(cells: list[str], rows: list[list[str]], tops: list[str]) -> bool:
-    """Return whether each cell is an option of its row other than the best."""
+    """Return whether every cell of a column names an offered option other than the best."""
     return all(
         cell in row and cell != top for cell, row, top in zip(cells, rows, tops, strict=True)
     )
 
 
 def find_column_series(names: list[str]) -> list[tuple[str, ...]]:
-    """Find columns that differ only in a last letter or number.
+    """Find series of columns such as item_a, item_b, ... or item1, item2, ...
 
     The series are a, b, ...; 1, 2, ...; or 0, 1, ...
     """
@@ -182,7 +185,7 @@ def find_column_series(names: list[str]) -> list[tuple[str, ...]]:
 
 
 def _is_best_offered(frame: "pd.DataFrame", options: tuple[str, ...], best: str) -> bool:
-    """Return whether the best option of every row is among these options."""
+    """Return whether the best option of every row is in one of these columns."""
     try:
         frame = select_answered_rows(frame, [best], options, is_reported=False)
         for text, row in zip(list_texts(frame, best), _list_rows(frame, options), strict=True):
@@ -193,12 +196,12 @@ def _is_best_offered(frame: "pd.DataFrame", options: tuple[str, ...], best: str)
 
 
 def _list_rows(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str]]:
-    """Return the texts of some columns, row by row."""
+    """Return the texts of these columns as one list per table row."""
     return list(map(list, zip(*(list_texts(frame, name) for name in columns), strict=True)))
 
 
 def _find_position(text: str, offered: list[str], columns: tuple[str, ...]) -> int | None:
-    """Return the index of the option whose column a cell names, else None."""
+    """Return the index of the column that a cell names, such as "option2" or "B"; else None."""
     # A cell may contain the name of the column, its letter or its number. Return None for other
     # cells.
     for k, name in enumerate(columns):
@@ -218,7 +221,7 @@ def _find_position(text: str, offered: list[str], columns: tuple[str, ...]) -> i
 def _are_all_positions(
     columns: Iterable[list[str]], rows: list[list[str]], names: tuple[str, ...]
 ) -> bool:
-    """Return whether every cell names a column, and some are not labels of offered options."""
+    """Return whether all answers name columns rather than labels of options."""
     pairs = [(text, row) for cells in columns for text, row in zip(cells, rows, strict=True)]
     if all(text in row for text, row in pairs):
         return False
@@ -232,7 +235,7 @@ def _find_chosen_index(
     cell_position: str,
     by_position: bool = False,
 ) -> int:
-    """Return the index of the option that a cell names by label or column."""
+    """Return the index of the option that an answer names by label or column; else raise."""
     if text in offered and not by_position:
         return offered.index(text)
     position = _find_position(text, offered, columns)
@@ -249,7 +252,7 @@ def _find_chosen_index(
 def read_best_worst_occasions(
     frame: "pd.DataFrame", columns: BestWorstColumns, labels: Any, weights: bool
 ) -> RawOccasions:
-    """Read the offered options of each row, with marks for the best and the worst."""
+    """Read a wide best-worst table into one row per offered option."""
     if not len(frame):
         raise DataError("The table has no rows, so it contains no choices.")
     frame = select_answered_rows(frame, (columns.best, columns.worst), columns.options)
@@ -312,7 +315,7 @@ _BLANKS = {"": False, "0": False, "0.0": False, "false": False, "no": False}
 
 
 class LongBestWorst(NamedTuple):
-    """The columns of a long table of best-worst choices."""
+    """Names of the columns of a long best-worst table, one offered option per row."""
 
     best: str
     worst: str
@@ -332,7 +335,7 @@ class LongBestWorst(NamedTuple):
 def find_long_columns(
     frame: "pd.DataFrame", named_columns: Mapping[str, str | None]
 ) -> LongBestWorst | None:
-    """Find the columns of a long table, unless given; None for another layout."""
+    """Find the columns of a long best-worst table; None if the layout differs."""
     name_by_plain = map_plain_names(column_names(frame))
     best, worst = find_named_columns(name_by_plain, named_columns, (BEST, WORST))
     task = TASK.find_column(name_by_plain)
@@ -356,7 +359,7 @@ def find_long_columns(
 def widen_table(
     frame: "pd.DataFrame", columns: LongBestWorst
 ) -> tuple["pd.DataFrame", BestWorstColumns]:
-    """Convert a long table to one row per set, and return its columns.
+    """Convert a long best-worst table to a wide one; return it and its columns.
 
     A row has the number of the first row of its set.
     """
@@ -417,7 +420,7 @@ def widen_table(
 
 
 def _build_marks_error(role: str, name: str, n_marked: int, first_row: Any) -> DataError:
-    """Build the error for a set with several best or several worst options."""
+    """Build the error for a set with no or several options marked as best or worst."""
     return DataError(
         f"{n_marked} options are marked in column {name!r} of the set that starts in row"
         f" {first_row}; mark one as the {role}."

@@ -1,4 +1,4 @@
-"""Choices of one option out of several."""
+"""The data class `Choices`: choices of one option from sets of options."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 def convert_to_rankings(data: "Choices") -> RawOccasions:
-    """Convert best-worst choices from two or three options to ranked choices.
+    """Convert best-worst choices from sets of 2 or 3 to successive choices of the best.
 
     The choices are the best of all, and the best of the rest.
     """
@@ -85,7 +85,7 @@ def convert_to_rankings(data: "Choices") -> RawOccasions:
 
 
 def build_long_table(data: "Choices") -> "pd.DataFrame":
-    """Build a table with one row for each member of each row's set."""
+    """Build a table with one row per offered option of each choice."""
     import pandas as pd
 
     row, member_index = list_row_members(data)
@@ -107,7 +107,7 @@ def build_long_table(data: "Choices") -> "pd.DataFrame":
 
 
 def describe_best_worst(data: "Choices") -> str:
-    """Describe the most frequent best and worst."""
+    """Return a sentence on the most frequent (best, worst) answer."""
     assert data.worst is not None
     row = int(data.times.argmax())
     set_ = int(data.set_of[data.choice[row]])
@@ -121,7 +121,7 @@ def describe_best_worst(data: "Choices") -> str:
 
 
 def build_ties_error(data: Any) -> DataError:
-    """Build the error for tied rankings in a model without ties."""
+    """Build the error for rankings with ties in a model that allows none."""
     verb = "are ties"
     if data.n_ties == 1:
         verb = "is a tie"
@@ -345,7 +345,9 @@ class Choices(Judged):
         if self.respondents and (self.respondent >= 0).all():
             row_respondents = RowRespondents(self.respondents, self.respondent, self.people)
             pair, is_first = self.choice // 2, self.choice % 2 == 0
-            answers = Answers.of_rows(row_respondents, pair, is_first, self.times, 0.0 * self.times)
+            answers = Answers.from_rows(
+                row_respondents, pair, is_first, self.times, 0.0 * self.times
+            )
         return PairedComparisons._from_fields(
             self.labels, *arrays, np.zeros(len(first_indices)), None, answers, None
         )
@@ -375,7 +377,7 @@ class Choices(Judged):
         return build_long_table(self)
 
     def with_answers(self, counts: np.ndarray) -> "Choices":
-        """Return the same questions with other counts, of unknown respondents."""
+        """Return the same sets with other counts of answers, of unknown respondents."""
         answer = np.flatnonzero(counts)
         choice, worst = self.places_of(answer)
         no_respondent = np.full(answer.size, -1)
@@ -392,7 +394,7 @@ class Choices(Judged):
         )
 
     def places_of(self, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the indices in `members` of possible answers, and of the worst if asked."""
+        """Return the indices in `members` of the best, and of the worst, of each answer."""
         if self.worst is None:
             return answers, None
         possible = list_possible_answers(self.start)
@@ -429,7 +431,7 @@ class Choices(Judged):
         )
 
     def _freeze(self, *fields: Any) -> "Choices":
-        """Set the fields and the counts of choices; `times` is 1 unless it is given."""
+        """Set the fields in the order of `_FIELDS` and compute the counts of answers."""
         if len(fields) < len(self._FIELDS):
             fields = (*fields, np.ones(len(fields[2]) - 1, np.int64))
         super()._freeze(*fields)
@@ -455,7 +457,7 @@ class Choices(Judged):
         return ", ".join(parts)
 
     def _details(self) -> Facts:
-        """Return the facts that a notebook shows in addition to the size."""
+        """Return (name, labels) facts that a notebook shows below the size."""
         return (
             ("options", self.labels),
             ("components", str(len(self.components()))),
@@ -463,7 +465,7 @@ class Choices(Judged):
         )
 
     def _facts(self) -> Facts:
-        """Return names and values that describe the choices in a report."""
+        """Return (name, text) facts about the choices for a report."""
         return (
             ("Options", f"{self.n_options:,}: {list_names(self.labels, MAX_LISTED)}"),
             (
@@ -494,12 +496,12 @@ class Choices(Judged):
         return simplify_number(self.times[self.n_tied[self.set_of[self.choice]] > 1].sum())
 
     def are_chosen(self, row: np.ndarray, member_index: np.ndarray) -> np.ndarray:
-        """Return whether members were chosen in rows of their sets, alone or tied."""
+        """Return whether each offered option was chosen, alone or tied, shape (row,)."""
         offset = member_index - self.choice[row]
         return (offset >= 0) & (offset < self.n_tied[self.set_of[member_index]])
 
     def without_ties(self, how: str, /) -> "Choices":
-        """Return the choices; a DataError if options tie in rankings."""
+        """Return the choices unchanged; raise DataError if rankings have ties."""
         if self.n_ties:
             raise DataError(
                 f"Ties in rankings leave the order of options open, and cannot count as {how!r};"
@@ -523,7 +525,7 @@ class Choices(Judged):
 
     @property
     def set_of(self) -> np.ndarray:
-        """Set of each index in `members`, shape (places,)."""
+        """Index of the set that each entry of `members` belongs to, shape (places,)."""
         return np.repeat(np.arange(self.n_sets), self.sizes)
 
     @property
@@ -543,7 +545,7 @@ class Choices(Judged):
         return self._list_absent_labels(self.members)
 
     def questions(self, ties: bool | None = None) -> Questions:
-        """Return one question per set, with its members or ordered pairs as answers.
+        """Return one question per set, whose answers are its options or (best, worst) pairs.
 
         Sets with ties are dropped, because their possible answers are too many. If `ties` is true,
         each is a question with the given answer as its only answer.
@@ -558,7 +560,7 @@ class Choices(Judged):
             answer = answer + (start - self.start)[self.set_of[answer]]
 
         def given() -> GivenAnswers | None:
-            """Return the answers by respondent."""
+            """Return the answers of each respondent; None if respondents are unknown."""
             if not self.respondents or (self.respondent < 0).any():
                 return None
             rows = np.argsort(self.respondent.astype(np.int64) * start[-1] + answer, kind="stable")

@@ -1,4 +1,4 @@
-"""Choices from long and wide tables."""
+"""Reading choices from long tables (one row per offered option) and wide tables."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ LONG_ROLES = ("choice_id", "alternative", "chosen", "available", "respondent", "
 
 @dataclass
 class RawOccasions:
-    """Rows of a long table as integers, before occasions are checked."""
+    """Rows of a long table of choices, encoded as integers, before any checks."""
 
     labels: tuple[str, ...]
     occasion: np.ndarray  # (rows,) int64
@@ -61,7 +61,7 @@ class RawOccasions:
 def read_long_occasions(
     frame: "pd.DataFrame", names: dict[str, str | None], labels: Iterable[Any] | None, weights: bool
 ) -> RawOccasions:
-    """Read the rows of a long table.
+    """Read a long table of choices, one row per offered option, as integers.
 
     `names` gives the columns; None for columns to find by their usual names.
     """
@@ -81,7 +81,7 @@ def read_long_occasions(
     is_task_per_respondent = column_by_role["respondent"] not in (None, column_by_role["choice_id"])
 
     def name(number: int) -> str:
-        """Describe an occasion."""
+        """Describe choice occasion `number` in error messages."""
         person, task = divmod(int(keys[number]), len(task_names))
         description = f"choice set {task_names[task]!r}"
         if is_task_per_respondent:
@@ -109,7 +109,7 @@ def read_long_occasions(
 def _select_answered(
     frame: "pd.DataFrame", column_by_role: Mapping[str, Any], is_reported: bool
 ) -> "pd.DataFrame":
-    """Return the rows of occasions with an answer."""
+    """Return the rows of choice occasions with an answer; report the others as dropped."""
     keys = column_by_role["choice_id"], column_by_role["respondent"]
     return select_answered_rows(
         frame,
@@ -129,7 +129,7 @@ def read_wide_occasions(
     labels: Iterable[Any] | None,
     weights: bool,
 ) -> RawOccasions:
-    """Read the rows of a wide table, one per occasion, as rows of a long table."""
+    """Read a wide table of choices, one row per occasion, as rows of a long table."""
     frame = convert_frame(frame)
     if not len(frame):
         raise DataError("The table has no rows, so it contains no choices.")
@@ -186,7 +186,7 @@ def read_wide_occasions(
 def _list_offers(
     frame: "pd.DataFrame", alternatives: Iterable[str], available: Mapping[Any, str]
 ) -> list[list[str]]:
-    """Return the offered labels, by column; "" where an alternative was not offered."""
+    """Return the labels offered in each row, by column; "" where not offered."""
     offered = [list_texts(frame, name) for name in alternatives]
     for label, name in available.items():
         offered.append(np.where(read_flags(frame, name), format_label(label), "").tolist())
@@ -196,7 +196,7 @@ def _list_offers(
 def _check_winners(
     frame: "pd.DataFrame", offers: Iterable[tuple[int, str]], winners: list[str]
 ) -> None:
-    """Raise unless each chosen alternative was offered in its row."""
+    """Raise DataError if an option was chosen in a row that does not offer it."""
     all_offers = set(offers)
     for row, winner in enumerate(winners):
         if (row, winner) not in all_offers:
@@ -207,7 +207,7 @@ def _check_winners(
 
 
 def _check_offers(alternatives: Any, available: Any) -> None:
-    """Raise unless the offers are listed in columns, marked in columns, or neither."""
+    """Raise if `alternatives` and `available` are both given or have wrong types."""
     if alternatives is not None and available is not None:
         raise DataError(
             "`alternatives` (columns with the options offered) and `available` cannot be combined;"
@@ -227,7 +227,7 @@ def _check_offers(alternatives: Any, available: Any) -> None:
 def _list_wide_labels(
     frame: "pd.DataFrame", chosen: str, all_texts: Iterable[str]
 ) -> tuple[str, ...]:
-    """List the categories of chosen alternatives, then all other labels."""
+    """Return all option labels of a wide table: chosen ones first, then others."""
     import pandas as pd
 
     all_texts = list(filter(None, all_texts))
@@ -238,7 +238,7 @@ def _list_wide_labels(
 
 
 def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, Any]:
-    """Find the column of each role, as named or by its usual names.
+    """Find the columns of choice occasion, option, choice and others in a long table.
 
     Columns that may be missing are None; raise if another column is missing.
     """
@@ -251,7 +251,7 @@ def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict
     used_columns = set(names.values())
     for role, name in names.items():
         if name is None:
-            candidates = list(role_by_name[role].each(name_by_plain, used_columns))
+            candidates = list(role_by_name[role].find_possible_columns(name_by_plain, used_columns))
             # a long table has several rows per respondent, unlike row numbers
             if role == "respondent" and "choice_id" in names:
                 candidates = [
@@ -273,7 +273,7 @@ def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict
 
 
 def is_long_table(frame: "pd.DataFrame") -> bool:
-    """Return whether usual columns contain occasions, alternatives and choices."""
+    """Return whether column names and cells are those of a long table of choices."""
     try:
         column_by_role = find_columns(frame, dict.fromkeys(LONG_ROLES))
         frame = _select_answered(frame, column_by_role, False)
@@ -292,7 +292,7 @@ def read_occasion_counts(
     occasion: np.ndarray,
     name: Callable[[int], str],
 ) -> np.ndarray:
-    """Read the count of each row's occasion; raise unless it is constant within the occasion."""
+    """Read the count of each row's choice occasion; raise if rows of one differ."""
     import pandas as pd
 
     if count is None:
@@ -313,7 +313,7 @@ def read_occasion_counts(
 def _read_chosen(
     frame: "pd.DataFrame", name: str, alternative: np.ndarray, option_labels: tuple[str, ...]
 ) -> np.ndarray:
-    """Return whether each row is the chosen alternative, shape (rows,)."""
+    """Return whether each row's option was chosen, shape (rows,), from marks or labels."""
     # It is marked by 1, or by the label of the chosen alternative in every row of an occasion.
     series = get_column(frame, name)
     is_yes, is_wrong = classify_yes_no(series)

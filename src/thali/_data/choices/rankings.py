@@ -1,4 +1,4 @@
-"""Rankings in tables, and as successive choices: the best of all, the best of the rest, ..."""
+"""Reading rankings from lists and tables, and converting them to successive choices."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -49,7 +49,7 @@ NAMELESS = "ranking "
 
 
 def _name_rankings(count: int) -> tuple[str, ...]:
-    """Return names of unknown respondents: "ranking 1", "ranking 2", ..."""
+    """Return ("ranking 1", "ranking 2", ...) as names of unknown respondents."""
     return tuple(f"{NAMELESS}{k + 1}" for k in range(count))
 
 
@@ -98,7 +98,7 @@ _MAX_COLUMNS = 60  # columns that are searched for ranks
 
 
 class RankingColumns(NamedTuple):
-    """The columns of rankings."""
+    """Names and layout of the columns of a table of rankings."""
 
     # RANKS: one column per rank, with options; OPTIONS: one column per option, with ranks; LONG:
     # one row per option; TEXT: a column of rankings such as "a > b = c"
@@ -118,7 +118,7 @@ class RankingColumns(NamedTuple):
 def find_ranking_columns(
     frame: "pd.DataFrame", named_columns: Mapping[str, str | None], unranked: str
 ) -> RankingColumns | None:
-    """Find the columns of rankings by their names, or by their cells; None if there are none.
+    """Find the columns of rankings by names or cells; None if there are none.
 
     `given` are the known names of option, rank, respondent and count. If unnamed options are worse,
     an empty column is an option without ranks.
@@ -148,7 +148,7 @@ def find_ranking_columns(
 
 
 def _find_text_separator(name: str, column: Any) -> str:
-    """Return the separator in a column of rankings such as "a > b = c" or "a, b, c"; else ""."""
+    """Return the separator in texts such as "a > b = c" or "a, b, c"; else ""."""
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(column.dtype):
@@ -178,12 +178,12 @@ def _find_text_separator(name: str, column: Any) -> str:
 
 
 def _split_list(text: str, separator: str) -> list[str]:
-    """Return the labels between separators, without blanks around them."""
+    """Split a text at a separator into stripped labels."""
     return [label.strip() for label in text.split(separator)]
 
 
 def _split_ranking(text: str, separator: str = BEFORE) -> list[list[str]]:
-    """Split a ranking such as "a > b = c" into groups of tied options, the best first."""
+    """Split "a > b = c" into [["a"], ["b", "c"]], the best first."""
     if not text:
         return []
     if separator != BEFORE:
@@ -197,7 +197,7 @@ def require_ranking_columns(
     named_columns: Mapping[str, str | None],
     unranked: str,
 ) -> RankingColumns:
-    """Find the columns of rankings in a layout; raise if there are none."""
+    """Find the columns of rankings in a given or any layout; raise if there are none."""
     check_columns(frame, named_columns.values())
     columns_found = find_ranking_columns(frame, named_columns, unranked)
     if layout in (RANKS, OPTIONS) and (columns_found is None or columns_found.shape != layout):
@@ -221,7 +221,7 @@ def require_ranking_columns(
 
 
 def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
-    """Match columns named rank1, rank2, ...; 1st, ...; first choice, ...; or toppings[1], ..."""
+    """Return columns named by rank (rank1, rank2; 1st, 2nd), in the order of rank."""
     # Plain numbers are not names of ranks.
     stems: dict[tuple[str, str], list[str]] = {}
     columns_by_question: dict[str, dict[str, str]] = {"": {}}
@@ -254,7 +254,7 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
 
 
 def _has_distinct_cells(frame: "pd.DataFrame", columns: list[str]) -> bool:
-    """Return whether no row contains a label twice, and some labels occur in several columns."""
+    """Return whether rows have no repeated labels but columns share some, as in rankings."""
     rows = [
         [cell for cell in row if cell]
         for row in zip(*read_labels(frame, tuple(columns)), strict=True)
@@ -264,7 +264,7 @@ def _has_distinct_cells(frame: "pd.DataFrame", columns: list[str]) -> bool:
 
 
 def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: bool) -> list[str]:
-    """Return the longest run of columns that contain ranks 1, 2, ... in most rows."""
+    """Return the longest run of columns whose rows contain the ranks 1, 2, ..."""
     import pandas as pd
 
     empty_columns = {name for name in names if frame[name].isna().to_numpy().all()}
@@ -288,13 +288,13 @@ def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: b
 
 
 def _contains_ordinals(column: Any) -> bool:
-    """Return whether all cells are texts such as "1st choice"."""
+    """Return whether all cells are ordinals such as "1st choice"."""
     cells = column.dropna().unique()[:_MAX_COLUMNS]
     return len(cells) > 0 and all(isinstance(c, str) and _parse_rank(c) is not c for c in cells)
 
 
 def is_ranking(ranks: np.ndarray, has_ties: bool = False) -> np.ndarray:
-    """Return whether each row contains ranks 1, ..., m (m >= 2), and 0 for other options.
+    """Return whether each row consists of the ranks 1, ..., m (m >= 2) and zeros.
 
     With ties the ranks are 1, 2, 2, 4, and not all equal.
     """
@@ -309,7 +309,7 @@ def is_ranking(ranks: np.ndarray, has_ties: bool = False) -> np.ndarray:
 
 
 def describe_layout(columns: RankingColumns) -> str:
-    """Describe the columns."""
+    """Describe in words how a table's columns contain rankings."""
     first_column, last_column = columns.columns[0], columns.columns[-1]
     if columns.shape == LONG:
         return (
@@ -324,7 +324,7 @@ def describe_layout(columns: RankingColumns) -> str:
 
 
 def read_labels(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str]]:
-    """Return the texts of these columns, by column."""
+    """Return the texts of each of these columns as a list."""
     return [list_texts(frame, name) for name in columns]
 
 
@@ -333,7 +333,7 @@ WORSE, ABSENT = "worse", "absent"  # meanings of an option that a ranking does n
 
 
 class Rankings(NamedTuple):
-    """Rankings as option indices and ranks, with their counts and respondents."""
+    """Rankings as pairs of arrays (option indices, ranks), with counts and respondents."""
 
     labels: tuple[str, ...]
     # options of each ranking, the best first, and their ascending ranks
@@ -346,7 +346,7 @@ class Rankings(NamedTuple):
 
 
 def read_ranking_list(rankings: Iterable[Any], labels: Any) -> Rankings:
-    """Read rankings from sequences of labels, the best first."""
+    """Encode rankings given as sequences of labels, the best first."""
     groups = [_read_sequence(k, ranking) for k, ranking in enumerate(rankings)]
     if not groups:
         raise DataError("The list is empty; give at least one ranking.")
@@ -362,12 +362,12 @@ def read_ranking_list(rankings: Iterable[Any], labels: Any) -> Rankings:
 
 
 def _describe_ranking(number: int) -> str:
-    """Describe a ranking by its number, counted from 1."""
+    """Return "ranking N" for an error message, N counted from 1."""
     return f"ranking {number + 1}"
 
 
 def _read_sequence(number: int, ranking: Any) -> list[list[str]]:
-    """Read a ranking as groups of tied options, the best first."""
+    """Convert one ranking to groups of tied labels, the best first."""
     if isinstance(ranking, str) and _RANKING.fullmatch(ranking):
         return _split_ranking(ranking)
     if isinstance(ranking, str) or not isinstance(ranking, Sequence | np.ndarray):
@@ -386,7 +386,7 @@ def _read_sequence(number: int, ranking: Any) -> list[list[str]]:
 def read_ranking_frame(
     frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: bool, unranked: str
 ) -> Rankings:
-    """Read rankings from a table.
+    """Read rankings from a table with these columns.
 
     A ranking with count 0 only adds its options to the labels.
     """
@@ -394,7 +394,7 @@ def read_ranking_frame(
         return _read_long_rankings(frame, columns, labels, weights)
 
     def name(number: int) -> str:
-        """Describe a ranking by its row."""
+        """Describe a ranking by its table row, for an error message."""
         return f"row {frame.index[number]}"
 
     count = read_counts(frame, columns.count, weights)
@@ -436,7 +436,7 @@ def read_ranking_frame(
 
 
 def _cut_row(row: int, cells: tuple[str, ...], columns: tuple[str, ...], name: Any) -> list[str]:
-    """Return the options of a row up to the last one; raise if there is a gap."""
+    """Return a row's labels up to the last one; raise DataError for a gap."""
     filled = [k for k, text in enumerate(cells) if text]
     if not filled:
         return []
@@ -450,7 +450,7 @@ def _cut_row(row: int, cells: tuple[str, ...], columns: tuple[str, ...], name: A
 
 
 def _strip_question(columns: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the options in names such as "Rank the toppings [Ham]", or the names."""
+    """Return "Ham" for columns such as "Rank the toppings [Ham]"; else the names."""
     matches = [_BRACKETED.fullmatch(name) for name in columns]
     if None in matches or len({match and match[1] for match in matches}) > 1:
         return tuple(map(format_label, columns))
@@ -458,7 +458,7 @@ def _strip_question(columns: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _parse_ranks(frame: Any) -> Any:
-    """Return the frame with numbers for texts such as "1st choice"."""
+    """Return the table with ordinals such as "1st choice" replaced by numbers."""
     texts = {
         name: column.map(_parse_rank)
         for name, column in frame.items()
@@ -468,7 +468,7 @@ def _parse_ranks(frame: Any) -> Any:
 
 
 def _parse_rank(cell: Any) -> Any:
-    """Return the rank in a text such as "1st choice" or "Rank 2"; other cells unchanged."""
+    """Return the number in an ordinal such as "1st choice"; other cells unchanged."""
     if not isinstance(cell, str):
         return cell
     text = simplify_name(cell)
@@ -484,7 +484,7 @@ def _parse_rank(cell: Any) -> Any:
 
 
 def _read_ranks(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
-    """Read ranks (rows, options), NaN or 0 where there are none."""
+    """Read a table of ranks (rows, options); NaN or 0 where an option is unranked."""
     k = len(columns)
     cells = _parse_ranks(frame.loc[:, list(columns)]).to_numpy(dtype=object)
     return check_numbers(
@@ -493,7 +493,7 @@ def _read_ranks(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
 
 
 def _refuse_zeros(zeros: np.ndarray) -> None:
-    """Raise if every ranking has one rank 0, which may mean best or not ranked."""
+    """Raise DataError if every ranking has one rank 0, which is ambiguous."""
     if len(zeros) and (zeros == 1).all():
         raise DataError(
             "Every ranking has a rank 0, but ranks start at 1 for the best option. If 0 means"
@@ -504,7 +504,7 @@ def _refuse_zeros(zeros: np.ndarray) -> None:
 def _sort_by_rank(
     number: int, ranks: np.ndarray, options: np.ndarray, names: tuple[str, ...], name: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sort the ranked options by rank, and return them and their ranks."""
+    """Return a ranking's options and ranks, the best first; raise for invalid ranks."""
     ranked = np.flatnonzero(np.nan_to_num(ranks) != 0)
     distinct_ranks, rank_counts = np.unique(ranks[ranked], return_counts=True)
     single_ranks = distinct_ranks[rank_counts == 1]  # tied options may have the mean of their ranks
@@ -522,7 +522,7 @@ def _sort_by_rank(
 def _read_long_rankings(
     frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: bool
 ) -> Rankings:
-    """Read rankings from a table with one row per ranked option."""
+    """Read rankings from a long table, one row per ranked option."""
     option, rank = columns.columns
     alternative, names = encode_column(frame, option, labels)
     key_columns = list(filter(None, (columns.respondent, columns.group)))
@@ -538,7 +538,7 @@ def _read_long_rankings(
     )
 
     def name(number: int) -> str:
-        """Describe a ranking by its respondent and group."""
+        """Describe a ranking by respondent and group, for an error message."""
         row = first_rows[number]
         cells = [f"{column} {format_label(frame[column].iloc[row])!r}" for column in key_columns]
         if not cells:
@@ -581,7 +581,7 @@ def _read_long_rankings(
 def _encode_rankings(
     rankings: list[list[list[str]]], labels: Any, name: Any
 ) -> tuple[tuple[str, ...], list[tuple[np.ndarray, np.ndarray]]]:
-    """Encode rankings: all labels, and each ranking's option indices with their ranks."""
+    """Encode rankings of labels as (option indices, ranks); return all labels too."""
     orders = [[label for group in groups for label in group] for groups in rankings]
     named_labels = [label for order in orders for label in order]
     names = choose_labels(labels, named_labels)
@@ -603,7 +603,7 @@ def _encode_rankings(
 
 
 def count_empty(rankings: Rankings, unranked: str) -> int:
-    """Return the number of rankings in which no option comes before another."""
+    """Count the rankings that order no two options."""
     min_ranked = 0
     if unranked == WORSE:  # fewer options are before the others
         min_ranked = len(rankings.labels)
@@ -614,7 +614,7 @@ def count_empty(rankings: Rankings, unranked: str) -> int:
 
 
 def convert_rankings(ranked: Rankings, unranked: str) -> RawOccasions:
-    """Convert rankings to choices; a choice from one option is skipped."""
+    """Convert rankings to successive choices: the best of all, then of the rest."""
     alternatives, chosen, occasions, ranking_indices = [], [], [], []
     all_options = np.arange(len(ranked.labels))
     _check_memory(ranked, unranked)
@@ -652,7 +652,7 @@ def convert_rankings(ranked: Rankings, unranked: str) -> RawOccasions:
 
 
 def _check_memory(rankings: Rankings, unranked: str) -> None:
-    """Raise if the choices would not fit into memory."""
+    """Raise DataError if the choices from these rankings would not fit in memory."""
     # A ranking of 10,000 options is 10,000 choices from 5,000 options on average.
     n_named = np.array([len(order) for order, _ in rankings.orders])
     n_shown = (n_named * (n_named + 1) // 2).sum()
@@ -667,7 +667,7 @@ def _check_memory(rankings: Rankings, unranked: str) -> None:
 
 
 def describe_rankings(rankings: Rankings, columns: RankingColumns, unranked: str) -> str:
-    """Describe how rankings were read."""
+    """Return a sentence on number, layout and unranked options of the rankings read."""
     description = describe_layout(columns) + describe_columns(columns.count, columns.respondent)
     n_rankings = format_plural(simplify_number(rankings.count.sum()), "ranking")
     description += f"; {n_rankings} of {len(rankings.labels):,} options"

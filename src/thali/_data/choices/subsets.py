@@ -1,4 +1,4 @@
-"""Parts of choices by person or group, and merged choices."""
+"""Subsets of `Choices` by respondent or group, and merged `Choices`."""
 
 from collections.abc import Sequence
 from itertools import count
@@ -77,7 +77,7 @@ def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
 
 
 def select_rows(data: "Choices", rows: np.ndarray, people: np.ndarray | None = None) -> "Choices":
-    """Select choices and their sets, with all options.
+    """Return the choices in these rows, with only their sets but all options.
 
     The choices belong to `people` (indices), or to unknown respondents.
     """
@@ -98,7 +98,7 @@ def select_rows(data: "Choices", rows: np.ndarray, people: np.ndarray | None = N
 
 
 def list_row_members(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
-    """List all members of each row's set: the row, and the index in `members`."""
+    """Return (row, index in `members`) of each option offered in each row."""
     set_index = data.set_of[data.choice]
     size = data.sizes[set_index]
     row = np.repeat(np.arange(set_index.size), size)
@@ -114,7 +114,7 @@ def select_choices(
     *,
     times: np.ndarray,
 ) -> "Choices":
-    """Build choices from respondents and indices in `members`, keeping only their sets."""
+    """Build `Choices` from answers to some of the sets; other sets are dropped."""
     sets, set_index = np.unique(data.set_of[choice], return_inverse=True)
     start = part_bounds(data.sizes[sets])
     members = data.members[np.isin(data.set_of, sets)]
@@ -128,7 +128,7 @@ def select_choices(
 
 
 def drop_tied_sets(data: "Choices") -> "Choices":
-    """Return the choices of single options; a DataError if there are none."""
+    """Return only the choices of a single option; raise DataError if all are ties."""
     if not data.n_ties:
         return data
     is_single = data.n_tied[data.set_of[data.choice]] == 1
@@ -142,7 +142,7 @@ def drop_tied_sets(data: "Choices") -> "Choices":
 
 
 def build_member_rows(data: "Choices") -> ReportRows:
-    """Build one report row for each member of each set."""
+    """Build the rows of a predictive check: one per offered option of each set."""
     offered = np.array([", ".join(members) for members in data.sets], dtype=str)[data.set_of]
     names = {"alternative": np.array(data.labels)[data.members], "offered": offered}
     report_rows = build_report_rows(MEMBER, np.arange(len(data.members)), names, data.n_sets)
@@ -150,7 +150,7 @@ def build_member_rows(data: "Choices") -> ReportRows:
 
 
 def build_option_rows(data: "Choices") -> ReportRows:
-    """Build report rows for how often each offered option was the best, and the worst."""
+    """Build the rows of a predictive check: each option's counts as best and as worst."""
     from scipy.sparse import csr_array
 
     answers, n = list_possible_answers(data.start), data.n_options
@@ -169,7 +169,7 @@ def build_option_rows(data: "Choices") -> ReportRows:
 
 
 def _require_respondents(data: "Choices") -> None:
-    """Raise a `DataError` if the respondents are unknown."""
+    """Raise DataError if the choices do not identify respondents."""
     if not data.respondents:
         raise DataError(
             "These choices do not identify respondents; read them again and name the column of"
@@ -180,7 +180,7 @@ def _require_respondents(data: "Choices") -> None:
 def together(
     data: "Choices", other_data: "Sequence[Choices]", labels: tuple[str, ...]
 ) -> "Choices":
-    """Merge the choices of several data sets, for these options.
+    """Merge several `Choices`; `labels` contains the options of all.
 
     Respondents are kept if all know them. The same name is the same person; rankings without
     respondents belong to different people.
@@ -202,7 +202,7 @@ def together(
 
 
 def _merge_respondents(parts: "Sequence[Choices]") -> RowRespondents:
-    """Merge the respondents of all parts, or return unknown ones if a part lacks them."""
+    """Concatenate the row respondents of several `Choices`; unknown if any lacks them."""
     if not all(part.respondents and (part.respondent >= 0).all() for part in parts):
         return RowRespondents((), np.full(sum(len(part.choice) for part in parts), -1), None)
     respondents_of_parts = [
@@ -258,7 +258,7 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
 def _merge_occasions(
     parts: "Sequence[Choices]", labels: tuple[str, ...], respondent: np.ndarray
 ) -> tuple[Any, ...]:
-    """Merge the sets and choices of all parts, for these options."""
+    """Concatenate the sets and choices of several `Choices`, recoded to `labels`."""
     option_indices = index_labels(labels)
     occasion, alternative, marks_by_part, times, n_occasions = [], [], [], [], 0
     for part in parts:

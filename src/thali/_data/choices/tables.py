@@ -1,4 +1,4 @@
-"""Choices from tables: occasions become distinct sets with counts."""
+"""Constructors of `Choices` from tables, and counting of equal choices."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -181,7 +181,7 @@ def read_rankings(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "tuple[Choices, str]":
-    """Read the choices in rankings, and describe how they were read."""
+    """Convert rankings to `Choices`; also return a sentence on how they were read."""
     check_allowed("unranked", unranked, (ABSENT, WORSE))
     check_allowed("layout", layout, (None, *SHAPES))
     if hasattr(rankings, "columns") or hasattr(rankings, "__arrow_c_stream__"):
@@ -268,7 +268,7 @@ def from_best_worst(
 
 
 def build_choice_fields(rows: RawOccasions) -> tuple[Any, ...]:
-    """Check occasions, count equal ones, and return the fields of `Choices`.
+    """Check choice occasions, count equal ones, and return the fields of `Choices`.
 
     Raise a DataError for fewer than two options.
     """
@@ -283,7 +283,7 @@ def build_choice_fields(rows: RawOccasions) -> tuple[Any, ...]:
 
 
 def aggregate_occasions(rows: RawOccasions) -> Arrays:
-    """Check every occasion, and count the choices of each respondent from each set."""
+    """Check each choice occasion, then count choices by respondent and set."""
     order = np.lexsort((rows.alternative, rows.occasion))
     occasion, alternative = rows.occasion[order], rows.alternative[order]
     chosen, count = rows.chosen[order], rows.count[order]
@@ -338,7 +338,7 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
 def count_choices(
     occasion: Any, alternative: Any, all_marks: list[Any], respondent: Any, counts: Any
 ) -> Arrays:
-    """Count the choices of occasions whose alternatives ascend.
+    """Count equal choices, given rows sorted by occasion and option.
 
     Occasions of one size are counted together, as rows of an array. `all_marks` are the marks of
     the best, and of the worst.

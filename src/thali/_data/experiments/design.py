@@ -1,4 +1,4 @@
-"""The fitted data that predictions and reports require."""
+"""The parts of a choice experiment's data that predictions and reports need after the fit."""
 
 import json
 from typing import TYPE_CHECKING, NamedTuple
@@ -28,7 +28,7 @@ _DIMENSIONS = {
 
 
 class ExperimentDesign(NamedTuple):
-    """Respondents, tasks, seen products, and the scheme for reading new tasks."""
+    """Respondents, products seen and attribute scheme of the fitted choice experiment."""
 
     scheme: "Scheme"
     respondents: tuple[str, ...]
@@ -44,29 +44,29 @@ class ExperimentDesign(NamedTuple):
 
     @property
     def inside(self) -> int:
-        """Position of the attribute "inside", which marks products; -1 if there is none."""
+        """Index of the attribute "inside" (a product, not "none"); -1 without it."""
         if self.scheme.has_inside:
             return 0
         return -1
 
     @property
     def never_missing(self) -> np.ndarray:
-        """Whether each attribute is present in every product."""
+        """Whether each attribute has a level in every product, shape (attributes,)."""
         return np.all(self.products >= 0, axis=0)
 
     def _facts(self) -> Facts:
-        """Return names and values that describe the design in a report."""
+        """Return (name, text) facts about the experiment for a report."""
         return list_experiment_facts(self)
 
     def observed(self) -> "xarray.Dataset":
-        """Return the group `observed_data` of a posterior."""
+        """Return the observed choices as the posterior's group `observed_data`."""
         import xarray as xr
 
         description = {"description": "position of the chosen alternative in its task"}
         return xr.Dataset({"chosen": ("task", self.chosen, description)})
 
     def to_dataset(self) -> "xarray.Dataset":
-        """Return the group `constant_data` of a posterior."""
+        """Return the design as the posterior's group `constant_data`."""
         import xarray as xr
 
         variables = {name: (names, getattr(self, name)) for name, names in _DIMENSIONS.items()}
@@ -80,7 +80,7 @@ class ExperimentDesign(NamedTuple):
 
 
 def build_design(data: "ChoiceExperiment") -> ExperimentDesign:
-    """Copy the design from the data."""
+    """Copy the design (respondents, tasks, products, scheme) from the data."""
     return ExperimentDesign(
         data.scheme,
         tuple(data.respondents),
@@ -89,7 +89,7 @@ def build_design(data: "ChoiceExperiment") -> ExperimentDesign:
 
 
 def read_design(dataset: "xarray.Dataset") -> ExperimentDesign:
-    """Read the design that `ExperimentDesign.to_dataset` wrote."""
+    """Read the design from the posterior's group `constant_data`."""
     from .scheme import Scheme
 
     return ExperimentDesign(
@@ -100,7 +100,7 @@ def read_design(dataset: "xarray.Dataset") -> ExperimentDesign:
 
 
 def list_experiment_facts(data: "ChoiceExperiment | ExperimentDesign") -> Facts:
-    """Return names and values that describe an experiment in a report."""
+    """Return (name, text) facts about an experiment for a report."""
     is_none = data.scheme.find_none_products(data.products)
     none_fact = ()
     if data.scheme.none:
@@ -120,5 +120,5 @@ def list_experiment_facts(data: "ChoiceExperiment | ExperimentDesign") -> Facts:
         ("Alternatives per task", format_value_range(np.diff(data.first_row))),
         ("Different products", f"{len(data.products) - int(is_none.sum()):,}"),
         *none_fact,
-        *data.scheme.described(),
+        *data.scheme.describe_attributes(),
     )

@@ -1,4 +1,4 @@
-r"""Dual-response none: which product, and then whether it would be bought at all.
+r"""Dual-response none: after each choice, the respondent states whether they would buy it.
 
 A respondent with utilities :math:`U_j = u_j + \varepsilon_j` and :math:`U_0` of buying nothing
 takes the best product, and buys it if it is better than nothing. How good the best of several
@@ -53,10 +53,10 @@ def add_no_choice(
     columns: tuple[str, str | None, str],
     bought: str,
 ) -> tuple["pd.DataFrame", str]:
-    """Add the no-choice option to each task, and repeat tasks without a purchase without it.
+    """Add a no-choice row to each task; return the table and its alternatives' column.
 
-    Return the table and its column of alternatives. `task` is the task of each row, and `picked`
-    whether it was chosen; `columns` are the columns of tasks, alternatives and choices.
+    Tasks without a purchase are repeated without that row. `task` is the task of each row, and
+    `picked` whether it was chosen; `columns` are the columns of tasks, alternatives and choices.
     """
     import pandas as pd
 
@@ -92,7 +92,7 @@ def add_no_choice(
 
 
 def _choose_suffix(labels: set[str]) -> str:
-    """Return a suffix for repeated tasks that no other task has."""
+    """Return a suffix for the names of repeated tasks that no task name ends with."""
     ending = f" ({FORCED})"
     while any(label.endswith(ending) for label in labels):
         ending += "'"
@@ -102,7 +102,7 @@ def _choose_suffix(labels: set[str]) -> str:
 def _check_bought_answers(
     answers: np.ndarray, task: np.ndarray, frame: "pd.DataFrame", name: str, bought: str
 ) -> None:
-    """Raise if an answer is not yes or no, or differs within a task."""
+    """Raise DataError if a `bought` answer is not yes or no, or differs within a task."""
     is_known = np.isin([text.casefold() for text in answers], [*YES, *NO])
     first_rows = np.unique(task, return_index=True)[1]
     differs = answers != answers[first_rows][np.unique(task, return_inverse=True)[1]]

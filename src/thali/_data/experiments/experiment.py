@@ -1,4 +1,4 @@
-"""Choice experiments: choices among products that attributes describe."""
+"""The data class `ChoiceExperiment`: choices among products described by attributes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.ndarray:
-    """Return whether each task is held out.
+    """Return whether each task is held out, from a number, share or list of tasks.
 
     Held out are the last tasks of every respondent, random tasks, or marked tasks.
     """
@@ -59,7 +59,7 @@ def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) ->
 def select_held_respondents(
     data: "ChoiceExperiment", respondents: Any, random_seed: Any
 ) -> np.ndarray:
-    """Return whether each task belongs to a held-out respondent, random or listed."""
+    """Return whether each task's respondent is held out, at random or by name."""
     if is_integer(respondents):
         number = check_integer("respondents", respondents, 1)
         people = np.random.default_rng(build_seed_sequence(random_seed)).permutation(
@@ -89,7 +89,7 @@ def select_held_respondents(
 
 
 def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
-    """One row an alternative, under the names that the columns had when the data were read."""
+    """Build a table with one row per alternative, with the original column names."""
     import pandas as pd
 
     scheme = data.scheme
@@ -122,7 +122,7 @@ def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
 def _write_cells(
     attribute: Attribute, codes: np.ndarray, is_none: np.ndarray, label: str | None
 ) -> "pd.Categorical | np.ndarray":
-    """Return a categorical column of labels, or the texts of a measured attribute."""
+    """Return an attribute's column of labels for the long table."""
     # Rows of the no-choice option contain its label, or are empty without a label.
     import pandas as pd
 
@@ -413,7 +413,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
 
     @classmethod
     def _from_arrays(cls, arrays_read: "ExperimentArrays") -> "ChoiceExperiment":
-        """Build the experiment from arrays; equal products are merged."""
+        """Build the experiment from checked arrays; equal products are merged."""
         products, row_product = np.unique(arrays_read.products_of_rows, axis=0, return_inverse=True)
         arrays = (
             arrays_read.first_task,
@@ -429,7 +429,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         )
 
     def _freeze(self, *fields: Any) -> "ChoiceExperiment":
-        """Set the fields once; copy arrays that belong to other objects."""
+        """Set the fields in the order of `_FIELDS`; arrays of other objects are copied."""
         owned = list(fields)
         for k, field in enumerate(fields):
             if isinstance(field, np.ndarray) and not field.flags.owndata:
@@ -448,14 +448,16 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         return ", ".join(parts)
 
     def __repr__(self) -> str:
-        return "\n  ".join([f"ChoiceExperiment({self})", *map(": ".join, self.scheme.described())])
+        return "\n  ".join(
+            [f"ChoiceExperiment({self})", *map(": ".join, self.scheme.describe_attributes())]
+        )
 
     def _details(self) -> Facts:
-        """Return the facts that a notebook shows in addition to the size."""
-        return *self.scheme.described(), *list_people_facts(self.people)
+        """Return (name, labels) facts that a notebook shows below the size."""
+        return *self.scheme.describe_attributes(), *list_people_facts(self.people)
 
     def _facts(self) -> Facts:
-        """Return names and values that describe the experiment in a report."""
+        """Return (name, text) facts about the experiment for a report."""
         columns = list_name_facts("Respondent characteristics", list_differing_columns(self.people))
         return *list_experiment_facts(self), *columns
 
@@ -470,7 +472,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
             A line, and one for each attribute; levels in alphabetical order are separated by
             commas. One more names the columns of people, if there are any that differ.
         """
-        lines = [str(self), *map(": ".join, self.scheme.described())]
+        lines = [str(self), *map(": ".join, self.scheme.describe_attributes())]
         if differing := list_differing_columns(self.people):
             lines.append(f"respondent columns: {shorten(differing, 12)}")
         return "\n".join(lines)

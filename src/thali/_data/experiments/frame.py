@@ -1,4 +1,4 @@
-"""A choice experiment from a long table: one row per alternative of a task."""
+"""Reading a choice experiment from a long table, one row per alternative of a task."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -68,25 +68,25 @@ _MARKS = {"0", "1", "True", "False", "true", "false"}  # cells of a column of no
 
 
 class RowLabels(NamedTuple):
-    """The labels of each row: person, task and alternative."""
+    """Labels of each row's respondent, task and alternative."""
 
     person: np.ndarray
     task: np.ndarray
     alternative: np.ndarray | None
 
     def where(self, row: int) -> str:
-        """Describe the position of a row."""
+        """Describe a row by alternative, task and respondent, for an error message."""
         if self.alternative is None:
             return self.where_task(row)
         return f"of alternative {self.alternative[row]!r} {self.where_task(row)}"
 
     def where_task(self, row: int) -> str:
-        """Describe the task of a row."""
+        """Describe a row by task and respondent, for an error message."""
         return f"in task {self.task[row]!r} of respondent {self.person[row]!r}"
 
 
 class TaskTable(NamedTuple):
-    """A long table of tasks, and the columns of its roles."""
+    """A long table of tasks, and the names of its main columns."""
 
     frame: "pd.DataFrame"
     respondent: str
@@ -96,11 +96,11 @@ class TaskTable(NamedTuple):
 
     @property
     def roles(self) -> set[str | None]:
-        """The columns of the roles."""
+        """Names of the columns of respondent, task, alternative and choice."""
         return {self.respondent, self.task, self.alternative, self.chosen}
 
     def read_labels(self) -> RowLabels:
-        """Read the labels of each row."""
+        """Read the respondent, task and alternative of each row."""
         labels = None
         if self.alternative is not None:
             labels = _read_labels(self.frame, self.alternative)
@@ -109,12 +109,12 @@ class TaskTable(NamedTuple):
         )
 
     def read_chosen(self) -> np.ndarray:
-        """Return whether each row is the chosen alternative."""
+        """Return whether each row's alternative was chosen, shape (rows,)."""
         return read_chosen_rows(self.frame, self.chosen, self.read_labels())
 
 
 class AttributeSettings(NamedTuple):
-    """The user's settings for attributes."""
+    """Attribute arguments of the user: names, levels, bins, words for missing."""
 
     names: list[str] | None  # None: all columns without another role
     levels: dict[str, Any]
@@ -123,14 +123,14 @@ class AttributeSettings(NamedTuple):
 
     @property
     def declared(self) -> set[str]:
-        """The attributes with levels or bins."""
+        """Names of attributes with given levels or bins."""
         return {*self.levels, *self.bins}
 
 
 def find_none_condition(
     frame: "pd.DataFrame", none: Any, alternative: str | None
 ) -> tuple[tuple[str, str], ...]:
-    """Return the columns and labels that identify the no-choice option."""
+    """Return (column, label) pairs that identify the rows of the no-choice option."""
     if none is None:
         return ()
     if isinstance(none, Mapping):
@@ -171,7 +171,7 @@ def find_none_condition(
 def build_absent_none_error(
     condition: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alternative: str | None
 ) -> Message:
-    """Build the error for a no-choice option that no row contains."""
+    """Build the error message for a `none` that matches no row."""
     name, label = condition[0]
     texts = [text for text in encode_texts(get_column(frame, name))[1] if text]
     if len(condition) == 1 and name == alternative:
@@ -185,7 +185,7 @@ def build_absent_none_error(
 
 
 class BareRows(NamedTuple):
-    """Rows without attributes, at most one per task."""
+    """Rows (at most one per task) without attribute levels."""
 
     rows: np.ndarray  # (rows,) bool
     lacking: np.ndarray  # (names,) whether these rows, and no others, lack the column
@@ -195,7 +195,7 @@ class BareRows(NamedTuple):
 def _find_bare_rows(
     frame: "pd.DataFrame", names: list[str], rows: RowLabels, text: str
 ) -> BareRows | None:
-    """Find rows in which several attributes, or the only one, contain this text; else None."""
+    """Find rows, at most one per task, whose attributes all contain `text`; else None."""
     # No other row may contain the text in these attributes.
     matches = []
     for name in names:
@@ -222,7 +222,7 @@ def _find_bare_rows(
 def recognise_none(
     frame: "pd.DataFrame", names: list[str], rows: RowLabels, alternative: str | None
 ) -> tuple[tuple[str, str], ...]:
-    """Recognise the no-choice option by its label, or by zeros in all attributes.
+    """Recognise the no-choice rows; return (column, label) pairs that identify them.
 
     Zeros count in the same alternative of every task, as in Sawtooth's files. Raise if rows only
     seem to be the no-choice option.
@@ -262,7 +262,7 @@ def recognise_none(
 
 
 def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.ndarray:
-    """Return whether each row is the chosen alternative; `rows` are the row labels."""
+    """Return whether each row's alternative was chosen, from marks or labels."""
     codes, texts = encode_texts(get_column(frame, name))
     value_by_text = {
         text: int(text.casefold() in YES) for text in texts if text.casefold() in (*YES, *NO)
@@ -287,7 +287,7 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.nd
 
 
 def _find_single_rows(rows: RowLabels) -> np.ndarray:
-    """Return whether each row is the only one of its task; raise if most tasks have one row."""
+    """Return which rows are alone in their task; raise if most tasks have one row."""
     task = number_tasks(rows.person, rows.task)
     sizes = np.bincount(task)
     is_single = sizes[task] == 1
@@ -309,7 +309,7 @@ _POSITION_NAMES = ("package", "bundle", "profile", "card", "option", "item", "pr
 
 
 def _find_position_column(table: TaskTable) -> str | None:
-    """Return a column such as Package that numbers the products of each task, or None."""
+    """Return a column that only numbers the products within tasks, or None."""
     names = map_plain_names(map(str, table.frame.columns))
     columns = [names[name] for name in _POSITION_NAMES if name in names]
     if not columns:
@@ -320,7 +320,7 @@ def _find_position_column(table: TaskTable) -> str | None:
 
 
 class ExperimentArrays(NamedTuple):
-    """The arrays of a `ChoiceExperiment`, in its order of rows."""
+    """Arrays of a `ChoiceExperiment`, sorted by respondent and task."""
 
     scheme: Scheme
     respondents: tuple[str, ...]
@@ -345,7 +345,7 @@ def read_experiment(
     inside: bool,
     bought: str | None,
 ) -> ExperimentArrays:
-    """Check the table, and encode respondents, tasks, alternatives and levels.
+    """Check a long table; encode respondents, tasks, products and choices as arrays.
 
     See `from_frame`.
     """
@@ -369,7 +369,7 @@ def read_experiment(
     _refuse_idle_respondents(get_column(frame, table.respondent), rows.person, table.respondent)
     scheme, is_none = _read_scheme(table, rows, settings, none, inside)
     picked = read_chosen_rows(frame, table.chosen, rows)
-    choices = _sort_rows(scheme, rows, scheme.products(frame, rows.where), picked, is_none)
+    choices = _sort_rows(scheme, rows, scheme.encode_products(frame, rows.where), picked, is_none)
     is_guessed = settings.names is None
     choices, constant = _drop_constant_attributes(
         choices, settings.declared.union(dict(scheme.none)), is_guessed
@@ -399,7 +399,7 @@ def read_experiment(
 def _read_scheme(
     table: TaskTable, rows: RowLabels, settings: AttributeSettings, none: Any, inside: bool
 ) -> tuple[Scheme, np.ndarray]:
-    """Read the attributes; also return whether each row is the no-choice option."""
+    """Read attributes and levels; also return which rows are the no-choice option."""
     frame = table.frame
     none_condition = find_none_condition(frame, none, table.alternative)
     names = _list_attribute_names(frame, settings.names, table.roles, none_condition, none)
@@ -427,7 +427,7 @@ def _read_task_table(
     settings: AttributeSettings,
     bought: str | None,
 ) -> TaskTable:
-    """Select the rows of offered alternatives in tasks with an answer."""
+    """Find the columns; keep the rows of offered alternatives in answered tasks."""
     respondent, task, alternative, chosen = columns
     frame = select_answered_rows(
         frame, [chosen], list(filter(None, [alternative])), task_columns=(respondent, task)
@@ -446,7 +446,7 @@ def _read_task_table(
 
 
 def _add_no_choice(table: TaskTable, bought: str) -> TaskTable:
-    """Add the no-choice option to each task, by the answers in the column `bought`."""
+    """Add a no-choice row to each task, using the answers in the column `bought`."""
     frame, task, rows = table.frame, table.task, table.read_labels()
     tasks, picked = number_tasks(rows.person, rows.task), table.read_chosen()
     if task == table.respondent:  # each respondent had one task, and now may have two
@@ -461,7 +461,7 @@ def _add_no_choice(table: TaskTable, bought: str) -> TaskTable:
 def _hide_none_level(
     attribute: Attribute, none_condition: tuple[tuple[str, str], ...]
 ) -> Attribute:
-    """Drop the declared level of the no-choice option, if one attribute identifies the option."""
+    """Drop the level that denotes the no-choice option from an attribute."""
     if len(none_condition) != 1 or none_condition[0][0] != attribute.name:
         return attribute
     none_label = none_condition[0][1]
@@ -471,7 +471,7 @@ def _hide_none_level(
 
 
 def _warn_about_holdouts() -> None:
-    """Warn that tasks marked as holdouts are fitted."""
+    """Warn that tasks marked as held out are used for the fit."""
     warn(
         DataWarning(
             f"Column {HELD_OUT!r} marks holdout tasks, but these tasks are fitted like all"
@@ -484,14 +484,14 @@ def _warn_about_holdouts() -> None:
 
 
 def _select_offered_rows(table: TaskTable, candidates: Iterable[str]) -> TaskTable:
-    """Return the rows of offered alternatives, without the columns of offers and row numbers."""
+    """Keep the rows of offered alternatives; drop columns of offers and row numbers."""
     frame = table.frame
     name_by_plain = map_plain_names(candidates)
     numbering = [name for name in name_by_plain.values() if is_row_number(get_column(frame, name))]
     available = next(
         (
             name
-            for name in AVAILABLE.each(name_by_plain)
+            for name in AVAILABLE.find_possible_columns(name_by_plain)
             if not classify_yes_no(get_column(frame, name))[1].any()
         ),
         None,
@@ -516,7 +516,7 @@ def _select_offered_rows(table: TaskTable, candidates: Iterable[str]) -> TaskTab
 def read_people(
     frame: "pd.DataFrame", other_columns: list[str], person: Any, title: str
 ) -> "pd.DataFrame | None":
-    """Build one row per respondent with the columns that are constant within each.
+    """Build a table of respondents from columns constant within each; None if there are none.
 
     Respondents are in order of first appearance.
     """
@@ -529,7 +529,7 @@ def read_people(
 
 
 def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, str | None, str]:
-    """Find the columns of respondent, task, alternative and choice, as named or recognised."""
+    """Find the columns of respondent, task, alternative and choice."""
     roles = (
         ("respondent", RESPONDENT_OF_TASKS, "identifies the respondent"),
         ("task", TASK, "numbers the tasks of a respondent"),
@@ -547,10 +547,10 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
         name_by_plain = map_plain_names(
             [n for n in names if n not in [str(w) for w in given_names if w is not None]]
         )
-        present = sorted(column_role.surely(name_by_plain), key=names.index)
+        present = sorted(column_role.find_certain_columns(name_by_plain), key=names.index)
         # which a table need not have, and brands are attributes
         if not present and role != "alternative":
-            present = list(column_role.each(name_by_plain))[:1]
+            present = list(column_role.find_possible_columns(name_by_plain))[:1]
         if len(present) > 1:
             raise DataError(
                 f"Columns {shorten(present)} could each contain the {role}; choose one with ",
@@ -580,7 +580,7 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
 
 
 def _read_labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
-    """Read a column of labels; raise if one is missing."""
+    """Read a column of labels as texts; raise DataError if a cell is empty."""
     texts = read_row_texts(get_column(frame, name))
     if (texts == "").any():
         row = int((texts == "").argmax())
@@ -592,7 +592,7 @@ def _read_labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
 
 
 def _refuse_idle_respondents(series: "pd.Series", person: np.ndarray, name: str) -> None:
-    """Raise if a categorical column names a respondent without rows."""
+    """Raise DataError if a categorical column lists a respondent without rows."""
     import pandas as pd
 
     if isinstance(series.dtype, pd.CategoricalDtype):
@@ -608,7 +608,7 @@ def _refuse_idle_respondents(series: "pd.Series", person: np.ndarray, name: str)
 
 
 def _list_named_attributes(attributes: Iterable[Any] | None) -> list[str] | None:
-    """Return the named attributes as text; None if they are all other columns."""
+    """Return the argument `attributes` as list of texts; None if not given."""
     if attributes is None:
         return None
     if isinstance(attributes, str):
@@ -626,7 +626,7 @@ def _list_attribute_names(
     none_condition: Any,
     none: Any,
 ) -> list[str]:
-    """List the columns that describe products."""
+    """Return the columns that are attributes, given or not used otherwise."""
     names = named_attributes
     if names is None:
         excluded = set(reserved)
@@ -648,7 +648,7 @@ def _list_attribute_names(
 
 
 def _convert_keys(mapping: Mapping[Any, Any] | None, argument: str) -> dict[str, Any]:
-    """Convert the keys of a mapping to text."""
+    """Return the mapping with its keys as texts; raise if it is no mapping."""
     if mapping is None:
         return {}
     if not isinstance(mapping, Mapping):
@@ -665,7 +665,7 @@ def _read_attributes(
     settings: AttributeSettings,
     describe_row: RowDescriber,
 ) -> list[Attribute]:
-    """Read the levels of all attributes; raise if `levels` or `bins` name another column."""
+    """Read the ordered levels of all attributes from their columns."""
     for argument, mapping in (("levels", settings.levels), ("bins", settings.bins)):
         for name in mapping:
             if name not in names:
@@ -683,7 +683,7 @@ def _read_attributes(
 
 
 def _list_missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, ...]]:
-    """Return the labels of each attribute that mean a product lacks it."""
+    """Return, for each attribute, the cells that mean a product lacks it."""
     if missing is None:
         return {}
     if not isinstance(missing, Mapping):
@@ -699,7 +699,7 @@ def _list_missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, 
 
 
 def _convert_labels(value: Any) -> tuple[str, ...]:
-    """Convert one label, or several, to a tuple of labels."""
+    """Convert one label, or several, to a tuple of texts."""
     if not is_list(value):
         return (format_label(value),)
     return tuple(map(format_label, value))
@@ -712,7 +712,7 @@ def _read_attribute(
     settings: AttributeSettings,
     describe_row: RowDescriber,
 ) -> Attribute:
-    """Read the levels of one attribute; `settings.missing` are its words for missing values."""
+    """Read the ordered levels of one attribute from its column."""
     _, levels, bins, missing = settings
     series = get_column(frame, name)
     codes, texts = encode_texts(series)
@@ -739,7 +739,7 @@ def _read_attribute(
 def _drop_constant_attributes(
     choices: ExperimentArrays, kept_names: set[str], guessed: bool
 ) -> tuple[ExperimentArrays, list[str]]:
-    """Drop attributes that are constant within every task, unless named; return their names."""
+    """Drop attributes constant within every task; return their names too."""
     # If attributes are guessed, ignore the no-choice option, which always differs from the others.
     is_compared = ~(choices.is_none & guessed)
     sizes = np.diff(choices.first_row)
@@ -770,7 +770,7 @@ def _drop_constant_attributes(
 
 
 def _check_attributes(attributes: Iterable[Attribute]) -> None:
-    """Raise if an attribute has a reserved name, or fewer than two levels."""
+    """Raise DataError if an attribute has a reserved name or fewer than two levels."""
     if INSIDE in [attribute.name for attribute in attributes]:
         raise DataError(
             f"The attribute name {INSIDE!r} is reserved for the utility of buying any product;"
@@ -790,7 +790,7 @@ def _check_attributes(attributes: Iterable[Attribute]) -> None:
 def _sort_rows(
     scheme: Scheme, rows: RowLabels, products: Any, picked: np.ndarray, is_none: np.ndarray
 ) -> ExperimentArrays:
-    """Sort rows by respondent and task, in order of first appearance, and check the tasks."""
+    """Sort rows by respondent and task, check the tasks, and return all arrays."""
     import pandas as pd
 
     person, people = pd.factorize(rows.person)
@@ -824,12 +824,12 @@ def _sort_rows(
 def _check_tasks(
     rows: RowLabels, order: Any, starts: Any, picked: Any, is_none: Any, sizes: Any, products: Any
 ) -> None:
-    """Check that tasks have one choice and at most one no-choice option."""
+    """Raise DataError unless each task has one choice and at most one no-choice option."""
     n_chosen = np.add.reduceat(picked.astype(int), starts)
     n_none = np.add.reduceat(is_none.astype(int), starts)
 
     def place(is_wrong: np.ndarray) -> str:
-        """Describe the task of the first wrong row."""
+        """Describe the first wrong row's task, for an error message."""
         return rows.where_task(int(order[starts[int(is_wrong.argmax())]]))
 
     if (wrong := n_chosen != 1).any():

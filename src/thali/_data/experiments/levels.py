@@ -1,4 +1,4 @@
-"""Levels of an attribute: their natural order, and bins of numbers with many values."""
+"""Levels of product attributes: natural order, bins of numbers."""
 
 import math
 import re
@@ -43,7 +43,7 @@ _DIGITS = re.compile(r"\d+|[1-9]\d{0,2}(?P<between>[.,'\s])\d{3}(?:(?P=between)\
 
 
 def parse_number(text: str) -> float | None:
-    """Parse a label as a finite number, or None; amounts of money may have a currency.
+    """Parse a label such as "3" or "$1,000" as a number; None if it is none.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def parse_number(text: str) -> float | None:
 
 
 def _parse_amount(text: str) -> float | None:
-    """Parse an amount of money or a number with separators, or return None."""
+    """Parse an amount such as "$1,000" or "1.000 €"; None for other texts."""
     match = _AMOUNT.fullmatch(text.strip())
     if match is None or (match["before"] and match["after"]):
         return None
@@ -89,14 +89,14 @@ def _parse_amount(text: str) -> float | None:
 
 
 def is_integer(value: Any) -> bool:
-    """Return whether a value is an integer and not a bool."""
+    """Return whether a value is an int (or numpy integer), but no bool."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def order_levels(
     series: "pd.Series", used_labels: Sequence[str], hidden_labels: Sequence[str]
 ) -> tuple[tuple[str, ...], str]:
-    """Return levels in natural order, and the source of the order.
+    """Sort an attribute's levels naturally; also return the rule of the order.
 
     The source is the categories, the numbers or the alphabet.
     """
@@ -118,7 +118,7 @@ def order_levels(
 
 
 def sort_by_value(labels: Sequence[str]) -> tuple[tuple[str, ...], str]:
-    """Sort labels by size if all are numbers (False before True), else alphabetically."""
+    """Sort labels by number if all are numbers, else alphabetically; return the rule too."""
     numbers = {label: number for label in labels if (number := parse_number(label)) is not None}
     if len(numbers) == len(labels):
         _check_number_marks(numbers)
@@ -137,7 +137,7 @@ _WITH_CENTS = re.compile(r".*\d([.,])\d{1,2}\D*")
 
 
 def _check_number_marks(numbers: dict[str, float]) -> None:
-    """Raise if one mark separates thousands in one amount and cents in another."""
+    """Raise DataError if "," (or ".") means thousands in one amount and decimals in another."""
     cents = {match[1]: label for label in numbers if (match := _WITH_CENTS.fullmatch(label))}
     for label, number in numbers.items():
         match = _GROUPED.fullmatch(label)
@@ -149,7 +149,7 @@ def _check_number_marks(numbers: dict[str, float]) -> None:
 
 
 def check_level_order(name: str, level_list: Any) -> tuple[str, ...]:
-    """Check the levels that `levels=` lists for an attribute."""
+    """Check and return the levels that the argument `levels` lists for one attribute."""
     if not is_list(level_list):
         raise ArgumentError(
             Argument("levels"),
@@ -161,7 +161,7 @@ def check_level_order(name: str, level_list: Any) -> tuple[str, ...]:
 def encode_levels(
     name: str, codes: np.ndarray, texts: list[str], levels: tuple[str, ...], describe_row: Any
 ) -> np.ndarray:
-    """Encode texts as level numbers; `where(row)` describes a row in the error."""
+    """Return the level index of each row; raise DataError for an unknown level."""
     level_numbers = find_label_indices(texts, levels)[codes]
     if (level_numbers < 0).any():
         row = int((level_numbers < 0).argmax())
@@ -190,7 +190,7 @@ def read_numbers(
     describe_row: Any,
     reason: str = "only numbers can be binned",
 ) -> np.ndarray:
-    """Parse the number of every row; `reason` explains the error for other texts.
+    """Parse the number in each row; raise DataError for other texts.
 
     `where(row)` describes a row in the error.
     """
@@ -205,7 +205,7 @@ def read_numbers(
 
 
 def compute_cut_points(name: str, bins: Any, values: np.ndarray) -> tuple[float, ...]:
-    """Return the ends of bins, as given or at quantiles; each is the largest value of its bin.
+    """Return the upper ends of an attribute's bins, as given or at quantiles.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def compute_cut_points(name: str, bins: Any, values: np.ndarray) -> tuple[float,
 
 
 def name_bins(cuts: tuple[float, ...]) -> tuple[str, ...]:
-    """Name the bins between cut points; a value at a cut point is below it.
+    """Return names of bins, such as "<= 5", "5 to 10", "> 10".
 
     Examples
     --------
@@ -246,12 +246,12 @@ def name_bins(cuts: tuple[float, ...]) -> tuple[str, ...]:
 
 
 def select_landmarks(levels: np.ndarray) -> np.ndarray:
-    """Select the smallest, the quartiles and the largest of many ordered levels."""
+    """Select minimum, quartiles and maximum of many ordered levels."""
     return levels[np.linspace(0, len(levels) - 1, _LANDMARKS).round().astype(np.int64)]
 
 
 def _count_digits(values: Sequence[float] | np.ndarray, min_digits: int) -> int:
-    """Count the digits, at least `least`, that distinguish numbers."""
+    """Return the number of significant digits that distinguish all values."""
     for digits in range(min_digits, 17):
         if len({f"{value:.{digits}g}" for value in values}) == len(values):
             return digits
@@ -259,14 +259,14 @@ def _count_digits(values: Sequence[float] | np.ndarray, min_digits: int) -> int:
 
 
 def shorten_numbers(levels: Sequence[str]) -> tuple[str, ...]:
-    """Shorten measured levels to the digits that distinguish the representative levels."""
+    """Round numeric levels to the digits that distinguish minimum, quartiles, maximum."""
     values = np.array(list(map(parse_number, levels)), float)
     digits = _count_digits(select_landmarks(values), _SHOWN)
     return tuple(f"{value:.{digits}g}" for value in values.tolist())
 
 
 def group_quarters(levels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
-    """Group the levels of a measured attribute into quarters; return names and groups.
+    """Group numeric levels into quarters; return their names and each level's group.
 
     Examples
     --------
@@ -293,7 +293,7 @@ def encode_bins(
     levels: tuple[str, ...],
     describe_row: Any,
 ) -> np.ndarray:
-    """Encode the bin of each row; a row may also contain the name of its bin."""
+    """Return the bin index of each row, from its number or the name of its bin."""
     bin_index = find_label_indices(texts, levels)[codes]
     is_unnamed = bin_index < 0
     rows = np.flatnonzero(is_unnamed)

@@ -1,4 +1,4 @@
-"""How rows of a table become products: columns, ordered levels, and the no-choice option.
+"""Encoding of table rows as products: columns, attributes with ordered levels, no-choice option.
 
 A model keeps the scheme of its data, and uses it to read the tasks that it predicts.
 """
@@ -46,8 +46,7 @@ RowDescriber = Callable[[int], str]
 
 
 class Attribute(NamedTuple):
-    """An attribute of products: its ordered levels, the source of the order, and cut points of
-    bins."""
+    """A product attribute: name, ordered levels, rule of the order, bins."""
 
     name: str
     levels: tuple[str, ...]
@@ -58,7 +57,7 @@ class Attribute(NamedTuple):
 
 
 class SchemeCells(NamedTuple):
-    """Rows of new tasks, encoded by a scheme."""
+    """New tasks as integers: task, respondent and product levels of each row."""
 
     task_of_row: np.ndarray  # (rows,) int64, 0, 1, ... in order of first appearance
     respondent_of_row: np.ndarray  # (rows,) int64 among the known respondents; -1: a new person
@@ -66,7 +65,7 @@ class SchemeCells(NamedTuple):
 
 
 class SchemeTasks:
-    """Tasks whose products are encoded by their own scheme, as in a `ChoiceExperiment`."""
+    """Base class of tasks whose products are stored as level numbers."""
 
     scheme: "Scheme"
     respondents: tuple[str, ...]
@@ -104,29 +103,29 @@ class Scheme:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the attributes, "inside" first if there is one."""
+        """Names of all attributes, "inside" first if there is one."""
         return tuple(attribute.name for attribute in self.all_attributes)
 
     @property
     def levels(self) -> dict[str, tuple[str, ...]]:
-        """Levels of each attribute, in natural order."""
+        """Ordered levels of each attribute, by its name."""
         return {attribute.name: attribute.levels for attribute in self.all_attributes}
 
     @property
     def all_attributes(self) -> tuple[Attribute, ...]:
-        """The attributes, "inside" first if there is one."""
+        """All attributes, "inside" first if there is one."""
         if not self.has_inside:
             return self.attributes
         return (Attribute(INSIDE, INSIDE_LEVELS, ALPHABET), *self.attributes)
 
     @property
     def measured(self) -> tuple[str, ...]:
-        """Attributes with many numbers, which models treat as numeric."""
+        """Names of attributes with many numbers, which models treat as numeric."""
         return tuple(attribute.name for attribute in self.attributes if attribute.order == MEASURED)
 
     @property
     def groups(self) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
-        """Names of the groups of each attribute's levels, and the group of each level.
+        """Names of the level groups of each attribute, and the group of each level.
 
         A group is a single level, or a quarter of the levels of a measured attribute.
         """
@@ -135,22 +134,22 @@ class Scheme:
 
     @property
     def labels(self) -> dict[str, tuple[str, ...]]:
-        """Names of each attribute's levels in tables; measured levels have fewer digits."""
+        """Level names for tables, by attribute; many-valued numbers are rounded."""
         return self.levels | {name: shorten_numbers(self.levels[name]) for name in self.measured}
 
-    def compared(self, name: str, levels: np.ndarray) -> np.ndarray:
-        """Select the levels of an attribute that are compared with each other."""
+    def select_compared_levels(self, name: str, levels: np.ndarray) -> np.ndarray:
+        """Return the levels to compare in tables; of many numbers, five representative ones."""
         if name in self.measured and len(levels):
             return select_landmarks(levels)
         return levels
 
     def to_dict(self) -> dict[Any, Any]:
-        """Return the scheme as text, numbers, lists and mappings, for JSON."""
+        """Convert the scheme to JSON types."""
         return asdict(self) | {"attributes": [attribute._asdict() for attribute in self.attributes]}
 
     @classmethod
     def from_dict(cls, fields: dict[Any, Any]) -> "Scheme":
-        """Read the scheme that `to_dict` wrote."""
+        """Build a scheme from the JSON types of `to_dict`."""
         attributes = tuple(
             Attribute(
                 a["name"], tuple(a["levels"]), a["order"], tuple(a["cuts"]), tuple(a["missing"])
@@ -160,10 +159,10 @@ class Scheme:
         none_condition = tuple((name, label) for name, label in fields["none"])
         return cls(**(fields | {"attributes": attributes, "none": none_condition}))
 
-    def products(self, frame: "pd.DataFrame", describe_row: RowDescriber) -> np.ndarray:
-        """Encode the level numbers of each row, shape (rows, attributes); -1: missing.
+    def encode_products(self, frame: "pd.DataFrame", describe_row: RowDescriber) -> np.ndarray:
+        """Return the level number of each attribute in each table row; -1: missing.
 
-        `where(row)` describes a row in an error.
+        Shape (rows, attributes). `describe_row(row)` names a row in errors.
         """
         is_none = find_none_rows(frame, self.none)
         products = np.empty((len(frame), len(self.names)), np.int64)
@@ -176,7 +175,7 @@ class Scheme:
         return products
 
     def find_none_products(self, products: np.ndarray) -> np.ndarray:
-        """Return whether each product, a row of level numbers, is the no-choice option."""
+        """Return whether each product (a row of level numbers) is the no-choice option."""
         if not self.none:
             return np.zeros(len(products), bool)
         if self.has_inside:
@@ -186,7 +185,7 @@ class Scheme:
     def with_numbers(
         self, names: Sequence[str], new_tasks: "pd.DataFrame | SchemeTasks"
     ) -> "Scheme":
-        """Add the numbers in new tasks as levels of the named attributes."""
+        """Return a scheme with new numbers in `new_tasks` as levels of these attributes."""
         attributes = []
         for attribute in self.attributes:
             if attribute.name in names:
@@ -214,7 +213,7 @@ class Scheme:
     def encode(
         self, new: "pd.DataFrame | SchemeTasks", respondents: Sequence[str] = ()
     ) -> SchemeCells:
-        """Encode the rows of new tasks; see `ChoiceExperiment.encode`."""
+        """Encode new tasks, from a table or another experiment, as integers."""
         if isinstance(new, SchemeTasks):
             return self._encode_tasks(new, respondents)
         if not (hasattr(new, "columns") and hasattr(new, "index")):
@@ -251,10 +250,10 @@ class Scheme:
         respondent_index = find_label_indices(
             texts_by_column.get(self.respondent, no_labels), respondents
         )
-        return SchemeCells(task_of_row, respondent_index, self.products(frame, describe_row))
+        return SchemeCells(task_of_row, respondent_index, self.encode_products(frame, describe_row))
 
     def _encode_tasks(self, data: SchemeTasks, respondents: Sequence[str]) -> SchemeCells:
-        """Encode the tasks of other data."""
+        """Encode the tasks of another experiment with this scheme's levels."""
         tasks = np.repeat(np.arange(len(data.first_row) - 1), np.diff(data.first_row))
         person = np.repeat(
             find_label_indices(data.respondents, respondents), np.diff(data.first_task)
@@ -262,7 +261,7 @@ class Scheme:
         return SchemeCells(tasks, person[tasks], self._convert_products(data)[data.row_product])
 
     def _convert_products(self, data: SchemeTasks) -> np.ndarray:
-        """Convert the products of other data to this scheme's level numbers."""
+        """Convert another experiment's products to this scheme's level numbers."""
         levels, other_levels, names = self.levels, data.scheme.levels, data.scheme.names
         if levels == other_levels and self.names == names:
             return data.products
@@ -292,15 +291,15 @@ class Scheme:
                 )
         return converted
 
-    def described(self) -> tuple[tuple[str, str], ...]:
-        """Return the name of each attribute with a description of its levels."""
+    def describe_attributes(self) -> tuple[tuple[str, str], ...]:
+        """Return (attribute name, description of its levels) pairs."""
         return tuple(
             (attribute.name, _describe_levels(attribute)) for attribute in self.all_attributes
         )
 
 
 def _describe_levels(attribute: Attribute) -> str:
-    """Describe the levels of an attribute."""
+    """Return an attribute's levels as text, such as "low < middle < high"."""
     levels = attribute.levels
     if attribute.order == MEASURED:
         level_texts = shorten_numbers(levels)
@@ -317,7 +316,7 @@ def _describe_levels(attribute: Attribute) -> str:
 def encode_attribute(
     series: "pd.Series", attribute: Attribute, is_none: np.ndarray, describe_row: RowDescriber
 ) -> np.ndarray:
-    """Encode one attribute in each row; -1: missing, or the no-choice option."""
+    """Return one attribute's level number in each row; -1: missing or no choice."""
     codes, texts = encode_texts(series)
     is_missing = is_none | np.isin(
         codes, [k for k, text in enumerate(texts) if text in attribute.missing]
@@ -326,6 +325,7 @@ def encode_attribute(
     level_numbers = np.full(len(codes), -1, dtype=np.int64)
 
     def at(row: int) -> str:
+        """Describe a row of the table that is not the no-choice option."""
         return describe_row(int(present[row]))
 
     if attribute.cuts:
@@ -343,7 +343,7 @@ def encode_attribute(
 
 
 def find_none_rows(frame: "pd.DataFrame", none: tuple[tuple[str, str], ...]) -> np.ndarray:
-    """Return whether each row is the no-choice option; False if columns are missing."""
+    """Return whether each table row is the no-choice option."""
     if not none or any(name not in frame.columns for name, _ in none):
         return np.zeros(len(frame), dtype=bool)
     is_none = np.ones(len(frame), dtype=bool)
@@ -358,7 +358,7 @@ def find_none_rows(frame: "pd.DataFrame", none: tuple[tuple[str, str], ...]) -> 
 def check_unique_alternatives(
     labels: np.ndarray, task_of_row: np.ndarray, describe_row: RowDescriber
 ) -> None:
-    """Raise if a task lists an alternative twice."""
+    """Raise DataError if a task lists the same alternative twice."""
     import pandas as pd
 
     is_repeated = pd.DataFrame({"task": task_of_row, "alternative": labels}).duplicated().to_numpy()
@@ -371,7 +371,7 @@ def check_unique_alternatives(
 
 
 def number_tasks(person: np.ndarray, task: np.ndarray) -> np.ndarray:
-    """Number the tasks (respondent, task) in order of first appearance."""
+    """Number the distinct (respondent, task) pairs in order of first appearance."""
     import pandas as pd
 
     task_key = pd.factorize(person)[0] * (len(task) + 1) + pd.factorize(task)[0]
@@ -379,7 +379,7 @@ def number_tasks(person: np.ndarray, task: np.ndarray) -> np.ndarray:
 
 
 def number_positions(task: np.ndarray) -> np.ndarray:
-    """Return the position of each row in its task, from 1."""
+    """Return each row's position within its task, counted from 1."""
     import pandas as pd
 
     return (pd.Series(task).groupby(task).cumcount() + 1).to_numpy()
@@ -388,11 +388,11 @@ def number_positions(task: np.ndarray) -> np.ndarray:
 def _build_row_describer(
     frame: "pd.DataFrame", texts_by_column: dict[str, np.ndarray], scheme: Scheme
 ) -> RowDescriber:
-    """Build a function that describes a row by its task and respondent, if available."""
+    """Return a function that describes a row by task and respondent, for errors."""
     column_by_noun = {"task": scheme.task, "respondent": scheme.respondent}
 
     def where(row: int) -> str:
-        """Describe a row."""
+        """Describe a row by its task and respondent, or its index."""
         parts = [
             f"{noun} {texts_by_column[name][row]!r}"
             for noun, name in column_by_noun.items()
@@ -409,13 +409,13 @@ def _build_row_describer(
 
 
 def _list_rows(data: "ChoiceExperiment") -> tuple[np.ndarray, Any]:
-    """Return the levels of each row, and whether it is the no-choice option."""
+    """Return the level numbers of each row, and which rows are no-choice options."""
     levels = data.products[data.row_product]
     return levels, data.scheme.find_none_products(levels)
 
 
 def explain_no_constants(data: "ChoiceExperiment") -> str:
-    """Explain why alternatives have no constants by default; "" if they have them."""
+    """Return a sentence why alternatives have no constants; "" if they have."""
     rows, is_none = _list_rows(data)
     names, label = np.unique(data.alternative_labels[~is_none].astype(str), return_inverse=True)
     if data.scheme.alternative is None or not 1 < len(names) <= MANY_NAMES:
@@ -444,7 +444,7 @@ def explain_no_constants(data: "ChoiceExperiment") -> str:
 
 
 def add_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
-    """Add the column of alternatives as the last attribute.
+    """Return the data with the alternative's label as an additional attribute.
 
     The no-choice option lacks this attribute. Data that have the attribute are returned unchanged.
     """

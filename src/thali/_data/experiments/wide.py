@@ -1,5 +1,4 @@
-"""A choice experiment from a wide table: one row per task, and one column for each attribute of
-each alternative."""
+"""Reading a choice experiment from a wide table, one row per task."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -41,7 +40,7 @@ ColumnGroups = dict[str, dict[str, str]]  # attribute -> alternative -> column
 
 
 class WideTasks(NamedTuple):
-    """The columns that describe each alternative of a wide table."""
+    """Columns of a wide table: choice, and attributes of each alternative."""
 
     alternatives: tuple[str, ...]
     attributes: ColumnGroups
@@ -78,7 +77,7 @@ def find_wide_tasks(
     named_columns: Mapping[str, str | None],
     alternatives: Sequence[Any] | None = None,
 ) -> WideTasks | None:
-    """Find the columns by their names, unless given; None if they describe no alternatives.
+    """Find the columns of alternatives' attributes and of the choice; None if there are none.
 
     `alternatives` are their names, as in the names of columns.
     """
@@ -129,7 +128,7 @@ def find_wide_tasks(
 def _list_groupings(
     names: list[str], listed_names: tuple[str, ...], picked: set[str]
 ) -> Iterator[tuple[ColumnGroups, bool]]:
-    """Yield each grouping of columns, and whether a separator is in their names."""
+    """Yield (columns by attribute and alternative, whether a separator joins the two)."""
     for separator in _SEPARATORS:
         for is_suffix in (True, False):  # the alternative ends a name, or begins it
             yield _group_columns(names, separator, is_suffix), True
@@ -144,7 +143,7 @@ def _list_groupings(
 def _fit_choices(
     groups: ColumnGroups, labels: tuple[str, ...], listed_names: tuple[str, ...], picked: set[str]
 ) -> bool:
-    """Return whether a grouping has the listed alternatives, or alternatives like the choices."""
+    """Return whether a column grouping has the alternatives that were listed or chosen."""
     if listed_names:
         return set(listed_names) <= set(labels)
     return (
@@ -155,7 +154,7 @@ def _fit_choices(
 
 
 def list_attribute_names(name: str) -> list[str]:
-    """List the possible attribute names of a column that describes one alternative.
+    """List attribute names that a column such as "price_car" may belong to.
 
     Examples
     --------
@@ -174,7 +173,10 @@ def list_attribute_names(name: str) -> list[str]:
 
 
 def list_numbered_columns(names: list[str]) -> list[str]:
-    """List columns price_1, price_2, ...; [] if numbers have gaps or a column of choices exists."""
+    """List columns price_1, price_2, ... that describe numbered alternatives.
+
+    The list is empty if numbers have gaps or a column of choices exists.
+    """
     if CHOSEN.find_column(map_plain_names(names)) is not None:
         return []
     for separator in _SEPARATORS:
@@ -186,7 +188,7 @@ def list_numbered_columns(names: list[str]) -> list[str]:
 
 
 def _group_columns(names: list[str], separator: str, is_suffix: bool) -> ColumnGroups:
-    """Group the columns whose names join an attribute and an alternative by a separator."""
+    """Group columns named attribute + separator + alternative (or reversed)."""
     splits = []
     for name in names:
         attribute, _, alternative = name.rpartition(separator)
@@ -197,7 +199,7 @@ def _group_columns(names: list[str], separator: str, is_suffix: bool) -> ColumnG
 
 
 def _group_endings(names: list[str], alternatives: Sequence[str]) -> ColumnGroups:
-    """Group columns such as pbeach and pboat by attribute, for listed alternatives."""
+    """Group columns such as pbeach and pboat by attribute, given the alternatives."""
     return _group_splits(
         (name.removesuffix(label), label, name)
         for name in names
@@ -207,7 +209,7 @@ def _group_endings(names: list[str], alternatives: Sequence[str]) -> ColumnGroup
 
 
 def _group_splits(splits: Iterable[tuple[str, str, str]]) -> ColumnGroups:
-    """Group columns, given as (attribute, alternative, column), if attributes have several."""
+    """Group (attribute, alternative, column) triples by attribute; drop single ones."""
     columns_by_attribute: ColumnGroups = {}
     for attribute, alternative, name in splits:
         if attribute and alternative:
@@ -218,7 +220,7 @@ def _group_splits(splits: Iterable[tuple[str, str, str]]) -> ColumnGroups:
 def _select_numbered(
     described: ColumnGroups, listed_names: tuple[str, ...], picked: set[str]
 ) -> ColumnGroups:
-    """Select the attributes with the chosen numbers, or the largest group with equal numbers."""
+    """Select attributes whose numbered columns match the chosen numbers."""
     # Return none if two groups are equally large.
     groups_by_numbers: dict[tuple[str, ...], ColumnGroups] = {}
     for attribute, columns in described.items():
@@ -234,12 +236,12 @@ def _select_numbered(
 
 
 def _drop_none_words(picked: Iterable[str]) -> set[str]:
-    """Return the choices that are not words for none of the alternatives."""
+    """Return the chosen labels without words for "none of these"."""
     return {text for text in picked if simplify_name(text) not in ZERO_OR_NONE}
 
 
 def _find_none_offer(names: list[str]) -> str | None:
-    """Find the column that states whether none may be chosen, else None."""
+    """Find the column that states whether "none" was offered; else None."""
     # Return None if "none" is an alternative with attributes.
     name_by_plain = map_plain_names(names)
     none_column = next(
@@ -265,7 +267,7 @@ def _find_none_offer(names: list[str]) -> str | None:
 
 
 def _are_alternatives(alternatives: tuple[str, ...], picked: set[str]) -> bool:
-    """Return whether the choices are these alternatives, or the alternatives are numbered."""
+    """Return whether all choices are these alternatives, or these are numbered 1, 2, ..."""
     choices = _drop_none_words(picked) - find_no_answers(picked, alternatives)
     return bool(choices) and (
         choices <= set(alternatives) or set(alternatives) == set(_NUMBERS[: len(alternatives)])
@@ -273,7 +275,7 @@ def _are_alternatives(alternatives: tuple[str, ...], picked: set[str]) -> bool:
 
 
 def add_lacking_word(columns: WideTasks, missing: Any) -> Any:
-    """Add the word for alternatives without a column to the words for missing attributes."""
+    """Return `missing` with the word for attributes that an alternative lacks."""
     alternatives = set(columns.alternatives)
     incomplete = [name for name, group in columns.attributes.items() if set(group) != alternatives]
     if not incomplete:
@@ -292,7 +294,7 @@ def add_lacking_word(columns: WideTasks, missing: Any) -> Any:
 
 
 def _check_column_order(columns: WideTasks) -> None:
-    """Raise if choices are numbers, and columns list the alternatives in different orders."""
+    """Raise DataError if choices are numbers but column order is ambiguous."""
     groups = {
         next(iter(group.values())): tuple(group)
         for group in (columns.available, *columns.attributes.values())
@@ -314,7 +316,7 @@ def _check_column_order(columns: WideTasks) -> None:
 
 
 def find_none_word(picked: Iterable[str], labels: Collection[str]) -> str | None:
-    """Find the word among the choices that means none of the alternatives."""
+    """Return the chosen word that means "none of these"; else None."""
     return next(
         (
             str(text)
@@ -328,7 +330,7 @@ def find_none_word(picked: Iterable[str], labels: Collection[str]) -> str | None
 def build_long_frame(
     frame: "pd.DataFrame", columns: WideTasks, none: Any, bought: str | None
 ) -> tuple["pd.DataFrame", Any]:
-    """Convert to a long table with one row per offered alternative.
+    """Convert a wide table of tasks to a long one, one row per offered alternative.
 
     Return the table and the label of the no-choice option.
     """
@@ -377,7 +379,7 @@ def build_long_frame(
 def _read_picked(
     frame: "pd.DataFrame", columns: WideTasks, none: Any
 ) -> tuple[np.ndarray, str | None]:
-    """Return the label of the alternative chosen in each row, and of the no-choice option."""
+    """Return the chosen alternative of each row, and the label of the no-choice option."""
     labels, texts = columns.alternatives, list_texts(frame, columns.chosen)
     none_label = find_none_word(texts, labels)
     if none is not None:

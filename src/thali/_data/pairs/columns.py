@@ -1,4 +1,4 @@
-"""Recognise the columns of options and counts in a list of comparisons."""
+"""Recognition of the columns of options and counts in a list of paired comparisons."""
 
 from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
@@ -70,7 +70,7 @@ SHARES = (
 
 
 class PairColumns(NamedTuple):
-    """The columns of options and counts in a list of comparisons."""
+    """Names of the columns of options, counts and ties in a list of comparisons."""
 
     options: tuple[str, str]
     # none: each row is one choice; one: choices of the first; two: choices of each
@@ -108,14 +108,14 @@ class PairColumns(NamedTuple):
 
 
 def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -> list[PairColumns]:
-    """List all readings of these columns as comparisons.
+    """List every possible assignment of columns to options and counts.
 
     Readings with counts for both sides exclude others. `used_columns` have another role.
     """
     name_by_plain = map_plain_names(names)
 
     def are_columns(*plain_names: str) -> bool:
-        """Return whether columns have these simplified names."""
+        """Return whether columns with all these simplified names exist."""
         return all(name in name_by_plain for name in plain_names)
 
     respondent = find_respondent_column(names, used_columns)
@@ -154,7 +154,7 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
     counts = [
         (count,)
         for count in (
-            *COUNT.each(name_by_plain, used_columns),
+            *COUNT.find_possible_columns(name_by_plain, used_columns),
             *(name for name in names if name.casefold() == "número"),
         )
     ]
@@ -170,28 +170,28 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
 
 
 def _list_count_names(side_pairs: list) -> set[str]:
-    """List the simplified names of count columns, for all side columns."""
+    """Return all simplified names that a count column of these pairs may have."""
     marks = {marks for columns in side_pairs for marks in _list_marks(columns)} | set(SIDES)
     names = {pattern.format(*side_marks) for side_marks in marks for pattern in COUNT_NAMES}
     return names | {name for names_of_pair in WINS_LOSSES for name in names_of_pair}
 
 
 def _list_marks(pair: SideColumns) -> tuple[tuple[str, str], ...]:
-    """List the marks of two options in names of counts: their sides, or their columns."""
+    """Return pairs of marks, such as ("left", "right"), in names of count columns."""
     first_name, second_name = map(simplify_name, pair.columns)
     return tuple(dict.fromkeys((pair.side, (first_name, second_name))))
 
 
 def find_respondent_column(names: list[str], used_columns: Collection[str | None]) -> str | None:
-    """Find the column of respondents, or None.
+    """Return the column whose name means respondents, or None.
 
     A column named "id" does not count, because it may number the rows.
     """
-    return next(RESPONDENT.surely(map_plain_names(names), used_columns), None)
+    return next(RESPONDENT.find_certain_columns(map_plain_names(names), used_columns), None)
 
 
 def is_uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
-    """Return whether each row of a table of pairs has no count at all."""
+    """Return whether all count cells of each row are empty, shape (rows,)."""
     if len(columns.times) < 2:
         return np.zeros(len(frame), bool)
     counting = list(filter(None, (*columns.times, columns.ties)))
@@ -199,7 +199,7 @@ def is_uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
 
 
 def find_ties_column(names: list[str]) -> str | None:
-    """Find the column of ties, or None; raise if there are several."""
+    """Return the column whose name means ties, or None; raise if several do."""
     tie_names = {prefix + word for prefix in _TIE_PREFIXES for word in TIES.sure} | {"tij"}
     tie_columns = [name for name in names if simplify_name(name) in tie_names]
     if len(tie_columns) > 1:
@@ -211,7 +211,7 @@ def find_ties_column(names: list[str]) -> str | None:
 
 
 def find_pair_columns(names: list[str], used_columns: Collection[str | None]) -> PairColumns:
-    """Find the only reading of these columns; raise if there are none or several."""
+    """Return the only possible assignment of columns; raise if none or several."""
     readings = list_readings(names, used_columns)
     if len(readings) > 1:
         descriptions = "; or ".join(map(str, readings))
@@ -228,7 +228,7 @@ def find_pair_columns(names: list[str], used_columns: Collection[str | None]) ->
 
 
 def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
-    """Describe the column that is missing next to its partner.
+    """Describe the column that a nearly complete list of comparisons lacks.
 
     Return the description, the role of the column, and how close the list is (higher is closer);
     None if it is not close.
@@ -248,7 +248,7 @@ def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
 
 
 def _find_missing_count(names: list[str], name_by_plain: dict[str, str]) -> str | None:
-    """Describe the counts that two option columns and one count lack; else None."""
+    """Describe the missing second count column; None if none is missing."""
     side_pairs = find_side_columns(names)
     option_pairs = [
         (pair.columns, pair.side)

@@ -1,4 +1,4 @@
-"""Paired comparisons: how often each option was chosen over each other one."""
+"""The data class `PairedComparisons`: counts of choices between two options."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -203,7 +203,7 @@ class PairedComparisons(JudgedByPeople):
     ] = subsets.together
 
     def _freeze(self, *values: Any) -> "PairedComparisons":
-        """Set the fields once; omitted fields are None."""
+        """Set the fields in the order of `_FIELDS`; omitted ones are None."""
         return super()._freeze(*values, *[None] * (len(self._FIELDS) - len(values)))
 
     def __str__(self) -> str:
@@ -224,7 +224,7 @@ class PairedComparisons(JudgedByPeople):
         return f"PairedComparisons({self}, {format_plural(len(self.components()), 'component')})"
 
     def _details(self) -> Facts:
-        """Return the facts that a notebook shows in addition to the size."""
+        """Return (name, labels) facts that a notebook shows below the size."""
         facts: list[Any] = [("options", self.labels), ("components", str(len(self.components())))]
         if self.forward is not None:
             facts.append(("order", "first option recorded"))
@@ -234,7 +234,7 @@ class PairedComparisons(JudgedByPeople):
         return tuple(facts)
 
     def _facts(self) -> Facts:
-        """Return names and values that describe the comparisons in a report."""
+        """Return (name, text) facts about the comparisons for a report."""
         n_options, counts = self.n_options, self.wins + self.losses + self.tied
         option_counts = np.bincount(
             np.concatenate([self.first, self.second]), np.tile(counts, 2), minlength=n_options
@@ -275,7 +275,7 @@ class PairedComparisons(JudgedByPeople):
         return self._convert_counts(self.tied.sum()).item()
 
     def _convert_counts(self, counts: Any) -> Any:
-        """Convert counts to integers, unless some counts of the data are fractional."""
+        """Convert counts to integers if all counts of the data are."""
         if all(map(are_integers, (self.wins, self.losses, self.tied))):
             return counts.astype(np.int64)
         return counts
@@ -296,7 +296,7 @@ class PairedComparisons(JudgedByPeople):
         return self._build_dense("ties", self.tied, self.tied)
 
     def _build_dense(self, attribute: str, above: np.ndarray, below: np.ndarray) -> np.ndarray:
-        """Build a dense array from the values above and below the diagonal."""
+        """Build an (options, options) array from values of the compared pairs."""
         if self.n_options > MAX_DENSE:
             raise DataError(
                 f"`{attribute}` is a dense matrix, limited to {MAX_DENSE:,} options; these data"
@@ -330,7 +330,7 @@ class PairedComparisons(JudgedByPeople):
 
     @property
     def cells(self) -> CovariateCells:
-        """The comparisons as models take them.
+        """Counts by pair and covariate values, as arrays for models.
 
         A cell is a pair, or a pair with one combination of covariates.
         """
@@ -338,9 +338,10 @@ class PairedComparisons(JudgedByPeople):
         return subsets.build_cells(self)
 
     def questions(self, ties: bool | None = None) -> Questions:
-        """Return one question per cell, with the first option, a tie, and the second as answers.
+        """Return one question per pair and covariate values, with 2 or 3 answers.
 
-        A tie is an answer if `ties` is true, or if it is None and there are ties.
+        The answers are the first option, a tie, and the second. A tie is an answer if `ties` is
+        true, or if it is None and there are ties.
         """
         if ties is None:
             ties = self.n_ties > 0

@@ -1,4 +1,4 @@
-"""Covariates of comparisons and options: position, judge, length of a text."""
+"""Covariates of comparisons (such as position or judge) and of options (such as text length)."""
 
 import re
 from collections.abc import Sequence
@@ -25,14 +25,14 @@ ORDER = "order"  # the covariate that is 1 for the option shown first, or at hom
 
 
 class CovariateColumns(NamedTuple):
-    """Covariates of the rows of a table."""
+    """Names and values of the covariates of each table row."""
 
     names: tuple[str, ...]
     values: np.ndarray  # (rows, covariates), of comparisons with the sign of "first over second"
 
 
 class CovariateCells(NamedTuple):
-    """Comparisons of pairs: one cell per pair, or per pair and values of covariates."""
+    """Counts by cell, a pair of options with equal covariate values."""
 
     pair: np.ndarray  # (cells,) index among the compared pairs
     first: np.ndarray
@@ -46,7 +46,7 @@ class CovariateCells(NamedTuple):
 
 
 class PairCovariates(Frozen):
-    """Comparisons divided into cells: a pair with equal values of all covariates.
+    """Comparisons counted by cell, a pair of options with equal covariate values.
 
     Attributes
     ----------
@@ -84,11 +84,11 @@ class PairCovariates(Frozen):
 
     @property
     def is_of_options(self) -> np.ndarray:
-        """Whether each covariate describes options, shape (covariates,)."""
+        """Whether each covariate describes options, not comparisons, (covariates,)."""
         return np.asarray(self.options.any(axis=0))
 
     def refuse_options(self, model: str) -> None:
-        """Raise a DataError for covariates of options, which the model does not support."""
+        """Raise DataError if a covariate describes options; `model` names the model."""
         if names := list(compress(self.names, self.is_of_options)):
             verb = "describe"
             if len(names) == 1:
@@ -103,7 +103,7 @@ class PairCovariates(Frozen):
             )
 
     def units(self, effects: Sequence[float]) -> list[float]:
-        """Return the unit in which each covariate's effect is reported.
+        """Return the covariate difference for which each effect is reported.
 
         The unit is 1; if the odds per unit round to 1, it is the power of ten just below the
         standard deviation.
@@ -118,7 +118,7 @@ class PairCovariates(Frozen):
         return units
 
     @classmethod
-    def of_rows(
+    def from_rows(
         cls,
         rows: CovariateColumns,
         n_options: int,
@@ -128,7 +128,7 @@ class PairCovariates(Frozen):
         tied: np.ndarray,
         row_respondents: RowRespondents | None,
     ) -> "PairCovariates":
-        """Add up rows, whose values have the sign of the pair.
+        """Sum table rows to counts by pair and covariate values.
 
         `won` states whether the first of the pair was chosen.
         """
@@ -141,15 +141,15 @@ class PairCovariates(Frozen):
         )
         answers = None
         if row_respondents is not None:
-            answers = Answers.of_rows(row_respondents, cell, won, counts, tied)
+            answers = Answers.from_rows(row_respondents, cell, won, counts, tied)
         return cls._from_fields(names, *cells, answers)
 
-    def of_pairs(
+    def select_pairs(
         self, is_kept: np.ndarray, new_indices: np.ndarray, turned: np.ndarray, options: np.ndarray
     ) -> "PairCovariates | None":
-        """Select the cells of some pairs, and renumber the pairs.
+        """Keep the cells of some pairs; renumber the pairs and options.
 
-        The sides of `turned` pairs are exchanged; `options` are the indices of the options that
+        The sides of `turned` pairs are swapped; `options` are the indices of the options that
         remain. Return None if there is no such cell.
         """
         has_kept_pair = is_kept[self.pair]
@@ -174,11 +174,14 @@ class PairCovariates(Frozen):
         new_cells[cells] = np.arange(len(cells))
         answers = self.answers
         if answers is not None:
-            answers = answers.of_pairs(has_kept_pair, new_cells, is_turned)
+            answers = answers.select_pairs(has_kept_pair, new_cells, is_turned)
         return self._from_fields(self.names, *arrays, answers)
 
-    def of_names(self, names: Sequence[str]) -> "PairCovariates | None":
-        """Select covariates by name, and merge equal cells; None for no names."""
+    def select_covariates(self, names: Sequence[str]) -> "PairCovariates | None":
+        """Keep some covariates by name; merge cells that become equal.
+
+        None for no names.
+        """
         if unknown := [name for name in names if name not in self.names]:
             raise DataError(
                 f"Unknown covariate {unknown[0]!r}; available:"
@@ -193,23 +196,23 @@ class PairCovariates(Frozen):
         )
         answers = self.answers
         if answers is not None:
-            answers = answers.merged(cell_of_old)
+            answers = answers.merge_pairs(cell_of_old)
         return self._from_fields(tuple(self.names[k] for k in indices), *cells, answers)
 
-    def of_respondents(self, members: np.ndarray, pairs: np.ndarray) -> "PairCovariates":
-        """Select the cells of some respondents' answers.
+    def select_respondents(self, members: np.ndarray, pairs: np.ndarray) -> "PairCovariates":
+        """Keep the answers of some respondents, and only their cells.
 
         `members` are indices of respondents, and `pairs` the pairs that they compared.
         """
         assert self.answers is not None
-        answers, cells = self.answers.of_respondents(members)
+        answers, cells = self.answers.select_respondents_and_pairs(members)
         pair = np.searchsorted(pairs, self.pair[cells])
         counts = answers.wins, answers.losses, answers.tied
         sums = [np.bincount(answers.pair, side_counts, len(cells)) for side_counts in counts]
         return self._from_fields(self.names, pair, self.values[cells], self.options, *sums, answers)
 
     def without_ties(self, share: float) -> "PairCovariates | None":
-        """Count each tie as a share of a choice of either side.
+        """Convert each tie to `share` of a choice of the first and of the second option.
 
         Return None if nothing is left.
         """
@@ -222,7 +225,7 @@ class PairCovariates(Frozen):
             self.answers is not None
             and (split_answers := self.answers.without_ties(share)) is not None
         ):
-            answers = split_answers.of_pairs(
+            answers = split_answers.select_pairs(
                 is_kept, np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool)
             )
         arrays = (
@@ -238,7 +241,7 @@ class PairCovariates(Frozen):
     def together(
         self, parts: "Sequence[PairCovariates]", pairs: Sequence[np.ndarray]
     ) -> "PairCovariates":
-        """Merge the cells of several data sets, starting with this one.
+        """Merge the cells of several data sets with this one's.
 
         `pairs` are the new indices of each data set's pairs.
         """
@@ -255,14 +258,14 @@ class PairCovariates(Frozen):
     def with_counts(
         self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray
     ) -> "PairCovariates":
-        """Replace the counts of the cells; respondents become unknown."""
+        """Return the cells with other counts, of unknown respondents."""
         return self._copy_with_fields(wins=wins, losses=losses, tied=tied, answers=None)
 
 
 def _sum_cells(
     pair: np.ndarray, values: np.ndarray, options: np.ndarray, counts: Sequence[np.ndarray]
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
-    """Sum counts over rows with equal pair and covariates; return such cells, each row's cell."""
+    """Sum counts of rows with equal pair and covariates; also return each row's cell."""
     cell_keys, cell = np.unique(np.column_stack([pair, values]), axis=0, return_inverse=True)
     cell = cell.ravel()
     sums = [np.bincount(cell, row_counts, len(cell_keys)) for row_counts in counts]
@@ -275,7 +278,7 @@ def read_covariates(
     option_columns: tuple[str, str] | None,
     used_columns: Sequence[str],
 ) -> CovariateColumns:
-    """Read columns as covariates: numbers unchanged, categories as indicators but the first.
+    """Read columns as covariates of comparisons; categories become indicators.
 
     `option_columns` are the columns of the first and second option; None for covariates of options.
     "order", unless a column has this name, is 1 in every row. Two columns of either side (length_a,
@@ -317,7 +320,7 @@ def read_covariates(
 
 
 def read_option_covariates(frame: "pd.DataFrame", labels: Sequence[str]) -> CovariateColumns:
-    """Read all columns of a table as covariates (options, covariates).
+    """Read all columns of a table of options as covariates (options, covariates).
 
     The index of the table contains the labels.
     """
@@ -341,7 +344,7 @@ _SIDES = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"), ("home
 def list_covariate_columns(
     names: Sequence[str] | None, columns: Sequence[str], option_columns: tuple[str, str]
 ) -> list[str]:
-    """List the columns of a table that contain these covariates."""
+    """Return the table columns from which these covariates are read."""
     column_set: dict[str, None] = {}
     for name in names or ():
         candidates = find_side_pair(name, columns, option_columns) or (name,)
@@ -352,7 +355,7 @@ def list_covariate_columns(
 def find_side_pair(
     name: str, columns: Sequence[str], option_columns: tuple[str, str]
 ) -> tuple[str, str] | None:
-    """Find the columns of a covariate for the first and second option.
+    """Find the two columns with a covariate's values for first and second option.
 
     Return None if the covariate is not in two columns. `name` is either column, or the part that
     both names share.
@@ -392,7 +395,7 @@ def find_side_pair(
 
 
 def _split_side_words(column: str) -> list[tuple[str, str, str]]:
-    """Split off each word for a side, as (rest, word, word for the other side)."""
+    """Return (rest, side word, other side's word) splits of a column name."""
     splits, words = [], re.split(r"([ _.\-]+)", column)
     for k in range(0, len(words), 2):
         other_words = [*words[: max(k - 1, 0)], *words[k + 1 if k else 2 :]]
@@ -406,7 +409,7 @@ def _split_side_words(column: str) -> list[tuple[str, str, str]]:
 def _compute_differences(
     frame: "pd.DataFrame", first_column: str, second_column: str
 ) -> dict[str, np.ndarray]:
-    """Return the first side's numbers minus the second side's."""
+    """Return first minus second option's values, by covariate name."""
     side_values = get_column(frame, first_column), get_column(frame, second_column)
     for values in side_values:
         if not _is_numeric(values):
@@ -421,14 +424,14 @@ def _compute_differences(
 
 
 def _is_numeric(values: "pd.Series") -> bool:
-    """Return whether a column is numeric."""
+    """Return whether the column has a numeric type."""
     import pandas as pd
 
     return pd.api.types.is_numeric_dtype(values.dtype)
 
 
 def _read_number_covariate(values: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray]:
-    """Return a column of numbers; raise for gaps or a constant."""
+    """Return a numeric column by name; raise DataError if it has gaps or is constant."""
     covariate = values.to_numpy(float, na_value=np.nan)
     if (gap_rows := np.flatnonzero(~np.isfinite(covariate))).size:
         problem = "infinite"
@@ -444,7 +447,7 @@ def _read_number_covariate(values: "pd.Series", frame: "pd.DataFrame") -> dict[s
 
 
 def _build_indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]:
-    """Build an indicator column for each category but the first."""
+    """Return a 0/1 column for each category but the first, by name."""
     # Categories are in their order, or sorted by name.
     import pandas as pd
 
@@ -464,7 +467,7 @@ def _build_indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]
 
 
 def _build_constant_error(name: str, value: str) -> DataError:
-    """Build the error for a covariate without variation."""
+    """Build the error for a covariate that is equal in all rows."""
     return DataError(
         f"The covariate {name!r} is {value} in every row, so it has no effect to estimate; remove"
         f" the covariate, or use {ORDER!r} for the effect of being first."

@@ -1,4 +1,4 @@
-"""Dates of comparisons: days, or integers such as seasons."""
+"""Dates of comparisons: days since 1970, or integer periods such as seasons."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -39,19 +39,19 @@ _SECONDS = ((1e17, "ns"), (1e14, "us"), (1e11, "ms"), (1e8, "s"))
 
 
 class RowDates(NamedTuple):
-    """The date of the comparison in each row of a table."""
+    """The date of each table row's comparison, and its unit."""
 
     name: str  # of the column
     unit: str
     number: np.ndarray  # (rows,) int64
 
-    def of_rows(self, rows: np.ndarray) -> "RowDates":
-        """Select rows."""
+    def select_rows(self, rows: np.ndarray) -> "RowDates":
+        """Return the dates of the given rows."""
         return self._replace(number=self.number[rows])
 
 
 class DatedComparisons(Frozen):
-    """Comparisons at the finest known level, with their dates.
+    """Counts by date, pair, respondent and covariate values.
 
     Attributes
     ----------
@@ -96,7 +96,7 @@ class DatedComparisons(Frozen):
     tied: np.ndarray
 
     @classmethod
-    def of_rows(
+    def from_rows(
         cls,
         name: str,
         unit: str,
@@ -106,7 +106,10 @@ class DatedComparisons(Frozen):
         x: np.ndarray,
         counts: np.ndarray,
     ) -> "DatedComparisons":
-        """Sum rows with equal time, pair, respondent and x; `counts`: wins, losses, ties."""
+        """Sum table rows with equal date, pair, respondent and covariates.
+
+        `counts` are wins, losses, ties.
+        """
         first_indices, second_indices = option_indices
         is_reversed = first_indices > second_indices
         x = np.where(is_reversed[:, None], -x, x) + 0.0
@@ -136,7 +139,7 @@ class DatedComparisons(Frozen):
 
     @property
     def ends(self) -> tuple[str, str]:
-        """First and last time, as text."""
+        """First and last date, as texts."""
         return format_time(self.unit, self.time.min()), format_time(self.unit, self.time.max())
 
     @property
@@ -144,42 +147,42 @@ class DatedComparisons(Frozen):
         """Wins, losses and ties, shape (3, rows)."""
         return np.stack([self.wins, self.losses, self.tied])
 
-    def of_options(self, new_indices: np.ndarray) -> "DatedComparisons":
-        """Select the rows of options with a new index; other options have -1."""
+    def select_options(self, new_indices: np.ndarray) -> "DatedComparisons":
+        """Keep rows among some options; `new_indices` has -1 for the others."""
         is_kept = (new_indices[self.first] >= 0) & (new_indices[self.second] >= 0)
         return self._replace_arrays(
             is_kept, sides=(new_indices[self.first], new_indices[self.second])
         )
 
-    def of_pairs(self, pairs: np.ndarray, n_options: int) -> "DatedComparisons":
-        """Select the rows of some pairs, given as first * n_options + second."""
+    def select_pairs(self, pairs: np.ndarray, n_options: int) -> "DatedComparisons":
+        """Keep the rows of some pairs, given as first * n_options + second."""
         return self._replace_arrays(np.isin(self.first * n_options + self.second, pairs))
 
-    def of_covariates(self, indices: list[int]) -> "DatedComparisons":
-        """Select covariates by index."""
+    def select_covariates(self, indices: list[int]) -> "DatedComparisons":
+        """Keep the covariates with these indices."""
         return self._replace_arrays(np.ones(len(self.time), bool), x=self.x[:, indices])
 
-    def of_respondents(self, members: np.ndarray) -> "DatedComparisons":
-        """Select the rows of some respondents, by their indices."""
+    def select_respondents(self, members: np.ndarray) -> "DatedComparisons":
+        """Keep the rows of respondents with these indices."""
         return self._replace_arrays(
             np.isin(self.respondent, members), respondent=np.searchsorted(members, self.respondent)
         )
 
     def without_ties(self, share: float) -> "DatedComparisons":
-        """Count each tie as a share of a choice of either side."""
+        """Convert each tie to `share` of a choice of the first and of the second option."""
         wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
         return self._replace_arrays(
             wins + losses > 0.0, counts=np.stack([wins, losses, 0.0 * wins])
         )
 
     def _replace_arrays(self, is_kept: np.ndarray, **new: Any) -> "DatedComparisons":
-        """Return the rows `is_kept`, with `sides`, `x`, `respondent` or `counts` replaced."""
+        """Return the rows `is_kept`, with some of their arrays replaced."""
         option_indices, x = new.get("sides", (self.first, self.second)), new.get("x", self.x)
         respondent, counts = new.get("respondent", self.respondent), new.get("counts", self.counts)
         if len(respondent):
             respondent = respondent[is_kept]
         option_indices = (option_indices[0][is_kept], option_indices[1][is_kept])
-        return self.of_rows(
+        return self.from_rows(
             self.name,
             self.unit,
             self.time[is_kept],
@@ -190,7 +193,7 @@ class DatedComparisons(Frozen):
         )
 
     def between(self, since: Any, until: Any) -> "DatedComparisons":
-        """Select the rows between two times, both included; None: no limit."""
+        """Keep the rows between two dates, both included; None: no limit."""
         first_time, last_time = self.time.min(), self.time.max()
         if (bound := parse_bound(self.unit, "since", since)) is not None:
             first_time = bound[0]
@@ -209,7 +212,7 @@ class DatedComparisons(Frozen):
         return self._replace_arrays(is_kept)
 
     def periods(self, period: str) -> "tuple[np.ndarray, list[str]]":
-        """Return the period of each row, and the names of the distinct periods.
+        """Return each row's period ("month", "year", ...), and all period names.
 
         Periods are numbered on a calendar without gaps.
         """
@@ -227,7 +230,7 @@ class DatedComparisons(Frozen):
 def group_equal_rows(
     keys: "Sequence[np.ndarray]", x: np.ndarray, counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find rows with equal keys and covariates, and sum their counts (.., rows).
+    """Sum counts of rows with equal keys and covariates; also return one row of each.
 
     Return the first row of each group, and the sums.
     """
@@ -241,14 +244,14 @@ def group_equal_rows(
 
 
 def format_time(unit: str, number: Any) -> str:
-    """Format a time as a date, or as an integer."""
+    """Format days since 1970 as a date, or an integer period as a number."""
     if unit == STEP:
         return str(int(number))
     return str(np.datetime64(int(number), "D"))
 
 
 def _format_period(unit: str, period: str, number: Any) -> str:
-    """Format the start of a period."""
+    """Format a period by its start, such as "2024-05" for a month."""
     if unit == STEP or period == DAY:
         return format_time(unit, number)
     if period == "week":
@@ -257,7 +260,7 @@ def _format_period(unit: str, period: str, number: Any) -> str:
 
 
 def parse_bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
-    """Return the first and last time of a bound such as "2024-05-31" or 2024; None for None."""
+    """Return first and last day of a bound such as "2024-05" or 2024; None for None."""
     if value is None:
         return None
     try:
@@ -280,7 +283,7 @@ def parse_bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
 
 
 class MissingDateError(DataError):
-    """Error for a column of dates that is empty in some rows."""
+    """Error for a column of dates with empty cells."""
 
     def __init__(self, name: str, row: int, count: int) -> None:
         super().__init__(
@@ -293,7 +296,7 @@ class MissingDateError(DataError):
 
 
 def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
-    """Read a column of dates: a common format, seconds since 1970, or integer periods."""
+    """Read a column of dates in a common format, as Unix time, or as integers."""
     import pandas as pd
 
     series = get_column(frame, name)
@@ -314,7 +317,7 @@ def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
 
 
 def _convert_days(series: "pd.Series") -> np.ndarray:
-    """Convert dates and times to days since 1970; time zones are converted to UTC."""
+    """Convert pandas dates to days since 1970; time zones are converted to UTC."""
     import pandas as pd
 
     return (
@@ -326,7 +329,7 @@ def _convert_days(series: "pd.Series") -> np.ndarray:
 
 
 def _parse_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> RowDates:
-    """Convert numbers to dates or periods."""
+    """Convert numbers to dates: Unix times, days such as 20240531, or integer periods."""
     # Numbers are seconds, milli-, micro- or nanoseconds since 1970, days such as 20240531, or
     # integer periods.
     import pandas as pd
@@ -353,7 +356,7 @@ def _parse_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> Row
 
 
 def _parse_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.ndarray:
-    """Convert dates in one common format to days since 1970; raise if ambiguous."""
+    """Parse dates in one common format as days since 1970; raise if ambiguous."""
     import pandas as pd
 
     distinct, text_index = np.unique(texts.to_numpy(str), return_inverse=True)

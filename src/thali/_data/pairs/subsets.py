@@ -1,4 +1,4 @@
-"""Parts and copies of paired comparisons: options, pairs, people, counts, covariates."""
+"""Subsets and copies of `PairedComparisons`: by option, pair, respondent, date, covariate."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class HeldOutPair(NamedTuple):
-    """All comparisons of one pair; comparisons with equal covariates are a cell."""
+    """All comparisons of one pair, by covariate values, held out for prediction."""
 
     pair: tuple[str, str]
     # (cells, outcomes): the first option was chosen, neither was (if there are ties), the second
@@ -39,14 +39,14 @@ class HeldOutPair(NamedTuple):
     covariates: dict[str, np.ndarray] | None = None
 
     def places(self, labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the positions of both options among labels, for each cell."""
+        """Return indices of both options among `labels`, for each cell."""
         first_positions, second_positions = (
             np.full(len(self.counts), labels.index(label)) for label in self.pair
         )
         return first_positions, second_positions
 
     def known(self, names: Iterable[str]) -> dict[str, np.ndarray] | None:
-        """Return the covariates with these names; None without covariates."""
+        """Return the named covariates' values in each cell; None without covariates."""
         if self.covariates is None:
             return None
         return {name: values for name, values in self.covariates.items() if name in names}
@@ -105,11 +105,13 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
         forward[:, new_pair[is_kept]] = np.where(is_turned, backward, data.forward)[:, is_kept]
     answers = covariates = dates = None
     if data.answers is not None:
-        answers = data.answers.of_pairs(is_kept, new_pair, is_turned)
+        answers = data.answers.select_pairs(is_kept, new_pair, is_turned)
     if data.covariates is not None:
-        covariates = data.covariates.of_pairs(is_kept, new_pair, is_turned, np.array(old_indices))
+        covariates = data.covariates.select_pairs(
+            is_kept, new_pair, is_turned, np.array(old_indices)
+        )
     if data.dates is not None:
-        dates = data.dates.of_options(new_index)
+        dates = data.dates.select_options(new_index)
     return selected._copy_with_fields(
         forward=forward, answers=answers, covariates=covariates, dates=dates
     )
@@ -118,7 +120,7 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
 def with_counts(
     data: "PairedComparisons", wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None
 ) -> "PairedComparisons":
-    """Copy with new counts per pair; drop respondents, orders and covariates.
+    """Return a copy with new counts per pair, without respondents and covariates.
 
     Without `tied` there are no ties.
     """
@@ -130,7 +132,7 @@ def with_counts(
 def with_cell_counts(
     data: "PairedComparisons", wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None
 ) -> "PairedComparisons":
-    """Copy with new counts per cell (pair and covariates); drop respondents and orders."""
+    """Return a copy with new counts per pair and covariate values, without respondents."""
     if data.covariates is None:
         return with_counts(data, wins, losses, tied)
     if tied is None:
@@ -201,7 +203,7 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
 
 
 def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedComparisons":
-    """Select some of the pairs, with all options."""
+    """Keep some of the pairs, given by a mask, with all options."""
     arrays = (
         array[is_kept] for array in (data.first, data.second, data.wins, data.losses, data.tied)
     )
@@ -210,13 +212,13 @@ def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedCompa
     if data.forward is not None:
         forward = data.forward[:, is_kept]
     if data.answers is not None:
-        answers = data.answers.of_pairs(is_kept, new_index, is_turned)
+        answers = data.answers.select_pairs(is_kept, new_index, is_turned)
     if data.covariates is not None:
         all_options = np.arange(data.n_options)
-        covariates = data.covariates.of_pairs(is_kept, new_index, is_turned, all_options)
+        covariates = data.covariates.select_pairs(is_kept, new_index, is_turned, all_options)
     if data.dates is not None:
         pair_keys = (data.first * data.n_options + data.second)[is_kept]
-        dates = data.dates.of_pairs(pair_keys, data.n_options)
+        dates = data.dates.select_pairs(pair_keys, data.n_options)
     return data._from_fields(data.labels, *arrays, forward, answers, covariates, dates)
 
 
@@ -264,7 +266,7 @@ def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparison
 
 
 def build_cells(data: "PairedComparisons") -> CovariateCells:
-    """Return the comparisons as models take them.
+    """Return counts by pair and covariate values, as arrays for models.
 
     A cell is a pair, or a pair with one combination of covariates.
     """
@@ -290,14 +292,14 @@ def build_cells(data: "PairedComparisons") -> CovariateCells:
 def build_questions(
     data: "PairedComparisons", outcomes: tuple[str, ...], cells: CovariateCells
 ) -> Questions:
-    """Build one question per cell, with these outcomes as answers.
+    """Build one question per cell, whose answers are `outcomes`, such as ("wins", "losses").
 
     The report has one row per pair and outcome but the last.
     """
     size = len(outcomes)
 
     def given() -> GivenAnswers | None:
-        """Return the answers by respondent."""
+        """Return the answers of each respondent; None if respondents are unknown."""
         if (answers := cells.answers) is None:
             return None
         answer = (size * answers.pair.astype(np.int64)[:, None] + np.arange(size)).ravel()
@@ -309,7 +311,7 @@ def build_questions(
         )
 
     def rows() -> ReportRows:
-        """Build the report rows."""
+        """Build the rows of a predictive check: one per pair and outcome but the last."""
         labels, shown_pair = np.array(data.labels), np.repeat(np.arange(data.n_pairs), size - 1)
         names = {"a": labels[data.first[shown_pair]], "b": labels[data.second[shown_pair]]}
         row_kind = PAIR
@@ -511,11 +513,11 @@ def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedC
                 " reading them: from_trials(frame, covariates=[...])."
             )
         return data
-    covariates = data.covariates.of_names(names)
+    covariates = data.covariates.select_covariates(names)
     indices = [k for k, name in enumerate(data.covariates.names) if name in names]
     dates = data.dates
     if dates is not None:
-        dates = dates.of_covariates(indices)
+        dates = dates.select_covariates(indices)
     return data._copy_with_fields(covariates=covariates, dates=dates)
 
 
@@ -635,7 +637,7 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
 def together(
     data: "PairedComparisons", other_data: "Sequence[PairedComparisons]", labels: tuple[str, ...]
 ) -> "PairedComparisons":
-    """Merge several data sets, for these options.
+    """Merge several `PairedComparisons`; `labels` contains the options of all.
 
     Covariates are kept if all have them. Respondents are kept if all know them and there are
     neither covariates nor dates.
@@ -720,7 +722,7 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
 def _merge_all_parts(
     parts: "Sequence[PairedComparisons]", labels: tuple[str, ...]
 ) -> "PairedComparisons":
-    """Merge all parts, for these options, and keep all details but the order."""
+    """Merge several `PairedComparisons` with all details but the order of options."""
     option_indices, names, dates = index_labels(labels), parts[0].covariate_names, parts[0].dates
     rows = []
     for part in parts:
@@ -759,7 +761,7 @@ def _merge_all_parts(
 
 
 class ComparisonRows(NamedTuple):
-    """Comparisons at the finest known level: by pair, covariates and person."""
+    """Counts by pair, covariate values, respondent and date, as far as known."""
 
     first: np.ndarray
     second: np.ndarray
@@ -771,7 +773,7 @@ class ComparisonRows(NamedTuple):
 
 
 def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
-    """List the comparisons at the finest known level; by date if they have dates."""
+    """Return counts by pair, covariates, respondent and (if known) date."""
     if data.dates is not None:
         return ComparisonRows(*(getattr(data.dates, name) for name in ComparisonRows._fields))
     cells = build_cells(data)
@@ -786,22 +788,22 @@ def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
 
 
 def select_respondents(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":
-    """Select the comparisons of some people, by their indices, with all options."""
-    answers, pairs = require_answers(data).of_respondents(members)
+    """Keep the comparisons of respondents with these indices, with all options."""
+    answers, pairs = require_answers(data).select_respondents_and_pairs(members)
     counts = answers.wins, answers.losses, answers.tied
     sums = [np.bincount(answers.pair, side_counts, len(pairs)) for side_counts in counts]
     covariates = dates = None
     if data.covariates is not None:
-        covariates = data.covariates.of_respondents(members, pairs)
+        covariates = data.covariates.select_respondents(members, pairs)
     if data.dates is not None:
-        dates = data.dates.of_respondents(members)
+        dates = data.dates.select_respondents(members)
     return data._from_fields(
         data.labels, data.first[pairs], data.second[pairs], *sums, None, answers, covariates, dates
     )
 
 
 def require_answers(data: "PairedComparisons") -> Answers:
-    """Return the answers by respondent; a DataError if respondents are unknown."""
+    """Return the answers of each respondent; raise DataError if unknown."""
     if data.answers is None:
         raise DataError(
             "These comparisons do not identify respondents; read them again and name the column of"
@@ -813,7 +815,7 @@ def require_answers(data: "PairedComparisons") -> Answers:
 
 
 def _find_option_positions(data: "PairedComparisons", names: Iterable[str]) -> list[int]:
-    """Find the indices of these options among the labels."""
+    """Return the indices of these option labels; raise DataError if unknown."""
     option_indices = index_labels(data.labels)
     for name in names:
         if name not in option_indices:
@@ -823,7 +825,7 @@ def _find_option_positions(data: "PairedComparisons", names: Iterable[str]) -> l
 
 
 def build_ties_error(ties: float, comparisons: float) -> DataError:
-    """Build the error for data with ties in a model or test without ties."""
+    """Build the error for ties in a model or test that allows none."""
     verb = "are ties"
     if ties == 1:
         verb = "is a tie"

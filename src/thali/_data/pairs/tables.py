@@ -1,4 +1,4 @@
-"""Paired comparisons from tables and lists, and tables of paired comparisons."""
+"""Constructors of `PairedComparisons` from tables and lists, and tables of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -140,7 +140,7 @@ def read_list(
     covariates: Sequence[str] | None = None,
     date: str | None = None,
 ) -> "PairedComparisons":
-    """Read the comparisons in these columns.
+    """Read comparisons from a list with these columns.
 
     Covariates describe the option shown first, if the columns contain the order.
     """
@@ -184,7 +184,7 @@ def read_list(
 
 
 def _suggest_counts(frame: "pd.DataFrame", columns: PairColumns) -> str:
-    """Return a sentence that asks for counts instead of percentages or proportions, or ""."""
+    """Return advice to give counts if cells look like percentages; else ""."""
     try:
         return find_percentages(*_read_counts(frame, columns, weights=True))
     except DataError:
@@ -194,7 +194,7 @@ def _suggest_counts(frame: "pd.DataFrame", columns: PairColumns) -> str:
 def _read_counts(
     frame: "pd.DataFrame", columns: PairColumns, weights: bool
 ) -> tuple[np.ndarray, ...]:
-    """Read the counts of the first option, the second, and ties, per row."""
+    """Read each row's counts of the first option, the second, and ties."""
     zeros, ties = np.zeros(len(frame)), columns.ties
     tied = zeros
     if ties is not None and not frame[ties].isna().to_numpy().all():
@@ -361,7 +361,7 @@ def from_trials(
 
 
 def _check_people_columns(data: "PairedComparisons", names: Sequence[str]) -> None:
-    """Raise unless the named columns describe the respondents."""
+    """Raise DataError if a named column is not constant within respondents."""
     if data.answers is None:
         raise DataError(
             "`people` describes respondents, but no column identifies them; name it with"
@@ -450,7 +450,7 @@ def read_trials(
     covariates: Sequence[str] | None = None,
     date: str | None = None,
 ) -> "tuple[PairedComparisons, str]":
-    """Read the comparisons in trials or games, and describe how they were read."""
+    """Read trials or games; also return a sentence on how they were read."""
     frame = convert_frame(frame)
     columns = find_trial_columns(frame, named_columns, game)
     return build_comparisons(
@@ -538,7 +538,7 @@ def from_wide(
 def build_comparisons(
     cls: "type[PairedComparisons]", outcomes: TrialOutcomes
 ) -> "tuple[PairedComparisons, str]":
-    """Build comparisons from outcomes, and describe how they were read."""
+    """Build comparisons from decoded outcomes; also return how they were read."""
     cells = outcomes.winner, outcomes.loser, outcomes.counts, outcomes.tied
     data = build_from_rows(
         cls,
@@ -558,7 +558,7 @@ def build_from_counts(
     details: tuple[RowRespondents | None, CovariateColumns | None, RowDates | None],
     knows_order: bool,
 ) -> "PairedComparisons":
-    """Build comparisons from rows with the counts of both options.
+    """Build comparisons from rows that count choices of both options.
 
     `rows` are first, second, wins, losses and ties; `details` are respondents, covariates and
     dates of the rows.
@@ -567,11 +567,11 @@ def build_from_counts(
     row_respondents, covariates, row_dates = details
     row_twice = np.tile(np.arange(len(first_indices)), 2)  # as won by the first, and by the second
     if row_respondents is not None:
-        row_respondents = row_respondents.of_rows(row_twice)
+        row_respondents = row_respondents.select_rows(row_twice)
     if covariates is not None:
         covariates = covariates._replace(values=covariates.values[row_twice])
     if row_dates is not None:
-        row_dates = row_dates.of_rows(row_twice)
+        row_dates = row_dates.select_rows(row_twice)
     cells = (
         np.append(first_indices, second_indices),
         np.append(second_indices, first_indices),
@@ -592,7 +592,7 @@ def build_from_rows(
     row_dates: RowDates | None,
     knows_order: bool = True,
 ) -> "PairedComparisons":
-    """Build comparisons from rows, with dates if there are any.
+    """Build comparisons from rows (winner, loser, count), with dates if known.
 
     `cells` and `known` are the arguments of `build_fields`. `knows_order` is False if `in_order`
     only gives the sign of covariates.
@@ -616,7 +616,7 @@ def build_from_rows(
         respondent = row_respondents.number[is_positive]
     counts_by_row = np.stack([counts, 0.0 * counts, tied])[:, is_positive]
     option_indices = winner[is_positive], loser[is_positive]
-    dates = DatedComparisons.of_rows(
+    dates = DatedComparisons.from_rows(
         row_dates.name,
         row_dates.unit,
         row_dates.number[is_positive],
@@ -698,7 +698,7 @@ def proportions(data: "PairedComparisons") -> "pd.DataFrame":
 
 
 def read_tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
-    """Read first, second and number of ties for each tied pair.
+    """Return (first, second, number of ties) of each tied pair.
 
     The table may fill either triangle or both. With `weights`, fractional numbers are allowed.
     """
@@ -754,7 +754,7 @@ def build_fields(
     in_order: np.ndarray | None = None,
     described: CovariateColumns | None = None,
 ) -> tuple[Any, ...]:
-    """Sum rows of counts and ties into the fields of `PairedComparisons`.
+    """Sum rows of counts and ties to the fields of `PairedComparisons`.
 
     `in_order` states whether the winner of each row, or the first of its tie, was shown first.
     `described` are covariates of the rows, for the option shown first. Raise a DataError if nothing
@@ -777,7 +777,7 @@ def build_fields(
     sums, pair = sum_pair_counts(n_options, winner, loser, counts, tied)
     is_first_winner, forward, answers, covariates = winner < loser, None, None, None
     if row_respondents is not None:
-        row_respondents = row_respondents.of_rows(is_positive)
+        row_respondents = row_respondents.select_rows(is_positive)
     if in_order is not None:
         is_forward = in_order[is_positive] == is_first_winner
         forward_counts = [
@@ -790,9 +790,9 @@ def build_fields(
                 is_forward[:, None], described.values[is_positive], -described.values[is_positive]
             )
             rows = CovariateColumns(described.names, x)
-            covariates = PairCovariates.of_rows(
+            covariates = PairCovariates.from_rows(
                 rows, n_options, pair, is_first_winner, counts, tied, row_respondents
             )
     if row_respondents is not None:
-        answers = Answers.of_rows(row_respondents, pair, is_first_winner, counts, tied)
+        answers = Answers.from_rows(row_respondents, pair, is_first_winner, counts, tied)
     return labels, *sums, forward, answers, covariates

@@ -1,4 +1,4 @@
-"""Comparisons in rows that name both options and the chosen one, or the winner."""
+"""Reading comparisons from trials or games: rows with two options and an outcome."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -78,7 +78,7 @@ _SIDE_PATTERNS = (
 
 
 class TrialVerdicts(NamedTuple):
-    """The outcome of each row of a column."""
+    """Outcome of each row: first, second, tie or missing."""
 
     outcome: np.ndarray  # (rows,) FIRST, SECOND or TIE; NaN where there is no answer
     how: str  # description of the code
@@ -94,7 +94,7 @@ def decode_column(
     game: bool = False,
     count: str | None = None,
 ) -> TrialVerdicts:
-    """Decode the column `chosen` for two columns of options.
+    """Decode the outcome column `chosen` as first, second or tie, for each row.
 
     The coding is used where given; other cells are recognised. A cell contains the label of an
     option, a side (left, right, first, second, the name of the column, ...), a number, or a word
@@ -150,7 +150,7 @@ def _recognise_outcomes(
     count: str | None,
     coding: Any,
 ) -> TrialVerdicts:
-    """Recognise the outcomes in a column; `codes` are the indices of the texts."""
+    """Recognise how a column codes outcomes: by labels, sides, numbers or words."""
     # With a code for a side, other numbers and single letters are not sides.
     words = TIE_WORDS
     if game:
@@ -192,14 +192,14 @@ def _recognise_outcomes(
 
 
 def split_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] | None, set[str]]:
-    """Split a coding into answers (None if empty) and texts that mean missing."""
+    """Split a coding into answers (None if empty) and texts that mean "missing"."""
     full_coding = coding or {}
     missing = {format_label(value) for value, word in full_coding.items() if word == _MISSING}
     return {value: word for value, word in full_coding.items() if word != _MISSING} or None, missing
 
 
 def map_coding(coding: Mapping[Any, str]) -> dict[str, float]:
-    """Map each text of a coding to FIRST, SECOND or TIE."""
+    """Return the outcome (FIRST, SECOND, TIE) of each text in a coding."""
     value_by_text = {}
     for value, word in coding.items():
         if word not in _MEANINGS:
@@ -214,11 +214,11 @@ def map_coding(coding: Mapping[Any, str]) -> dict[str, float]:
 def _decode_labels(
     codes: np.ndarray, texts: list[str], ties: set[str], labels: list[Any]
 ) -> np.ndarray:
-    """Decode cells with the label of an option or a word for a tie; others are NaN."""
+    """Decode cells that contain a chosen option's label or a word for a tie; else NaN."""
     code_by_text: dict[str, int] = {}
 
     def numbered(codes: np.ndarray, texts: list[str]) -> np.ndarray:
-        """Encode texts as integers, with equal codes in all columns."""
+        """Encode texts as integers, equal for equal texts of all columns."""
         return np.array(
             [*(code_by_text.setdefault(text, len(code_by_text)) for text in texts), -1]
         )[codes]
@@ -241,7 +241,7 @@ def _decode_labels(
 def _map_sides(
     texts: list[str], ties: set[str], option_columns: tuple[str, str], game: bool
 ) -> dict[str, float] | None:
-    """Map each text to an outcome if all are sides, numbers or ties; else None."""
+    """Return the outcome of each text if all are sides, numbers or ties; else None."""
     answers = [text for text in texts if text and text not in ties]
     if not answers:
         return None
@@ -254,7 +254,7 @@ def _map_sides(
 
 
 def _map_side_words(option_columns: tuple[str, str], game: bool) -> dict[str, float]:
-    """Map words for a side, including the simplified names of its column, to FIRST or SECOND."""
+    """Return the outcome (FIRST, SECOND) of words such as "left" or column names."""
     words: dict[str, float] = {}
     for first_mark, second_mark in (*MORE_SIDES, *SIDES):
         for pattern in _SIDE_PATTERNS:
@@ -266,7 +266,7 @@ def _map_side_words(option_columns: tuple[str, str], game: bool) -> dict[str, fl
 
 
 def _map_numbers(texts: set[str], game: bool, ties: bool) -> dict[str, float] | None:
-    """Map numbers 1, 2 or 1, 0, -1 to outcomes, or 1, 0 for games or with ties; else None."""
+    """Return the outcome of the numbers 1/2, 1/0/-1 or 1/0; None for other texts."""
     if texts <= {"1", "2"}:
         return {"1": FIRST, "2": SECOND}
     if texts <= {"1", "0", "-1"} and "-1" in texts:
@@ -277,14 +277,14 @@ def _map_numbers(texts: set[str], game: bool, ties: bool) -> dict[str, float] | 
 
 
 def decode_texts(codes: np.ndarray, texts: list[str], meaning: Mapping[str, float]) -> np.ndarray:
-    """Decode texts by code, NaN for unknown texts."""
+    """Return the outcome of each row's text, NaN if it is unknown."""
     return np.array([*(meaning.get(text, np.nan) for text in texts), np.nan])[codes]
 
 
 def _build_verdicts(
     codes: np.ndarray, texts: list[str], meaning: dict[str, float], how: str
 ) -> TrialVerdicts:
-    """Build the verdicts for a map of texts to outcomes."""
+    """Build the outcomes of all rows from the outcome of each text."""
     ties = tuple(sorted(text for text, value in meaning.items() if value == TIE and text in texts))
     return TrialVerdicts(decode_texts(codes, texts, meaning), how, ties)
 
@@ -298,7 +298,7 @@ def _build_unreadable_error(
     game: bool,
     count: str | None,
 ) -> DataError:
-    """Build the error for a column of answers with cells that cannot be decoded."""
+    """Build the error for outcome cells that cannot be decoded."""
     if not is_unread.any():
         return DataError(
             f"Column {chosen!r} contains no answers; name another column with ",
@@ -349,7 +349,7 @@ _JSPSYCH = ("trialtype", "trialindex")
 
 
 class TrialColumns(NamedTuple):
-    """The columns of two options and of the outcome."""
+    """Names of the columns of two options and of the outcome."""
 
     first: str
     second: str
@@ -365,7 +365,7 @@ class TrialColumns(NamedTuple):
 
 
 class TrialOutcomes(NamedTuple):
-    """Comparisons as `PairedComparisons` counts them: one row each, or several equal ones."""
+    """Decoded comparisons with options, outcome, count and respondent of each row."""
 
     labels: tuple[str, ...]
     winner: np.ndarray  # or the first of a tie
@@ -383,7 +383,7 @@ class TrialOutcomes(NamedTuple):
 def find_trial_columns(
     frame: "pd.DataFrame", named_columns: Mapping[str, str | None], game: bool
 ) -> TrialColumns:
-    """Find the columns of trials by their usual names, unless given."""
+    """Find the columns of the two options and the outcome."""
     names = column_names(frame)
     check_columns(frame, named_columns.values())
     name_by_plain = map_plain_names(names)
@@ -398,7 +398,10 @@ def find_trial_columns(
     )
     used_columns |= set(verdict)
     respondent = named_columns.get("respondent") or next(
-        filter(partial(_may_be_respondent, frame), RESPONDENT.each(name_by_plain, used_columns)),
+        filter(
+            partial(_may_be_respondent, frame),
+            RESPONDENT.find_possible_columns(name_by_plain, used_columns),
+        ),
         None,
     )
     count = named_columns.get("count") or COUNT.find_column(name_by_plain, used_columns)
@@ -408,7 +411,7 @@ def find_trial_columns(
 def _find_options(
     frame: "pd.DataFrame", names: list[str], named_columns: Mapping[str, str | None], game: bool
 ) -> tuple[str, str, bool]:
-    """Find the two columns of options, and whether the first side plays at home."""
+    """Find the two columns of options, and whether the first plays at home."""
     first_column, second_column = named_columns.get("first"), named_columns.get("second")
     if first_column is not None and second_column is not None:
         return first_column, second_column, False
@@ -435,7 +438,7 @@ def _find_options(
 
 
 class MissingColumn(NamedTuple):
-    """A missing column of a table that nearly contains trials.
+    """The column that a table lacks to contain trials, with a sentence.
 
     The fields are the description, the role of the column, and how close the table is (higher is
     closer).
@@ -447,7 +450,7 @@ class MissingColumn(NamedTuple):
 
 
 def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
-    """Describe the column that trials or games require and the table lacks.
+    """Describe the one column that a table of trials or games lacks; None if several.
 
     Return None if the table is not similar to trials or games.
     """
@@ -472,7 +475,7 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
 def _describe_missing_option(
     frame: "pd.DataFrame", name_by_plain: dict[str, str], verdict: str, game: bool
 ) -> MissingColumn | None:
-    """Describe the option column that a table with outcomes lacks; None if nothing suggests one."""
+    """Describe the missing column of options; None if nothing suggests one."""
     for first_mark, second_mark in (*SIDES, *MORE_SIDES):
         for role, present_mark, missing_mark in (
             ("second", first_mark, second_mark),
@@ -509,7 +512,7 @@ def _describe_missing_option(
 
 
 def _list_texts(frame: "pd.DataFrame", name: str) -> set[str]:
-    """List the distinct cells of a text column; none for a column of numbers."""
+    """Return the distinct cells of a text column; none for numbers."""
     import pandas as pd
 
     series = frame[name]
@@ -519,7 +522,7 @@ def _list_texts(frame: "pd.DataFrame", name: str) -> set[str]:
 
 
 def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
-    """Return whether other numeric columns describe both sides, like attributes."""
+    """Return whether numeric column pairs describe both options, as attributes do."""
     import pandas as pd
 
     side_pairs = find_side_columns(column_names(frame))
@@ -534,7 +537,7 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
 
 
 def _have_shared_texts(frame: "pd.DataFrame", pair: SideColumns) -> bool:
-    """Return whether two columns contain text, with some values in common."""
+    """Return whether two text columns have some values in common."""
     import pandas as pd
 
     first_cells, second_cells = (frame[name] for name in pair.columns)
@@ -552,7 +555,7 @@ def _find_verdict_columns(
     used_columns: set[str],
     names: list[str],
 ) -> tuple[str, ...]:
-    """Find the column of outcomes, or the two columns of goals."""
+    """Find the outcome column, or the two columns of goals."""
     if (named_column := named_columns.get("chosen")) is not None:
         return (named_column,)
     roles = (CHOSEN_OF_TWO, RESULT)
@@ -576,7 +579,7 @@ def _find_verdict_columns(
 
 
 def _may_be_respondent(frame: "pd.DataFrame", name: str) -> bool:
-    """Return whether a column can identify respondents."""
+    """Return whether a column's cells can be names of respondents."""
     # A column named "id" that is different in every row numbers the rows.
     return simplify_name(name) != "id" or not frame[name].is_unique
 
@@ -590,7 +593,7 @@ def read_trial_outcomes(
     covariates: Sequence[str] | None,
     date: str | None,
 ) -> TrialOutcomes:
-    """Read the comparisons in the rows; rows without an answer are dropped and counted."""
+    """Decode the comparison in each row; drop and count rows without an answer."""
     frame = drop_self_comparisons(frame, columns.first, columns.second, columns.count)
     if len(columns.verdict) == 2:
         verdicts = _compare_goals(frame, columns)
@@ -642,7 +645,7 @@ def read_trial_outcomes(
 def _decode_verdict_column(
     frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any, str] | None
 ) -> TrialVerdicts:
-    """Decode the column of outcomes; scores such as 3:1 and jsPsych buttons are recognised."""
+    """Decode the outcome column; scores such as 3:1 are recognised."""
     import pandas as pd
 
     name = columns.verdict[0]
@@ -670,7 +673,7 @@ def _decode_verdict_column(
 
 
 def _read_scores(texts: Iterable[str]) -> dict[str, float]:
-    """Return the outcome of each text that is a score such as 3:1 or 1/2-1/2."""
+    """Return the outcome of each text that is a score such as "3:1"."""
     scores = {text: match for text in texts if (match := _SCORE.fullmatch(text))}
     return {
         text: float(np.sign(_parse_points(match[1]) - _parse_points(match[2])))
@@ -679,14 +682,14 @@ def _read_scores(texts: Iterable[str]) -> dict[str, float]:
 
 
 def _parse_points(text: str) -> float:
-    """Return the number of points in a score."""
+    """Return the number in one half of a score, such as 3 or 1/2."""
     if text == "1/2":
         return 0.5
     return float((text.removesuffix("½") or "0").replace(",", ".")) + 0.5 * text.endswith("½")
 
 
 def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdicts:
-    """Decide each game by the higher number of goals."""
+    """Return each game's outcome: the side with more goals wins."""
     from ..checks import check_numbers
 
     side_scores = [
@@ -705,7 +708,7 @@ def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdict
 
 
 def _describe_trials(columns: TrialColumns, verdicts: TrialVerdicts) -> str:
-    """Describe the columns, and how outcomes were decoded."""
+    """Return a sentence on the columns and how outcomes were decoded."""
     if len(columns.verdict) == 2:
         outcome = f"won by {verdicts.how}"
     else:

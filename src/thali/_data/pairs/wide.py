@@ -1,4 +1,4 @@
-"""Comparisons from a wide table: one column per pair.
+"""Reading comparisons from wide tables, one column per pair of options.
 
 A row is a respondent, or a pattern of answers with its count.
 """
@@ -63,7 +63,7 @@ Pair = tuple[str, str]
 
 
 class WideColumns(NamedTuple):
-    """The pair columns of a wide table, with the options of each."""
+    """The columns of a wide table, each with the pair of options that it compares."""
 
     pairs: dict[str, Pair]
     order: str  # source of the options: "named", "numbered" or "chosen"
@@ -79,7 +79,7 @@ class WideColumns(NamedTuple):
 def find_wide_columns(
     frame: "pd.DataFrame", named_columns: Mapping[str, str | None], coding: Mapping[Any, str] | None
 ) -> WideColumns | None:
-    """Find the pair columns by their names, or by their cells.
+    """Find the columns that each compare one pair, by names or cells.
 
     Cells that `coding` covers are ignored. Return None if there are none.
     """
@@ -108,12 +108,12 @@ def find_wide_columns(
 
 
 def list_pair_names(names: list[str]) -> list[str]:
-    """List the columns named "tea > coffee" and the like."""
+    """Return the columns named after a pair, such as "tea > coffee"."""
     return list(_match_labels(names))
 
 
 def find_numbered_answers(frame: "pd.DataFrame") -> list[str]:
-    """Find numbered columns V1, V2, ... that contain codes but match no number of pairs."""
+    """Return columns V1, V2, ... if all cells are 1/2 or 1/0/-1; else []."""
     for numbered in _group_numbered(column_names(frame)).values():
         texts = [
             {format_label(value) for value in frame[name].dropna().unique()} for name in numbered
@@ -125,7 +125,7 @@ def find_numbered_answers(frame: "pd.DataFrame") -> list[str]:
 
 
 def list_prefmod_pairs(labels: Sequence[str]) -> list[Pair]:
-    """List all pairs in the order of R's prefmod: (1, 2), (1, 3), (2, 3), (1, 4), ...
+    """Return all pairs in the order of R's prefmod: (1, 2), (1, 3), (2, 3), ...
 
     Examples
     --------
@@ -136,7 +136,7 @@ def list_prefmod_pairs(labels: Sequence[str]) -> list[Pair]:
 
 
 def compute_n_options(pairs: int) -> int | None:
-    """Return the k of k (k - 1) / 2 pairs; None if no k fits."""
+    """Return k with k (k - 1) / 2 = pairs; None if there is none."""
     k = round((1 + (1 + 8 * pairs) ** 0.5) / 2)
     if k < 3 or k * (k - 1) // 2 != pairs:
         return None
@@ -144,7 +144,7 @@ def compute_n_options(pairs: int) -> int | None:
 
 
 def _match_labels(names: list[str]) -> dict[str, Pair]:
-    """Match columns named "tea > coffee", "tea:coffee" or "tea vs coffee"."""
+    """Return the pair of each column named such as "tea > coffee" or "tea vs coffee"."""
     # "tea_coffee" counts if all pairs are present.
     for separator in (*_SEPARATORS, *_WEAK_SEPARATORS):
         pairs_by_column: dict[str, Pair] = {}
@@ -166,7 +166,7 @@ def _match_labels(names: list[str]) -> dict[str, Pair]:
 
 
 def _match_two_numbers(names: list[str]) -> dict[str, Pair]:
-    """Match columns named V12, V13, V23 or X1.2, X1.3, X2.3, if all pairs are present."""
+    """Return the pair of columns V12, V13, V23, if all pairs are present."""
     for pattern in (_TWO_DIGITS, _TWO_NUMBERS):
         stems: dict[str, dict[str, Pair]] = {}
         for name in names:
@@ -181,12 +181,12 @@ def _match_two_numbers(names: list[str]) -> dict[str, Pair]:
 
 
 def _list_numbers(pairs: int) -> set[str]:
-    """List the numbers of the options as texts."""
+    """Return the option numbers of this many pairs as texts "1", "2", ..."""
     return {str(k + 1) for k in range(compute_n_options(pairs) or 0)}
 
 
 def _group_numbered(names: list[str]) -> dict[str, list[str]]:
-    """Group the columns named V1, V2, ... by the text before the number."""
+    """Group columns V1, V2, ... by the text before the number."""
     stems: dict[str, list[str]] = {}
     for name in names:
         if match := _NUMBERED.fullmatch(name):
@@ -197,7 +197,7 @@ def _group_numbered(names: list[str]) -> dict[str, list[str]]:
 
 
 def _match_running_numbers(names: list[str]) -> dict[str, Pair]:
-    """Match columns V1, V2, ... whose number fits all pairs of some options."""
+    """Return the pair of columns V1, V2, ... in prefmod's order, if complete."""
     for numbered in _group_numbered(names).values():
         if k := compute_n_options(len(numbered)):
             return dict(
@@ -207,7 +207,7 @@ def _match_running_numbers(names: list[str]) -> dict[str, Pair]:
 
 
 def _match_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pair]:
-    """Map columns to the two labels that each contains; {} if fewer than three pairs differ."""
+    """Return the two labels that each column contains; {} for fewer than three pairs."""
     # Every label is in several columns, and columns contain different labels.
     labels_by_column: dict[str, Pair] = {}
     for name in names:
@@ -228,14 +228,14 @@ def _match_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pa
 
 
 def _is_complete(pairs: Mapping[str, Pair]) -> bool:
-    """Return whether the columns compare every pair of at least three labels exactly once."""
+    """Return whether the columns compare every pair of three or more options once."""
     labels = sorted({label for pair in pairs.values() for label in pair})
     present = sorted(tuple(sorted(pair)) for pair in pairs.values())
     return len(labels) > 2 and present == sorted(combinations(labels, 2))
 
 
 def _can_be_answers(texts: set[str], pair: Pair) -> bool:
-    """Return whether all texts of a column may be answers about this pair."""
+    """Return whether all cells of a column can be answers about this pair."""
     texts = texts - find_no_answers(texts, pair)
     if any(texts <= codes for codes in _TYPICAL):
         return True
@@ -273,7 +273,7 @@ def read_wide_outcomes(
     labels: Any,
     weights: bool,
 ) -> TrialOutcomes:
-    """Read the comparisons in the pair columns; empty cells are not answered."""
+    """Decode the answers in the pair columns; empty cells are skipped."""
     pairs = columns.pairs
     column_labels = list(dict.fromkeys(label for pair in pairs.values() for label in pair))
     names = _match_given_labels(column_labels, columns, labels)
@@ -303,7 +303,7 @@ def read_wide_outcomes(
         tied,
     )
     if row_respondents is not None:
-        row_respondents = row_respondents.of_rows(row)
+        row_respondents = row_respondents.select_rows(row)
     note_omission(np.isnan(outcome).all(axis=1).sum())
     return TrialOutcomes(
         names, *cells, row_respondents, None, _describe_wide_columns(columns, coded)
@@ -311,7 +311,7 @@ def read_wide_outcomes(
 
 
 def _read_row_respondents(frame: "pd.DataFrame", columns: WideColumns) -> RowRespondents:
-    """Read the respondents from their column, or treat each row as one."""
+    """Read the respondent column; without one, each row is a respondent."""
     if (row_respondents := read_respondents(frame, columns.respondent, columns.used)) is not None:
         return row_respondents
     row_indices, names = np.arange(len(frame)), tuple(map(format_label, range(1, len(frame) + 1)))
@@ -323,7 +323,7 @@ def _read_row_respondents(frame: "pd.DataFrame", columns: WideColumns) -> RowRes
 def _match_given_labels(
     column_labels: list[str], columns: WideColumns, labels: Any
 ) -> tuple[str, ...]:
-    """Return the labels of the options; given labels replace numbers in columns."""
+    """Return the option labels; given labels replace numbers in column names."""
     if labels is None:
         return tuple(column_labels)
     names = check_labels(labels)
@@ -341,7 +341,7 @@ def _match_given_labels(
 def _decode_outcomes(
     frame: "pd.DataFrame", pairs: dict[str, Pair], coding: Mapping[Any, str] | None
 ) -> tuple[np.ndarray, str]:
-    """Decode each cell as FIRST, SECOND, TIE or NaN, and describe the code."""
+    """Decode each cell as FIRST, SECOND, TIE or NaN; also describe the code."""
     import pandas as pd
 
     cells = [pd.factorize(frame[name]) for name in pairs]
@@ -381,14 +381,14 @@ def _decode_outcomes(
 
 
 def _is_tie_word(text: str) -> bool:
-    """Return whether a text is a word for a tie."""
+    """Return whether a text is a word or sign for a tie."""
     return simplify_name(text) in TIE_WORDS
 
 
 def _recognise_code(
     texts_found: set[str], pairs: dict[str, Pair], coding: Mapping[Any, str] | None
 ) -> tuple[dict[str, float] | None, str]:
-    """Recognise the code shared by all columns, and describe it."""
+    """Return the outcome of each text in all columns, and a description of the code."""
     # Return None for the code if cells contain labels.
     if coding is not None:
         given_code = map_coding(coding)
@@ -430,7 +430,7 @@ def _recognise_code(
 
 
 def _describe_wide_columns(columns: WideColumns, coded: str) -> str:
-    """Describe the pair columns, and how their cells were decoded."""
+    """Return a sentence on the pair columns and how cells were decoded."""
     pairs = columns.pairs
     names = list(pairs)
     description = (

@@ -1,4 +1,4 @@
-"""Similarities: how similar each two objects were judged."""
+"""The data class `Similarities`: numbers for how similar two objects are."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -387,7 +387,7 @@ class Similarities(JudgedByPeople):
         sigma: float | None = None,
         answers: JudgedValues | None = None,
     ) -> "Similarities":
-        """Build similarities from measured pairs."""
+        """Build similarities from measured pairs, respondents' values and sigma."""
         return cls.__new__(cls)._fill(measured, sigma, answers)
 
     def with_values(self, values: np.ndarray) -> "Similarities":
@@ -453,7 +453,7 @@ class Similarities(JudgedByPeople):
     def _fill(
         self, measured: MeasuredPairs, sigma: float | None, answers: JudgedValues | None = None
     ) -> "Similarities":
-        """Check that something was measured, and freeze."""
+        """Raise DataError if nothing was measured; else set the fields."""
         if len(measured.labels) < 2:
             raise DataError(
                 "Similarities require at least two objects; got"
@@ -477,7 +477,7 @@ class Similarities(JudgedByPeople):
 
     @property
     def size_in_words(self) -> str:
-        """Numbers of objects, similarities and judgements, as text."""
+        """Text with the numbers of objects, similarities and judgements."""
         possible = self.n_options * (self.n_options - 1) // 2
         size = f"{possible:,} similarities"
         if possible == 1:
@@ -487,11 +487,11 @@ class Similarities(JudgedByPeople):
         return f"{format_plural(self.n_options, 'object')}, {size}{self._describe_judgements()}"
 
     def _details(self) -> Facts:
-        """Return the facts that a notebook shows in addition to the size."""
+        """Return (name, labels) facts that a notebook shows below the size."""
         return (("objects", self.labels), *list_people_facts(self.people))
 
     def _facts(self) -> Facts:
-        """Return names and values that describe the similarities in a report."""
+        """Return (name, text) facts about the similarities for a report."""
         sigma_fact = ()
         if self.sigma is not None:
             sigma_fact = (("Standard deviation supplied with the data", format_number(self.sigma)),)
@@ -508,7 +508,7 @@ class Similarities(JudgedByPeople):
         )
 
     def _describe_judgements(self) -> str:
-        """Describe the numbers of judgements per pair; "" if all are 1."""
+        """Return a text on the judgements per pair; "" if all are 1."""
         minimum, maximum = float(self.judgements.min()), float(self.judgements.max())
         if minimum == maximum == 1:
             return ""
@@ -544,7 +544,7 @@ class Similarities(JudgedByPeople):
         return self._list_absent_labels(self.first, self.second)
 
     def together(self, others: "Sequence[Similarities]", labels: tuple[str, ...]) -> "Similarities":
-        """Return the similarities for these objects, which include all objects of the data.
+        """Return the similarities recoded to `labels`, which contains all objects.
 
         Raises
         ------
@@ -627,7 +627,7 @@ class Similarities(JudgedByPeople):
 
 
 def _warn_cleared_zeros(measured: MeasuredPairs) -> None:
-    """Warn that zeros in one triangle were treated as not measured."""
+    """Warn that zeros in one triangle of a table were treated as missing."""
     if measured.zeros_not_read:
         warn(
             DataWarning(

@@ -1,4 +1,4 @@
-"""Tables of similarities: symmetric squares, and lists of pairs."""
+"""Reading similarities from square tables and lists of pairs."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -37,7 +37,7 @@ ROUNDING = 1e-8  # share of the range below which s_ij and s_ji differ only by r
 
 
 class MeasuredPairs(NamedTuple):
-    """Measured pairs, first < second, row by row, each a mean of judgements.
+    """Mean similarity and number of judgements of each measured pair, first < second.
 
     `layout` describes where the table contains the pairs; the flags record unusual zeros and
     diagonals.
@@ -54,7 +54,7 @@ class MeasuredPairs(NamedTuple):
 
 
 def expand_condensed(matrix: Any) -> Any:
-    """Expand SciPy's condensed vector to a square with an empty diagonal.
+    """Convert scipy's condensed distance vector to a square table, empty diagonal.
 
     Return anything else unchanged.
     """
@@ -79,7 +79,7 @@ def expand_condensed(matrix: Any) -> Any:
 def read_measured_pairs(
     matrix: Any, labels: Iterable[Any] | None, symmetrize: str | None, judgements: Any = None
 ) -> MeasuredPairs:
-    """Read the pairs of a labelled square table; the diagonal is ignored."""
+    """Read the measured pairs from a labelled square table; ignore its diagonal."""
     if hasattr(matrix, "tocoo"):
         raise DataError(
             "In a sparse matrix, absent similarities could be 0 or missing; pass an array with NaN"
@@ -133,7 +133,7 @@ def read_measured_pairs(
 
 
 def refuse_triplets(matrix: Any) -> None:
-    """Raise for rows of three integers or names, which are triplets and not a square."""
+    """Raise DataError for rows of three integers or names: these are triplets."""
     shape = getattr(matrix, "shape", ())
     if hasattr(matrix, "columns") or len(shape) != 2 or shape[1] != 3 or shape[0] == 3:
         return
@@ -148,7 +148,7 @@ def refuse_triplets(matrix: Any) -> None:
 def convert_dissimilarities(
     measured: MeasuredPairs, conversion: str | Callable[[np.ndarray], Any]
 ) -> np.ndarray:
-    """Convert the dissimilarities of measured pairs to similarities.
+    """Convert dissimilarities of measured pairs to similarities by rule or function.
 
     `how` is "linear", "exponential" or a function of the vector.
     """
@@ -165,7 +165,10 @@ def compute_similarities(
     conversion: str | Callable[[np.ndarray], Any],
     describe_pair: Callable[[int], str],
 ) -> np.ndarray:
-    """Convert a vector of dissimilarities to similarities; `pair` names a pair in errors."""
+    """Convert dissimilarities to similarities by a named rule or a function.
+
+    `describe_pair(k)` names pair k in errors.
+    """
     if (is_wrong := (distance < 0) | np.isinf(distance)).any():
         k = int(is_wrong.argmax())
         problem = "infinite"
@@ -188,13 +191,13 @@ def compute_similarities(
 
 
 def is_symmetric(table: np.ndarray) -> bool:
-    """Return whether both sides of the diagonal agree where both are measured."""
+    """Return whether cells (i, j) and (j, i) agree where both are given."""
     with np.errstate(invalid="ignore"):  # infinite numbers are refused later
         return _find_largest_difference(table)[0] <= _compute_tolerance(table)
 
 
 def _find_layout(table: np.ndarray) -> tuple[str, bool]:
-    """Return where the table contains similarities, and whether zeros were cleared."""
+    """Return "square table" or the measured triangle; and whether zeros became missing."""
     # A triangle of zeros next to one with other numbers was not measured.
     n = len(table)
     upper = np.triu(np.ones((n, n), dtype=bool), k=1)
@@ -208,7 +211,7 @@ def _find_layout(table: np.ndarray) -> tuple[str, bool]:
 
 
 def _check_symmetry(names: tuple[str, ...], table: np.ndarray) -> None:
-    """Raise unless both sides of the diagonal agree."""
+    """Raise DataError unless cells (i, j) and (j, i) agree."""
     difference, i, j = _find_largest_difference(table)
     if difference > _compute_tolerance(table):
         raise DataError(
@@ -221,7 +224,7 @@ def _check_symmetry(names: tuple[str, ...], table: np.ndarray) -> None:
 
 
 def _find_largest_difference(table: np.ndarray) -> tuple[float, int, int]:
-    """Find the largest difference between the sides of the diagonal, and its position."""
+    """Return the largest difference of cells (i, j) and (j, i), with i and j."""
     difference = np.nan_to_num(np.abs(table - table.T))
     if not difference.size:
         return 0.0, 0, 0
@@ -230,7 +233,7 @@ def _find_largest_difference(table: np.ndarray) -> tuple[float, int, int]:
 
 
 def _compute_tolerance(table: np.ndarray) -> float:
-    """Compute the difference that is due to rounding."""
+    """Return the largest difference of two cells that rounding explains."""
     measured = table[~np.isnan(table) & ~np.eye(len(table), dtype=bool)]
     if not measured.size:
         return 0.0
@@ -238,7 +241,7 @@ def _compute_tolerance(table: np.ndarray) -> float:
 
 
 def _convert_leniently(value: Any) -> float:
-    """Convert a value to a float, NaN if it is not a number."""
+    """Convert a cell to a float, NaN if it is no number."""
     if isinstance(value, np.complexfloating):
         return np.nan
     try:
@@ -250,7 +253,7 @@ def _convert_leniently(value: Any) -> float:
 def _is_diagonal_lowest(
     diagonal: np.ndarray, first_indices: np.ndarray, second_indices: np.ndarray, values: np.ndarray
 ) -> bool:
-    """Return whether the diagonal is the minimum of every row, as for distances."""
+    """Return whether the diagonal has each row's minimum, as in distances."""
     # In most rows it must be smaller than all other values.
     # A diagonal of 0 that means "not measured" does not count if many similarities are 0.
     smallest = np.full(len(diagonal), np.inf)
@@ -260,7 +263,7 @@ def _is_diagonal_lowest(
 
 
 def _check_returned(similarity: Any, pairs: int) -> np.ndarray:
-    """Check that a conversion returned finite numbers, one per pair."""
+    """Return a user conversion's result as array; raise unless finite, one per pair."""
     try:
         converted = np.array(similarity, dtype=np.float64)
         description = f"an array of shape {converted.shape}"
@@ -277,7 +280,7 @@ def _check_returned(similarity: Any, pairs: int) -> np.ndarray:
 
 
 def read_judgements(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
-    """Read the numbers of judgements, objects by objects; NaN where there are none."""
+    """Read the table of numbers of judgements (objects, objects); NaN where empty."""
     if hasattr(judgements, "tocoo"):
         judgements = judgements.toarray()
     judgement_labels, table = read_square_table(judgements, None, JUDGEMENTS)
@@ -309,7 +312,7 @@ def read_judgements(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
 
 
 def check_judgement_symmetry(names: tuple[str, ...], table: np.ndarray) -> np.ndarray:
-    """Return the number of judgements of each pair, NaN where neither side has one.
+    """Return each pair's number of judgements; raise if (i, j) and (j, i) differ.
 
     If only one of n_ij and n_ji is present, it is used. Raise if they differ.
     """
@@ -329,7 +332,7 @@ def check_judgements_known(
     second_indices: np.ndarray,
     numbers: np.ndarray,
 ) -> None:
-    """Raise if a measured similarity has no number of judgements."""
+    """Raise DataError if a measured pair has no number of judgements."""
     is_unknown = np.isnan(numbers)
     if is_unknown.any():
         k = int(is_unknown.argmax())
@@ -344,7 +347,7 @@ def check_judgements_known(
 def average_respondents(
     matrices: Any, labels: Iterable[Any] | None, symmetrize: str | None, sigma: Any
 ) -> tuple[MeasuredPairs, float | None, JudgedValues]:
-    """Average the respondents' tables; return pairs, sigma or None, and answers.
+    """Average several respondents' tables; return pairs, sigma and respondents' values.
 
     A "deviation" sigma applies to the mean itself, however many people judged the pair.
     """
@@ -392,11 +395,11 @@ def average_respondents(
         bool(cleared),
         all(person.lowest_diagonal for person in people),
     )
-    return measured, empirical, JudgedValues.of_table(respondents, pairs)
+    return measured, empirical, JudgedValues.from_table(respondents, pairs)
 
 
 def _sort_objects(person: MeasuredPairs, names: tuple[str, ...], number: int) -> np.ndarray:
-    """Return a respondent's similarities as a square table, with the objects in this order."""
+    """Return a respondent's similarities as a square table in the order of `names`."""
     if set(person.labels) != set(names):
         raise DataError(
             f"All tables must have the same labels; respondent {number} has"
@@ -410,7 +413,7 @@ def _sort_objects(person: MeasuredPairs, names: tuple[str, ...], number: int) ->
 
 
 def _list_matrices(matrices: Any) -> list[Any]:
-    """Return the respondents' matrices as a list; raise if there are none."""
+    """Return the respondents' tables as a list; raise DataError if there are none."""
     if hasattr(matrices, "ndim") and (matrices.ndim != 3 or not len(matrices)):
         raise DataError(
             "`matrices` must be a list of square tables, or an array (respondents, objects,"
@@ -430,7 +433,7 @@ def _list_matrices(matrices: Any) -> list[Any]:
 def _read_one_respondent(
     number: int, matrix: Any, labels: tuple[Any, ...] | None, symmetrize: str | None
 ) -> MeasuredPairs:
-    """Read one respondent's table; name the respondent in errors."""
+    """Read one respondent's table; errors name the respondent by number."""
     try:
         return read_measured_pairs(matrix, labels, symmetrize)
     except DataError as error:
@@ -440,7 +443,7 @@ def _read_one_respondent(
 def _estimate_sigma(
     pairs: np.ndarray, mean: np.ndarray, judges: np.ndarray, sigma_kind: Any
 ) -> float | None:
-    """Estimate sigma of a mean ("deviation") or of one judgement; None if unknown."""
+    """Estimate the standard deviation of a mean or of one judgement; None if unknown."""
     squares = np.nansum((pairs - mean) ** 2, axis=0)
     several = judges > 1
     if not several.any():
@@ -454,13 +457,13 @@ def _estimate_sigma(
 def _estimate_judgement_sigma(
     squares: np.ndarray, mean: np.ndarray, judges: np.ndarray
 ) -> float | None:
-    """Estimate the standard deviation of one judgement; None if all judgements agree."""
+    """Estimate the standard deviation of one judgement; None if all agree."""
     # `squares` are the sums of squares within pairs.
     return _drop_rounding_sigma(float(np.sqrt(squares.sum() / (judges - 1).sum())), mean)
 
 
 def _drop_rounding_sigma(sigma: float, mean: np.ndarray) -> float | None:
-    """Return sigma, or None if it is only due to rounding."""
+    """Return sigma; None if rounding errors explain it."""
     if sigma > ROUNDING * max(float(np.ptp(mean)), float(np.abs(mean).max())):
         return sigma
     return None
@@ -478,7 +481,7 @@ EXPECTED = (
 
 
 class SimilarityColumns(NamedTuple):
-    """The columns of a list of pairs: objects, similarity, count and respondent."""
+    """Names of the columns of a list of pairs: objects, similarity, count, respondent."""
 
     first: str
     second: str
@@ -503,7 +506,7 @@ def find_pair_columns(
     count: str | None = None,
     respondent_column: str | None = None,
 ) -> SimilarityColumns:
-    """Find the columns of a list of pairs by their usual names, unless given."""
+    """Find the columns of two objects, similarity, count and respondent."""
     name_by_plain = map_plain_names(names)
     if (first is None) != (second is None):
         raise DataError(
@@ -522,32 +525,32 @@ def find_pair_columns(
         if name not in (first, second, count, respondent_column)
     }
     if similarity is None:
-        candidates = list(SIMILARITY.surely(unused_columns)) or list(
-            SIMILARITY.each(unused_columns)
+        candidates = list(SIMILARITY.find_certain_columns(unused_columns)) or list(
+            SIMILARITY.find_possible_columns(unused_columns)
         )
         if not candidates:
             raise DataError(*_explain_missing_columns(names, unused_columns))
         _check_only_one(list(map(repr, candidates)), "the similarity")
         similarity = candidates[0]
     if count is None:
-        candidates = list(COUNT.each(unused_columns, (similarity,)))
+        candidates = list(COUNT.find_possible_columns(unused_columns, (similarity,)))
         _check_only_one(list(map(repr, candidates)), "the number of judgements per row")
         count = next(iter(candidates), None)
     respondent_column = respondent_column or next(
-        RESPONDENT.surely(unused_columns, (similarity, count)), None
+        RESPONDENT.find_certain_columns(unused_columns, (similarity, count)), None
     )
     return SimilarityColumns(first, second, similarity, count, respondent_column)
 
 
 def are_similarity_columns(names: list[str], accept_vague: bool) -> bool:
-    """Return whether these are the columns of a list of pairs.
+    """Return whether the column names are those of a list of similarities.
 
     If `accept_vague`, a column named "rating" is accepted.
     """
     name_by_plain = map_plain_names(names)
-    columns = SIMILARITY.surely(name_by_plain)
+    columns = SIMILARITY.find_certain_columns(name_by_plain)
     if accept_vague:
-        columns = SIMILARITY.each(name_by_plain)
+        columns = SIMILARITY.find_possible_columns(name_by_plain)
     if next(columns, None) is None:
         return False
     try:
@@ -560,7 +563,7 @@ def are_similarity_columns(names: list[str], accept_vague: bool) -> bool:
 def read_pair_list(
     frame: "pd.DataFrame", columns: SimilarityColumns, labels: Iterable[Any] | None
 ) -> tuple[MeasuredPairs, float | None, JudgedValues | None]:
-    """Read a list of pairs: the mean pairs, sigma of a judgement, and answers.
+    """Read a list of pairs; return pair means, sigma, and respondents' values.
 
     Rows of the same two objects, in either order, are averaged. Sigma is None unless judgements are
     repeated. The answers are None if respondents are unknown or judged a pair several times.
@@ -603,7 +606,7 @@ def read_pair_list(
     if row_respondents is None:
         return *_average_pairs(names, first_index, second_index, values, counts), None
     return _average_judged_rows(
-        names, first_index, second_index, values, counts, row_respondents.of_rows(is_used)
+        names, first_index, second_index, values, counts, row_respondents.select_rows(is_used)
     )
 
 
@@ -615,7 +618,7 @@ def _average_judged_rows(
     counts: np.ndarray,
     row_respondents: RowRespondents,
 ) -> tuple[MeasuredPairs, float | None, JudgedValues | None]:
-    """Average judgements by pair; return means, error or None, and respondents' values or None."""
+    """Average the rows of each pair; return means, sigma, respondents' values."""
     # Respondents who wrote every pair in both orders judged it once.
     n = len(names)
     pair = number_pairs(n, i, j)
@@ -657,7 +660,7 @@ def _average_judged_rows(
 def _average_pairs(
     names: tuple[str, ...], i: np.ndarray, j: np.ndarray, values: np.ndarray, counts: np.ndarray
 ) -> tuple[MeasuredPairs, float | None]:
-    """Average the rows of each pair, and estimate sigma of a judgement."""
+    """Average the rows of each pair; also estimate sigma of one judgement."""
     # Sigma is None unless most pairs have two judgements, in one row each.
     # with fewer repeated pairs, the features that fit the other pairs are more informative on sigma
     n = len(names)
@@ -688,7 +691,7 @@ def _average_pairs(
 
 
 def _are_mostly_mirrored(forward: np.ndarray, pair_index: np.ndarray, values: np.ndarray) -> bool:
-    """Return whether most pairs have the same numbers in both orders."""
+    """Return whether most pairs have equal numbers in both orders."""
     # Then each judgement was probably written twice.
     n_pairs = int(pair_index.max()) + 1
     forward_sums, backward_sums = (
@@ -701,7 +704,7 @@ def _are_mostly_mirrored(forward: np.ndarray, pair_index: np.ndarray, values: np
 def _is_written_twice(
     forward: np.ndarray, pair_index: np.ndarray, equals_first: np.ndarray, counts: np.ndarray
 ) -> bool:
-    """Return whether a list contains every pair in both orders, with equal numbers."""
+    """Return whether the list contains every pair in both orders, with equal numbers."""
     n_pairs = int(pair_index.max(initial=-1)) + 1
     times_by_order = (
         np.bincount(pair_index[forward], minlength=n_pairs),
@@ -717,7 +720,7 @@ def _is_written_twice(
 
 
 def _check_only_one(candidates: list[str], role: str) -> None:
-    """Raise if several columns may have the same role."""
+    """Raise DataError if several columns may have the same role."""
     if len(candidates) > 1:
         raise DataError(
             f"Several columns could contain {role} ({', or '.join(candidates)}); name one, or"
@@ -726,7 +729,7 @@ def _check_only_one(candidates: list[str], role: str) -> None:
 
 
 def _explain_missing_columns(names: list[str], name_by_plain: dict[str, str]) -> tuple[Any, ...]:
-    """Explain that the columns are not similarities, with a fix for dissimilarities."""
+    """Return the error parts that the columns are no similarities, with a fix."""
     if (name := DISSIMILARITY.find_column(name_by_plain)) is not None:
         return (
             f"Column {name!r} contains dissimilarities; convert them to similarities",

@@ -1,4 +1,4 @@
-"""Questions about objects as distinct sets of pairs, with counts of the chosen pair."""
+"""Reading questions "which pair is the most similar?" and their answers."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,7 +50,7 @@ MAX_OBJECTS = 2**31  # the key of a pair must fit into 64 bits
 
 
 class TripletQuestions(NamedTuple):
-    """Questions with the same number of pairs."""
+    """Questions with equally many pairs: pair numbers, chosen pair, counts."""
 
     pairs: np.ndarray  # (questions, m) int64: first * n + second of each pair, first < second
     chosen: np.ndarray  # (questions,) index of the chosen pair
@@ -64,7 +64,7 @@ def build_set_questions(
     second_positions: np.ndarray,
     times: np.ndarray,
 ) -> TripletQuestions:
-    """Build questions from sets of objects (questions, size).
+    """Build questions from sets of objects (questions, size) and the chosen pair.
 
     Each set contains all pairs of its objects; the chosen pair has the positions (first, second).
     """
@@ -81,7 +81,7 @@ def build_set_questions(
 def check_distinct_objects(
     members: np.ndarray, labels: Sequence[str], describe: RowDescriber
 ) -> None:
-    """Raise if a set contains an object twice."""
+    """Raise DataError if a set contains the same object twice."""
     ordered = np.sort(members, axis=1)
     is_repeated = (np.diff(ordered, axis=1) == 0).any(axis=1)
     if is_repeated.any():
@@ -96,7 +96,7 @@ def check_distinct_objects(
 def sum_questions(
     n: int, parts: Iterable[TripletQuestions]
 ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], list]:
-    """Sum the answers to equal sets of pairs, small sets first.
+    """Sum the answers to equal sets of pairs; sets with fewer pairs first.
 
     Return (start, first, second, counts), and the position of each answer, by part.
     """
@@ -133,7 +133,7 @@ def sum_questions(
 def check_question_names(
     questions: TripletQuestions, names: np.ndarray, labels: Any, describe: RowDescriber
 ) -> None:
-    """Raise if two answers to one question, by its name, are from different sets."""
+    """Raise DataError if answers with the same question name have different sets."""
     row_by_name: dict[Any, int] = {}
     sets = np.sort(questions.pairs, axis=1).tolist()
     for row, name in enumerate(names.tolist()):
@@ -148,7 +148,7 @@ def check_question_names(
 
 
 def _describe_objects(pairs: Iterable[int], labels: Sequence[str]) -> str:
-    """Describe the objects of some pairs."""
+    """Return the labels of the objects in these pairs, for an error message."""
     objects = sorted({object_index for key in pairs for object_index in divmod(key, len(labels))})
     return f"({shorten([labels[i] for i in objects])})"
 
@@ -156,7 +156,7 @@ def _describe_objects(pairs: Iterable[int], labels: Sequence[str]) -> str:
 def encode_objects(
     columns: Sequence["pd.Series"], labels: Iterable[Any] | None
 ) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Encode columns of objects as indices (rows, columns), and return the labels."""
+    """Encode columns of object names as indices (rows, columns); return labels too."""
     import pandas as pd
 
     if not len(columns[0]):
@@ -168,7 +168,7 @@ def encode_objects(
     m = len(columns)
 
     def place(k: int) -> str:
-        """Describe the position of a cell."""
+        """Describe cell k for an error message."""
         return f"in row {index[k // m]}, column {names[k % m]!r}"
 
     object_labels = choose_labels(labels, texts)
@@ -180,7 +180,7 @@ def encode_objects(
 def read_objects(
     array: np.ndarray, labels: Iterable[Any] | None, counts: Any
 ) -> tuple[np.ndarray, tuple[str, ...], np.ndarray]:
-    """Convert rows of objects, names or indices, to indices.
+    """Convert rows of objects (names or indices) to indices; return labels and counts.
 
     Return the indices, the labels, and the number of times of each row.
     """
@@ -192,7 +192,7 @@ def read_objects(
 def _encode_array(
     array: np.ndarray, labels: Iterable[Any] | None
 ) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Convert rows of objects, names or indices, to indices, and return the labels."""
+    """Encode an array of object names or indices as indices; return labels too."""
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and are_integers(array)):
         indices = array.astype(np.int64)
         if labels is None:
@@ -215,7 +215,7 @@ def _encode_array(
 
 
 def _check_object_numbers(indices: np.ndarray, n_labels: int | None) -> None:
-    """Raise unless indices are positions among labels, or small numbers without labels."""
+    """Raise DataError unless indices are valid for the labels, or small without labels."""
     n_allowed = n_labels
     if n_allowed is None:
         n_allowed = min(MAX_OBJECTS, 10 * indices.size + 1000)
@@ -238,7 +238,7 @@ def _check_object_numbers(indices: np.ndarray, n_labels: int | None) -> None:
 
 
 def read_times(counts: Any, n_rows: int) -> np.ndarray:
-    """Check the number of times each question had its answer; 1 by default."""
+    """Return the count of each row as floats; 1 if not given."""
     if counts is None:
         return np.ones(n_rows)
     times = check_counts(counts, describe_row)
@@ -251,7 +251,7 @@ def read_times(counts: Any, n_rows: int) -> np.ndarray:
 
 
 def check_three_columns(triplets: Any) -> np.ndarray:
-    """Check that triplets are an array (rows, 3), and return it."""
+    """Return triplets as array (rows, 3); raise DataError for other shapes."""
     if hasattr(triplets, "columns"):
         raise DataError(
             "`triplets` is a table with column names; read it with Triplets.from_frame."
@@ -276,7 +276,7 @@ def check_three_columns(triplets: Any) -> np.ndarray:
 
 
 def read_responses(responses: Any, n_rows: int) -> np.ndarray:
-    """Return whether each response names the nearer object."""
+    """Return whether each response names the nearer object, shape (rows,)."""
     response_array = np.asarray(responses)
     if response_array.shape != (n_rows,):
         raise DataError(
@@ -299,7 +299,7 @@ def read_responses(responses: Any, n_rows: int) -> np.ndarray:
 
 
 def describe_row(k: int) -> str:
-    """Describe a row of an array."""
+    """Return "in row k" for an error message about an array."""
     return f"in row {k}"
 
 
@@ -309,7 +309,7 @@ def read_sets(
     labels: Iterable[Any] | None,
     counts: Any,
 ) -> tuple[tuple[str, ...], list[TripletQuestions]]:
-    """Read sets and chosen pairs; return labels, and questions by number of pairs."""
+    """Read sets and chosen pairs; return labels, and questions by set size."""
     pairs_by_set = [list_pairs(number, members) for number, members in enumerate(sets)]
     answers = [tuple(map(format_label, pair)) for pair in chosen]
     if len(answers) != len(pairs_by_set):
@@ -352,7 +352,7 @@ def read_sets(
 
 
 def list_pairs(set_number: int, members: Iterable[Any]) -> list[Pair]:
-    """List the pairs of a set, given as objects or as pairs; errors name `set_number`."""
+    """Return the pairs of a set given as objects or pairs; errors name `set_number`."""
     entries = list(members)
     if entries and all(isinstance(entry, tuple | list) for entry in entries):
         if len(entries) < 2 or any(len(entry) != 2 for entry in entries):
@@ -385,7 +385,7 @@ def list_pairs(set_number: int, members: Iterable[Any]) -> list[Pair]:
 def _compute_pair_key(
     label_indices: dict[str, int], n: int, pair: tuple[str, ...], row: int
 ) -> int:
-    """Check the chosen pair of a row and return its pair number."""
+    """Return the number of a row's chosen pair; raise DataError if invalid."""
     if len(pair) != 2:
         raise DataError(f"The chosen pair {describe_row(row)} is {pair}; give two objects.")
     for name in pair:
@@ -441,7 +441,7 @@ EXPECTED = (
 
 
 class TripletColumns(NamedTuple):
-    """The columns of a table of triplets."""
+    """Names of the columns of a table of triplets."""
 
     objects: tuple[str, ...]  # the objects of a set; or anchor, nearer, farther
     odd: str | None = None
@@ -473,7 +473,7 @@ class TripletColumns(NamedTuple):
 def find_triplet_columns(
     names: list[str], named_columns: Mapping[str, Any] | None
 ) -> TripletColumns | None:
-    """Find the columns of triplets by their usual names, unless given; None for other tables."""
+    """Find the columns of three objects and the answer; None for other tables."""
     named_columns = {
         name: value for name, value in (named_columns or {}).items() if value is not None
     }
@@ -482,8 +482,9 @@ def find_triplet_columns(
     other_columns: dict[str, Any] = {"count": count, "question": named_columns.get("question")}
 
     def with_who(columns: TripletColumns) -> TripletColumns:
+        """Return the columns with those of respondent, count and question."""
         respondent = named_columns.get("respondent") or next(
-            RESPONDENT.surely(name_by_plain, columns.used), None
+            RESPONDENT.find_certain_columns(name_by_plain, columns.used), None
         )
         return columns._replace(who=respondent)
 
@@ -522,7 +523,7 @@ def find_triplet_columns(
 
 
 def find_incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | None]:
-    """Find three columns of objects, and the column of the odd one out."""
+    """Return three columns of objects, and the odd-one-out column or None."""
     name_by_plain = map_plain_names(names)
     odd = ODD.find_column(name_by_plain)
     objects = _find_series(
@@ -534,7 +535,7 @@ def find_incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | No
 
 
 def _find_series(name_by_plain: Mapping[str, str]) -> tuple[str, ...]:
-    """Find three or more columns numbered from 1 or 0, or named a, b, c and the like."""
+    """Return three or more columns numbered, or named a, b, c."""
     for stem in OBJECTS:
         numbered = {
             int(m[1]): name
@@ -554,11 +555,11 @@ def _find_series(name_by_plain: Mapping[str, str]) -> tuple[str, ...]:
 def read_answers(
     frame: "pd.DataFrame", columns: TripletColumns, labels: Any, weights: bool
 ) -> tuple[tuple[str, ...], TripletQuestions]:
-    """Read the questions and answers of a table, and return the labels."""
+    """Read the questions and answers in a table of triplets; return labels too."""
     object_columns = [get_column(frame, name) for name in columns.objects]
 
     def where(row: int) -> str:
-        """Describe a row."""
+        """Describe a table row for an error message."""
         return f"in row {frame.index[row]}"
 
     members, names = encode_objects(object_columns, labels)
@@ -593,7 +594,7 @@ def read_answers(
 
 
 def build_anchored_questions(n: int, members: np.ndarray, times: np.ndarray) -> TripletQuestions:
-    """Build questions from rows of anchor, nearer and farther object.
+    """Build questions from rows (anchor, nearer object, farther object).
 
     The chosen pair is the anchor and the nearer object.
     """
@@ -608,7 +609,7 @@ def _find_named_object(
     names: Sequence[str],
     objects: Sequence[str],
 ) -> np.ndarray:
-    """Return the position, in its row, of the object that each cell names."""
+    """Return which of its row's objects each answer cell names."""
     # A cell contains a label, the name of a column, or a number from 1.
     import pandas as pd
 
@@ -637,7 +638,7 @@ def _find_named_object(
 
 
 def _parse_position(text: str, maximum: int) -> int:
-    """Parse a number from 1 to `maximum` as an index from 0; -1 for other texts."""
+    """Return the index of a position "1" to "maximum"; -1 for other texts."""
     if text.isdecimal() and 1 <= int(text) <= maximum:
         return int(text) - 1
     return -1

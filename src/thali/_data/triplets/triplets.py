@@ -1,4 +1,4 @@
-"""Triplets: which two of three objects are most similar, or which pair of any set of pairs."""
+"""The data class `Triplets`: which pair of several objects is the most similar."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -309,14 +309,14 @@ class Triplets(JudgedByPeople):
         parts: list[TripletQuestions],
         row_respondents: RowRespondents | None = None,
     ) -> "Triplets":
-        """Sum the answers of all parts, small sets first, with respondents if known."""
+        """Sum the answers of all questions and set the fields."""
         fields, indices = sum_questions(len(labels), parts)
         if row_respondents is None:
             return self._freeze(labels, *fields, None)
         times = np.concatenate([part.times for part in parts])
         is_asked = times > 0
-        answers = ChosenPlaces.of_rows(
-            row_respondents.of_rows(is_asked), np.concatenate(indices), times[is_asked]
+        answers = ChosenPlaces.from_rows(
+            row_respondents.select_rows(is_asked), np.concatenate(indices), times[is_asked]
         )
         return self._freeze(labels, *fields, answers)
 
@@ -369,7 +369,7 @@ class Triplets(JudgedByPeople):
         return self._copy_with_fields(counts=np.array(counts, float), answers=None)
 
     def _select_people(self, members: np.ndarray) -> "Triplets":
-        """Select the answers of some people, by their indices, with all objects."""
+        """Keep the answers of respondents with these indices, with all objects."""
         assert self.answers is not None
         answers = self.answers.select_respondents(members)
         counts = np.bincount(answers.place, answers.times, len(self.counts))
@@ -377,7 +377,7 @@ class Triplets(JudgedByPeople):
         return selected.take(np.add.reduceat(selected.counts, self.start[:-1]) > 0)
 
     def _require_answers(self) -> ChosenPlaces:
-        """Return the answers by respondent; a DataError if respondents are unknown."""
+        """Return the answers of each respondent; raise DataError if unknown."""
         if self.answers is None:
             raise DataError(
                 "These triplets do not identify respondents; read them again and name the column"
@@ -498,7 +498,7 @@ class Triplets(JudgedByPeople):
         return ", ".join(parts)
 
     def _details(self) -> Facts:
-        """Return the facts that a notebook shows in addition to the size."""
+        """Return (name, labels) facts that a notebook shows below the size."""
         return (
             ("objects", self.labels),
             ("example", self.example()),
@@ -506,7 +506,7 @@ class Triplets(JudgedByPeople):
         )
 
     def _facts(self) -> Facts:
-        """Return names and values that describe the triplets in a report."""
+        """Return (name, text) facts about the triplets for a report."""
         pairs = len(np.unique(self.first * self.n_options + self.second))
         return (
             ("Objects", f"{self.n_options:,}: {list_names(self.labels, MAX_LISTED)}"),
@@ -533,7 +533,7 @@ class Triplets(JudgedByPeople):
 
     @property
     def set_of(self) -> np.ndarray:
-        """Set of each pair, shape (places,)."""
+        """Index of the set that each pair belongs to, shape (places,)."""
         return np.repeat(np.arange(self.n_sets), self.sizes)
 
     @property
@@ -545,7 +545,7 @@ class Triplets(JudgedByPeople):
         """Return one question per set, with its pairs as answers."""
 
         def given() -> GivenAnswers | None:
-            """Return the answers by respondent."""
+            """Return the answers of each respondent; None if respondents are unknown."""
             if (answers := self.answers) is None:
                 return None
             is_positive = answers.times > 0.0
@@ -557,7 +557,7 @@ class Triplets(JudgedByPeople):
             return GivenAnswers(answers.respondents, *rows)
 
         def rows() -> ReportRows:
-            """Build the report rows."""
+            """Build the rows of a predictive check: one per pair of objects."""
             keys, pair = np.unique(self.first * self.n_options + self.second, return_inverse=True)
             labels = np.array(self.labels)
             names = {
@@ -570,13 +570,13 @@ class Triplets(JudgedByPeople):
         return Questions(self.start, self.counts, given, rows)
 
     def pairs_of(self, number: int) -> list[tuple[str, str]]:
-        """List the pairs of one set, by their labels."""
+        """Return the label pairs of set `number`."""
         indices = slice(self.start[number], self.start[number + 1])
         index_pairs = zip(self.first[indices].tolist(), self.second[indices].tolist(), strict=True)
         return [(self.labels[a], self.labels[b]) for a, b in index_pairs]
 
     def example(self) -> str:
-        """Describe one answer.
+        """Describe one answer in words.
 
         Examples
         --------

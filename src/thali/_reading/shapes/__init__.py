@@ -1,4 +1,4 @@
-"""The shapes of table that are recognised: one file a kind of data."""
+"""The table layouts that are recognised, one file per data kind."""
 
 from thali._data.kinds import SPECS
 from thali._lazy_imports import load_object

@@ -1,4 +1,4 @@
-"""Table shape of card sorts: one card per row, with the group in which a respondent put it."""
+"""Layout of card sorts: one row per card, with the group in which a respondent put it."""
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ NAME = "table of card sorts"
 
 
 def match(table: RawTable, respondent: str | None = None) -> Reading | None:
-    """Match columns of respondents, cards and groups, if respondents made several groups."""
+    """Return the reading of a card sort with columns respondent, card, group; else None."""
     names = map_plain_names(table.names)
     group = CARD_GROUP.find_column(names, (respondent,))
     card = CARD.find_column(names, (respondent, group))
@@ -43,7 +43,7 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
 
 
 def compare_cards(frame: pd.DataFrame) -> Similarities:
-    """Return the share of respondents who put two cards in one group."""
+    """Compute, for each pair of cards, the share of respondents who grouped them together."""
     is_sorted = (frame != "").all(axis=1)
     note_omission(int((~is_sorted).sum()))
     frame = frame.loc[is_sorted]

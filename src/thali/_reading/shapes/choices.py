@@ -1,4 +1,4 @@
-"""Table shapes of choices from sets: long table, rankings, best-worst choices, best choices."""
+"""Layouts of choices: long table, rankings, best-worst, best of a set."""
 
 from functools import partial
 from typing import Any
@@ -57,7 +57,7 @@ _LONG_NAMED_BY = ("choice_id", "alternative")
 
 
 def match_long(table: RawTable, **columns: str | None) -> Reading | None:
-    """Match a table with named columns or usual names of a long table of choices.
+    """Return the reading of a long table of choices, one option per row; else None.
 
     The reading is sure if the cells agree.
     """
@@ -84,7 +84,7 @@ def match_long(table: RawTable, **columns: str | None) -> Reading | None:
 
 
 def _read_long_roles(column_of_role: dict[str, str | None]) -> ColumnsRead:
-    """Return the columns of a long table; an individual choice set identifies the respondent."""
+    """Return a long table's columns by role."""
 
     def list_columns(*roles: str) -> tuple[str, ...]:
         return tuple(name for role in roles if (name := column_of_role[role]) is not None)
@@ -99,7 +99,7 @@ def _read_long_roles(column_of_role: dict[str, str | None]) -> ColumnsRead:
 
 
 def _read_long(table: RawTable, named_columns: dict[str, Any]) -> tuple[Choices, str]:
-    """Read a long table of choices."""
+    """Read a long table of choices; also return a sentence on its columns."""
     column_of_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
     weight_option: dict[str, Any] = {
         "weights": simplify_name(column_of_role["count"] or "") in WEIGHTS
@@ -109,7 +109,7 @@ def _read_long(table: RawTable, named_columns: dict[str, Any]) -> tuple[Choices,
 
 
 def _describe_long(column_of_role: dict[str, str | None]) -> str:
-    """Describe the columns of a long table."""
+    """Describe in words which columns of a long table are used."""
     description = (
         f"long table, options in {column_of_role['alternative']!r}, marked as chosen in"
         f" {column_of_role['chosen']!r}, choice sets in {column_of_role['choice_id']!r}"
@@ -123,7 +123,7 @@ def _describe_long(column_of_role: dict[str, str | None]) -> str:
 
 
 def find_long_lack(table: RawTable) -> Lack | None:
-    """Return the missing column if the other two exist, else None."""
+    """Return the one missing column of a long table of choices; else None."""
     names = map_plain_names(table.names)
     missing = [
         lack
@@ -167,7 +167,7 @@ def match_rankings(
     unranked: str | None = None,
     weights: bool = False,
 ) -> Reading | None:
-    """Match columns named like ranks, or columns of ranks in every row."""
+    """Return the reading of a table of rankings; else None."""
     if not table.named:
         return None
     named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
@@ -194,7 +194,7 @@ def match_rankings(
 
 
 def _has_other_answers(table: RawTable, ranking_table: RankingColumns) -> bool:
-    """Return whether a table that looks like rankings has other columns of answers."""
+    """Return whether a table that looks like rankings also has other answer columns."""
     # Options or levels called 1, 2, 3 then look like ranks.
     names = map_plain_names(table.names)
     if (
@@ -208,7 +208,7 @@ def _has_other_answers(table: RawTable, ranking_table: RankingColumns) -> bool:
 
 
 def _read_ranking_roles(ranking_table: RankingColumns) -> ColumnsRead:
-    """Return the columns of a table of rankings."""
+    """Return the columns of a table of rankings by role."""
     options = tuple(filter(None, (*ranking_table.columns, ranking_table.group)))
     counts = tuple(filter(None, (ranking_table.count,)))
     answer_columns = None
@@ -220,7 +220,7 @@ def _read_ranking_roles(ranking_table: RankingColumns) -> ColumnsRead:
 def _read_rankings(
     table: RawTable, named_columns: dict[str, Any], unranked: str, weights: bool
 ) -> tuple[Choices, str]:
-    """Read a table of rankings."""
+    """Read a table of rankings; also return a sentence on how."""
     data, description = Choices._of_rankings(
         table.frame, None, named_columns, unranked, weights=weights
     )
@@ -228,7 +228,7 @@ def _read_rankings(
 
 
 def find_rankings_lack(table: RawTable) -> Lack | None:
-    """Return the column of options that is missing for a column of ranks, else None."""
+    """Return the missing column of options next to a column of ranks; else None."""
     names = map_plain_names(table.names)
     option, rank = OPTION.find_column(names), RANK.find_column(names)
     if rank is not None and option is None:
@@ -268,7 +268,7 @@ def match_best_worst(
     count: str | None = None,
     weights: bool = False,
 ) -> Reading | None:
-    """Match columns of the best and the worst option and a series of options."""
+    """Return the reading of a best-worst table; else None."""
     named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
     long_table = find_long_columns(table.frame, named_columns)
     if long_table is not None:
@@ -305,7 +305,7 @@ def _build_best_worst_reading(
     description: str,
     roles: ColumnsRead | None,
 ) -> Reading:
-    """Describe, without converting, how to read a table of best-worst or best choices."""
+    """Build the reading of a best-worst table; nothing is converted yet."""
 
     def convert() -> tuple[Choices, str]:
         data = Choices.from_best_worst(table.frame, **named_columns, weights=weights)
@@ -315,7 +315,7 @@ def _build_best_worst_reading(
 
 
 def _read_best_worst_roles(best_worst_table: Any, *options: str) -> ColumnsRead:
-    """Return the columns of a table of best-worst choices."""
+    """Return the columns of a best-worst table by role."""
     return ColumnsRead(
         options,
         (best_worst_table.best, best_worst_table.worst),
@@ -325,7 +325,7 @@ def _read_best_worst_roles(best_worst_table: Any, *options: str) -> ColumnsRead:
 
 
 def find_best_worst_lack(table: RawTable) -> Lack | None:
-    """Return the missing column of options, or of the worst option, else None."""
+    """Return the missing column of options or of the worst; else None."""
     names = map_plain_names(table.names)
     best, worst = BEST.find_column(names), WORST.find_column(names)
     if best is not None and worst is not None:
@@ -365,7 +365,7 @@ _BEST = "table of sets and the best of each"
 def match_best(
     table: RawTable, respondent: str | None = None, count: str | None = None, weights: bool = False
 ) -> Reading | None:
-    """Match a series of options and a column of the best, without one of the worst."""
+    """Return the reading of a table with offered options and the best one; else None."""
     named_columns = {"respondent": respondent, "count": count}
     best_table = find_best_columns(table.frame, named_columns)
     tasks = find_wide_tasks(table.frame, {})

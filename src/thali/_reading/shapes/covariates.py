@@ -1,4 +1,4 @@
-"""Table shape of observations: one row each, with covariates and a column of classes."""
+"""Layout of observations: covariates and a class in each row."""
 
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,7 @@ NAME = "covariates and a column of classes"
 
 
 def match(table: RawTable, known: bool = False, target: str | None = None) -> Reading | None:
-    """Match a table with a named column of classes, or a table known to contain classes."""
+    """Return the reading of a table of covariates and classes; else None."""
     if target is None and not known:
         return None
     return Reading(
@@ -30,7 +30,7 @@ def match(table: RawTable, known: bool = False, target: str | None = None) -> Re
 
 
 def _read_observations(table: RawTable, target: str | None) -> tuple[Observations, str]:
-    """Read covariates and classes; raise if they are missing or not numeric."""
+    """Read covariates and classes; also return a sentence on them."""
     columns = table.names
     if target is None:
         raise ArgumentError(
@@ -63,7 +63,7 @@ def _read_observations(table: RawTable, target: str | None) -> tuple[Observation
 
 
 def _list_filter_texts(table: RawTable) -> list[str]:
-    """List the text columns that only select rows."""
+    """Return the text columns that only the row filter uses."""
     import pandas as pd
 
     return [
@@ -74,7 +74,7 @@ def _list_filter_texts(table: RawTable) -> list[str]:
 
 
 def _check_numbers(covariates: "pandas.DataFrame") -> None:
-    """Raise if columns are not numeric, or a cell is empty."""
+    """Raise DataError if a covariate is not numeric or has empty cells."""
     import pandas as pd
 
     dtypes = {str(column): cells.dtype for column, cells in covariates.items()}

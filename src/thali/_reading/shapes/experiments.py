@@ -1,4 +1,4 @@
-"""Table shapes of choice experiments: one row per alternative, or one row per task."""
+"""Layouts of choice experiments: one row per alternative, or one row per task."""
 
 from functools import partial
 from typing import Any
@@ -35,7 +35,7 @@ _LONG = "choice experiment"
 
 
 def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading | None:
-    """Match a long table of choices with attributes, or a table known to be one.
+    """Return the reading of an experiment with one row per alternative; else None.
 
     The options are the arguments of `ChoiceExperiment.from_frame`.
     """
@@ -48,7 +48,7 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
     if has_position_labels(table):
         other_kind = CHOICES
     convert = partial(_read_long, table, options)
-    availability_columns = AVAILABLE.each(map_plain_names(table.names))
+    availability_columns = AVAILABLE.find_possible_columns(map_plain_names(table.names))
     return Reading(
         EXPERIMENTS,
         _LONG,
@@ -62,7 +62,7 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
 
 
 def _read_long(table: RawTable, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:
-    """Read a long table as a choice experiment."""
+    """Read an experiment with one row per alternative; also return a sentence on it."""
     _check_whole_tasks(table, options)
     data = ChoiceExperiment.from_frame(table.frame, **options)
     _check_no_weights(table, data)
@@ -70,7 +70,7 @@ def _read_long(table: RawTable, options: dict[str, Any]) -> tuple[ChoiceExperime
 
 
 def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:
-    """Raise if hold-out rows are only some rows of a task."""
+    """Raise DataError if only some rows of a task are held out."""
     if table.holdout_split is None:
         return
     frame, is_holdout, row_filter = table.holdout_split
@@ -94,7 +94,7 @@ def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:
 
 
 def _check_no_weights(table: RawTable, data: ChoiceExperiment) -> None:
-    """Raise if a column looks like weights, unless it is an attribute or constant."""
+    """Raise DataError if a column looks like unused weights."""
     for name in table.names:
         if (
             simplify_name(name) in SURVEY_WEIGHTS
@@ -110,14 +110,14 @@ def _check_no_weights(table: RawTable, data: ChoiceExperiment) -> None:
 
 
 def _describe_experiment(data: ChoiceExperiment) -> str:
-    """Describe the size of the data and the numeric attributes."""
+    """Return a sentence on the size of the data and the numeric attributes."""
     if names := data.scheme.measured:
         return f"{data}; numeric: {shorten(names)}"
     return str(data)
 
 
 def list_attributes(table: RawTable) -> list[str]:
-    """List the columns of a long table that vary within choice sets."""
+    """List the columns that vary within tasks, as attributes do."""
     if not is_long_table(table.frame):
         return []
     column_of_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES))
@@ -132,7 +132,7 @@ def list_attributes(table: RawTable) -> list[str]:
 
 
 def has_position_labels(table: RawTable) -> bool:
-    """Return whether alternatives are numbered by position in a task.
+    """Return whether alternatives are just numbered within each task.
 
     Text attributes then differ within each number. Numeric attributes, such as prices and times,
     also vary between choice sets if the labels of options are numbers.
@@ -185,7 +185,7 @@ def match_wide(
     alternatives: list[str] | None = None,
     **settings: Any,
 ) -> Reading | None:
-    """Match a column of choices and columns named by attribute and alternative."""
+    """Return the reading of an experiment with one row per task; else None."""
     named_columns = {"respondent": respondent, "task": task, "chosen": chosen}
     if (
         not table.named
@@ -220,14 +220,14 @@ def match_wide(
 def _read_wide(
     table: RawTable, options: dict[str, Any], description: str
 ) -> tuple[ChoiceExperiment, str]:
-    """Read a wide table as a choice experiment."""
+    """Read an experiment with one row per task; also return a sentence on it."""
     data = ChoiceExperiment.from_wide(table.frame, **options)
     _check_no_weights(table, data)
     return data, f"{description}: {_describe_experiment(data)}"
 
 
 def find_wide_lack(table: RawTable) -> Lack | None:
-    """Return the missing column of choices if attributes and alternatives exist, else None."""
+    """Return the missing column of choices of a wide experiment; else None."""
     attributes = list_numbered_columns(table.names)
     if not attributes:
         return None

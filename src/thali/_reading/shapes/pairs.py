@@ -1,4 +1,4 @@
-"""Table shapes of paired comparisons: squares, lists, trials, results, one column per pair."""
+"""Layouts of paired comparisons: square, list, trials, games, one column per pair."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -59,7 +59,7 @@ _SQUARE_HOW = "square count matrix, row over column"
 
 
 def match_square(table: RawTable, weights: bool = False) -> Reading | None:
-    """Match a square of numbers that are not clearly similarities.
+    """Return the reading of a square of counts; None for other tables.
 
     `weights`: fractional counts are intended.
     """
@@ -85,7 +85,7 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
 
 
 def _question_square(square: Square) -> Message | None:
-    """Return a question about symmetric counts or confusions, or None."""
+    """Return a question if counts may be similarities or confusions; else None."""
     if square.has_symmetric_counts:
         problem = (
             "The matrix is symmetric; as counts of choices, it would tie every pair 50:50. It"
@@ -104,7 +104,7 @@ def _question_square(square: Square) -> Message | None:
 
 
 def _read_square(table: RawTable, square: Square, weights: bool) -> tuple[PairedComparisons, str]:
-    """Read comparisons from a square table of counts."""
+    """Read a square of counts; also return a sentence on it."""
     if not weights:
         refuse_thousands(table.frame, *table.names)
     cells, diagonal_note = _clear_diagonal(square)
@@ -114,7 +114,7 @@ def _read_square(table: RawTable, square: Square, weights: bool) -> tuple[Paired
 
 
 def _clear_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
-    """Return cells without counts of an option against itself, and a note if there were any."""
+    """Return the square's cells with an empty diagonal, and a note if it was not empty."""
     # Labels and asymmetry must show that the cells are counts.
     if square.is_bare or not square.has_diagonal or not square.has_counts or square.is_symmetric:
         return square.values, None
@@ -147,7 +147,7 @@ _SHEETS = "workbook with one square matrix per respondent"
 
 
 def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
-    """Match several sheets with squares of counts."""
+    """Return the reading of several sheets with squares of counts; else None."""
     squares = [sheet.square for _, sheet in table.sheets]
     if not squares or any(square is None or square.has_similarities for square in squares):
         return None
@@ -158,7 +158,7 @@ def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
 
 
 def _read_sheets(table: RawTable, description: str, weights: bool) -> tuple[PairedComparisons, str]:
-    """Read one square per respondent and add the counts."""
+    """Read one square of counts per respondent; sum them."""
     rows, labels = [], None
     for title, sheet in table.sheets:
         square = sheet.square
@@ -205,7 +205,7 @@ def match_list(
     covariates: Any = None,
     date: str | None = None,
 ) -> Reading | None:
-    """Match columns with the names of a list of comparisons, or named columns.
+    """Return the reading of a list of winners and losers; else None.
 
     `weights`: fractional counts are intended. Covariates require columns that show which option was
     first, and counts of both options.
@@ -244,7 +244,7 @@ def match_list(
 def _build_list_reading(
     table: RawTable, column_sets: list[PairColumns], named_columns: dict[str, Any], weights: bool
 ) -> Reading:
-    """Describe, without converting, how to read a table with one comparison per row."""
+    """Build the reading of a list of comparisons; nothing is converted yet."""
     named_roles = ("count", "losses", "respondent", "date")
     check_columns(table.frame, [named_columns[role] for role in named_roles])
     description = "; or ".join(map(str, column_sets))
@@ -272,7 +272,7 @@ def _build_list_reading(
 
 
 def _question_list(table: RawTable, pair_columns: PairColumns) -> Message | None:
-    """Ask about columns i and j with a measure that is not a count; else None."""
+    """Return a question if columns i and j may be similar objects; else None."""
     if pair_columns.times or tuple(map(simplify_name, pair_columns.options)) != ("i", "j"):
         return None
     measures = [
@@ -299,7 +299,7 @@ def _question_list(table: RawTable, pair_columns: PairColumns) -> Message | None
 def _fill_column_roles(
     columns: PairColumns, table: RawTable, named_columns: dict[str, Any]
 ) -> PairColumns:
-    """Fill in user-named columns and the respondent column."""
+    """Return the columns with those named by the user, and the respondent column."""
     times = (
         named_columns["count"] or next(iter(columns.times), None),
         named_columns["losses"] or next(iter(columns.times[1:]), None),
@@ -315,7 +315,7 @@ def _fill_column_roles(
 def _list_countable_columns(
     column_sets: list[PairColumns], named_columns: dict[str, Any]
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return the columns of comparisons and their counts; None if rows cannot be merged."""
+    """Return the columns whose equal rows may be merged, and count columns; else None."""
     # Return None if rows cannot be merged; a tie without counts is not a count.
     pair_columns = column_sets[0]
     has_counts = bool(pair_columns.times or named_columns["count"])
@@ -331,7 +331,7 @@ def _list_countable_columns(
 def _read_list(
     table: RawTable, column_sets: list[PairColumns], named_columns: dict[str, Any], weights: bool
 ) -> tuple[PairedComparisons, str]:
-    """Read comparisons from a table with one comparison per row; also describe them."""
+    """Read a list of comparisons; also return a sentence on it."""
     columns = column_sets[0]
     if len(column_sets) > 1:
         columns = find_pair_columns(table.names, named_columns.values())
@@ -351,7 +351,7 @@ def _read_list(
 
 
 def find_list_lack(table: RawTable) -> Lack | None:
-    """Return the column that is missing next to one column of a pair, else None."""
+    """Return the missing column of a list of comparisons; else None."""
     missing_column = find_missing_column(table.names)
     if missing_column is None:
         return None
@@ -382,7 +382,7 @@ ROLES = ("first", "second", "chosen", "respondent", "count")
 
 
 class SideLayout(NamedTuple):
-    """A layout with two columns of options, and one of the outcome: trials or games."""
+    """Words and arguments for tables of trials, or of games."""
 
     name: str
     is_game: bool
@@ -410,7 +410,7 @@ def _match_sides(
     date: str | None = None,
     **columns: str | None,
 ) -> Reading | None:
-    """Describe how to read columns of two options and an outcome; None if there are none."""
+    """Return the reading of trials or games: two options and an outcome; else None."""
     named_columns = {
         role: columns.get(argument) for role, argument in zip(ROLES, layout.arguments, strict=True)
     }
@@ -462,7 +462,7 @@ def _read_trials(
     coding: Any,
     data_options: dict[str, Any],
 ) -> tuple[PairedComparisons, str]:
-    """Read comparisons from trials or games."""
+    """Read trials or games; also return a sentence on how."""
     data, description = PairedComparisons._of_trials(
         table.frame, named_columns, layout.is_game, coding, **data_options
     )
@@ -470,7 +470,7 @@ def _read_trials(
 
 
 def _find_sides_lack(layout: SideLayout, table: RawTable) -> Lack | None:
-    """Return the missing outcome, option or column name of trials or games, else None."""
+    """Return the one missing column of trials or games; else None."""
     near_match = describe_missing(table.frame, layout.is_game)
     if near_match is None:
         return None
@@ -528,7 +528,7 @@ def match_wide(
     coding: Any = None,
     weights: bool = False,
 ) -> Reading | None:
-    """Match columns named like pairs, or columns of answers to pairs.
+    """Return the reading of a table with one column per pair; else None.
 
     The reading is sure if the names match.
     """
@@ -555,7 +555,7 @@ def match_wide(
 def _read_wide(
     table: RawTable, wide_table: WideColumns, coding: Any, weights: bool
 ) -> tuple[PairedComparisons, str]:
-    """Read comparisons with one row per respondent or answer pattern; also describe them."""
+    """Read a table with one column per pair; also return a sentence on it."""
     data, description = PairedComparisons._of_outcomes(
         read_wide_outcomes(table.frame, wide_table, coding, None, weights)
     )
@@ -566,7 +566,7 @@ def _read_wide(
 
 
 def find_wide_lack(table: RawTable) -> Lack | None:
-    """Return the missing answers or pairs of a wide table, else None."""
+    """Return what a table with one column per pair lacks; else None."""
     if pair_names := list_pair_names(table.names):
         return Lack(
             f"answers (1 and 2; 1, -1 and 0; or the chosen label) in {shorten(pair_names, 3)}",

@@ -1,4 +1,4 @@
-"""Table shape of best-worst choices with one column of marks: 1 for the best, -1 for the worst."""
+"""Layout of best-worst choices in one column: 1 for the best, -1 for the worst."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ MARKS |= {"1": 1, "-1": -1, "−1": -1, "0": 0, "": 0}
 
 
 def match(table: RawTable, respondent: str | None = None) -> Reading | None:
-    """Match a column of marks, with columns of the sets and of the options."""
+    """Return the reading of a best-worst table with marks 1, -1, 0; else None."""
     signed = [name for name in table.names if _is_signed(table.frame[name])]
     names = roles.map_plain_names(table.names)
     task = SET.find_column(names, signed)
@@ -51,13 +51,13 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
 
 
 def _is_signed(cells: Any) -> bool:
-    """Return whether a column contains 1 and -1, or best and worst, and at most 0 besides."""
+    """Return whether a column contains 1 and -1 (or best and worst) and else only 0."""
     marks = {_read_mark(cell) for cell in cells.unique()[: len(MARKS)]}
     return {1, -1} <= marks <= {1, 0, -1}
 
 
 def _read_mark(cell: object) -> int | None:
-    """Return 1 for the best, -1 for the worst, 0 for another option, None for another cell."""
+    """Return 1 for best, -1 for worst, 0 for other options; None for other cells."""
     return MARKS.get(text := format_label(cell), MARKS.get(roles.simplify_name(text)))
 
 

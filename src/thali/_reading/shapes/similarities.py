@@ -1,4 +1,4 @@
-"""Table shapes of similarities: a square, a workbook of squares, a list."""
+"""Layouts of similarities: square, sheets of squares, list of pairs."""
 
 from dataclasses import replace
 from functools import partial
@@ -38,7 +38,7 @@ _SQUARE = "square matrix of similarities"
 def match_square(
     table: RawTable, symmetrize: str | None = None, dissimilarities: str | None = None
 ) -> Reading | None:
-    """Match a square of numbers, not all counts if the reading is sure.
+    """Return the reading of a square of similarities; None for other tables.
 
     `symmetrize`: "mean" averages both sides of the diagonal where they differ. `dissimilarities`:
     how to convert dissimilarities.
@@ -66,7 +66,7 @@ def match_square(
 
 
 def _question_distances(square: Square) -> Message | None:
-    """Ask about a symmetric square with zeros on the diagonal only; else None."""
+    """Return a question if a square may contain distances; else None."""
     if square.numbers is None or not (
         square.is_symmetric and np.nanmin(square.numbers, initial=np.inf) > 0
     ):
@@ -83,7 +83,7 @@ def _question_distances(square: Square) -> Message | None:
 def _read_square(
     table: RawTable, square: Square, symmetrize: str | None, how_similar: str | None
 ) -> tuple[Similarities, str]:
-    """Read similarities from a square table."""
+    """Read a square of similarities; also return a sentence on it."""
     if table.is_triangle and how_similar is None and not square.has_diagonal:
         warn(DataWarning(Message("The triangle has no diagonal", OF_DISTANCES, ".")))
     measures = read_measured_pairs(square.cells, square.labels, symmetrize)
@@ -122,7 +122,7 @@ _SHEETS = "workbook with one square matrix of similarities per respondent"
 
 
 def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | None:
-    """Match several sheets with symmetric or triangular squares, not all counts."""
+    """Return the reading of several sheets with squares of similarities; else None."""
     squares = {title: sheet.square for title, sheet in table.sheets}
     if not any(square is not None and square.has_similarities for square in squares.values()):
         return None
@@ -148,7 +148,7 @@ def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | No
 def _read_sheets(
     table: RawTable, description: str, symmetrize: str | None
 ) -> tuple[Similarities, str]:
-    """Read one square per respondent; the data are means over respondents."""
+    """Read one square of similarities per respondent; average them."""
     matrices = {}
     for title, sheet in table.sheets:
         square = sheet.square
@@ -192,7 +192,7 @@ def match_list(
     respondent: str | None = None,
     dissimilarities: str | None = None,
 ) -> Reading | None:
-    """Match a table whose columns have the names of a list of similarities.
+    """Return the reading of a list of similarities; else None.
 
     `known`: the data are similarities, so an unclear column of similarities is an error.
     `symmetrize` applies to squares only. `dissimilarities`: how to convert dissimilarities.
@@ -231,7 +231,7 @@ def _build_list_reading(
     measure: str | None = None,
     how_similar: str | None = None,
 ) -> Reading:
-    """Describe, without converting, how to read a table with one similarity per row."""
+    """Build the reading of a list of similarities; nothing is converted yet."""
     columns = find_pair_columns(table.names, similarity=measure, respondent_column=respondent)
     counts = tuple(filter(None, [columns.count]))
     roles = ColumnsRead((columns.first, columns.second), (columns.similarity,), counts, columns.who)
@@ -240,7 +240,7 @@ def _build_list_reading(
 
 
 def _find_measure(table: RawTable, respondent: str | None, of_dissimilarities: bool) -> str | None:
-    """Return the column of dissimilarities or, without named ones, the only measure; else None."""
+    """Return the column of similarities (or dissimilarities) in a list; else None."""
     plain_names = map_plain_names(table.names)
     named_column = DISSIMILARITY.find_column(plain_names) or SIMILARITY.find_column(plain_names)
     if named_column and of_dissimilarities:
@@ -264,7 +264,7 @@ def _read_list(
     measure: str | None = None,
     how_similar: str | None = None,
 ) -> tuple[Similarities, str]:
-    """Read similarities from a list."""
+    """Read a list of similarities; also return a sentence on it."""
     columns = find_pair_columns(table.names, similarity=measure, respondent_column=respondent)
     frame = table.frame
     conversion_note = ""

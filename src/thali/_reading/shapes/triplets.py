@@ -1,4 +1,4 @@
-"""Table shape of triplets: one question per row, with the objects that belong together."""
+"""Layout of triplets: three objects per row and the odd one out, or the like."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,7 +28,7 @@ def match(
     respondent: str | None = None,
     weights: bool = False,
 ) -> Reading | None:
-    """Match a table with the column names of triplets, or with named columns."""
+    """Return the reading of a table of triplets; else None."""
     named_columns = {
         "objects": objects,
         "odd": odd,
@@ -55,7 +55,7 @@ def match(
 
 
 def _read_triplets(table: RawTable, columns: Any, weights: bool) -> tuple[Triplets, str]:
-    """Read triplets from a table."""
+    """Read a table of triplets; also return a sentence on it."""
     answer_columns = {
         "odd": columns.odd,
         "chosen": columns.chosen,
@@ -73,7 +73,7 @@ def _read_triplets(table: RawTable, columns: Any, weights: bool) -> tuple[Triple
 
 
 def lacks(table: RawTable) -> Lack | None:
-    """Return the missing odd one out, or the missing objects, else None."""
+    """Return the missing column of a table of triplets; else None."""
     objects, odd = find_incomplete_columns(table.names)
     if objects and odd is None:
         return Lack(f"a column with the odd one out of {shorten(objects)}", "odd", 2)

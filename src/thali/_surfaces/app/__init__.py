@@ -1,4 +1,4 @@
-"""The app: from a file to a report in the browser, on this computer only.
+"""The app: a local web server that reads a file, fits models and shows the report.
 
 The server (`server`, behind `guard`) moves files and shows pages; it never reads data. A child
 process (`child`) handles the data: it uses the functions of the command line with the texts of the

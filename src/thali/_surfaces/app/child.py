@@ -1,4 +1,4 @@
-"""The child process: it reads the data of a study, fits a model or compares models.
+"""Child process of the app: reads data, fits a model, compares models or runs a test.
 
 `python -m thali._surfaces.app.child RUN FOLDER CORES` runs the functions of the command line with
 the texts of the app. SIGTERM has the effect of Ctrl-C at a terminal: draws are kept.
@@ -61,7 +61,7 @@ MEMORY_TO_READ = 8 << 30  # bytes; a table of the largest upload needs less
 
 
 def read_data(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Read the data and write their description."""
+    """Read the study's data; write their description to reading.json."""
     try:
         description = describe_table(study, terminal)
     except MemoryError:
@@ -72,7 +72,7 @@ def read_data(study: StudyFolder, terminal: Terminal, cores: int) -> None:
 
 
 def fit_model(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Fit or resume the requested model, and write the report."""
+    """Fit the requested model, or resume its fit; write results and report."""
     start_time, earlier_seconds = time.monotonic(), study.read(FIT_TIME).get("seconds", 0.0)
     try:
         _run_fit_command(study, terminal, cores, {})
@@ -83,7 +83,7 @@ def fit_model(study: StudyFolder, terminal: Terminal, cores: int) -> None:
 
 
 def report_stopped_fit(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Report the draws in the job of a stopped fit, if any, and end as stopped."""
+    """Write the report of the draws made before a stop; then raise KeyboardInterrupt."""
     index = read_index(Path(FIT) / JOB)
     if index is not None and any(index.get("recorded", ())):
         _run_fit_command(study, terminal, cores, {"max-time": _SHORT_TIME})
@@ -93,7 +93,7 @@ def report_stopped_fit(study: StudyFolder, terminal: Terminal, cores: int) -> No
 def _run_fit_command(
     study: StudyFolder, terminal: Terminal, cores: int, extra_options: dict[str, Any]
 ) -> None:
-    """Fit the requested model with additional options."""
+    """Run `thali fit` with the study's requested options and these additional ones."""
     request = study.read(FIT)
     if request["has_cores"] and "cores" not in request["typed"]:
         extra_options = {"cores": cores} | extra_options
@@ -108,7 +108,7 @@ def _fit_into_folder(
     extra_options: dict[str, Any],
     formats: tuple[str, ...],
 ) -> None:
-    """Fit the requested model and write its results and its report to a folder."""
+    """Run `thali fit` as requested; write results and report to `out_folder`."""
     from ..cli.commands.fit import run_fit
 
     request = study.read(FIT)
@@ -125,14 +125,14 @@ def _fit_into_folder(
 
 
 def report_draws(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Report the draws of a running fit, from a copy of its job."""
+    """Write a report of the draws so far, from a copy of the running fit's job."""
     _copy_job(Path(FIT) / JOB, Path(LOOK) / JOB)
     extra_options = {"max-time": _SHORT_TIME, "cores": 1}
     _fit_into_folder(study, terminal, Path(LOOK), extra_options, ())
 
 
 def _build_cover(study: StudyFolder) -> dict[str, str]:
-    """Return the cover of the report, with the title of the study if given."""
+    """Return title and data name for the cover of the study's report."""
     about = study.about
     cover = {"data": about.get("data", about["title"])}
     if "data" in about:
@@ -141,7 +141,7 @@ def _build_cover(study: StudyFolder) -> dict[str, str]:
 
 
 def _copy_job(job: Path, copy: Path) -> None:
-    """Copy the job of a running process."""
+    """Copy a job folder that another process is writing, in a consistent state."""
     # The index is replaced last and names the valid files.
     for _ in range(50):
         shutil.rmtree(copy, ignore_errors=True)
@@ -160,7 +160,7 @@ def _copy_job(job: Path, copy: Path) -> None:
 
 
 def compare_by_prediction(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Compare the requested models by prediction, and write the report."""
+    """Compare the requested models by held-out predictions; write the report."""
     from ..cli.commands.report import run_report
 
     start_time, earlier_seconds = time.monotonic(), study.read(COMPARE_TIME).get("seconds", 0.0)
@@ -174,7 +174,7 @@ def compare_by_prediction(study: StudyFolder, terminal: Terminal, cores: int) ->
 
 
 def compare_by_evidence(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Compare the requested models by evidence, and write the report."""
+    """Compare the requested models by log evidence; write the report."""
     sensitivity = study.read(EVIDENCE)["sensitivity"]
     settings = {"by": "evidence", "sensitivity": sensitivity}
     _run_comparison(study, terminal, cores, EVIDENCE, settings)
@@ -183,7 +183,7 @@ def compare_by_evidence(study: StudyFolder, terminal: Terminal, cores: int) -> N
 def _run_comparison(
     study: StudyFolder, terminal: Terminal, cores: int, run_name: str, settings: dict[str, Any]
 ) -> None:
-    """Compare the models that a run requests, with these settings."""
+    """Run `thali compare` with the models in the run's request and these settings."""
     from ..cli.commands.compare import DEFAULT_SETTINGS, run_compare
 
     request = study.read(run_name)
@@ -199,7 +199,7 @@ def _run_comparison(
 
 
 def run_classical_test(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Carry out the requested classical test, and write the report."""
+    """Run the requested classical test; write tables and report."""
     from ..cli.commands.test import run_test
     from ..report import render_report
 
@@ -232,7 +232,7 @@ RUN_FUNCTIONS: dict[str, Callable[[StudyFolder, Terminal, int], None]] = {
 
 
 def main(run_name: str, folder: str, cores: str, mode: str = "") -> None:
-    """Carry out a run, or end it as stopped, and write NAME.end.json."""
+    """Carry out one run in a study's folder; write its result to NAME.end.json."""
     study = StudyFolder(Path(folder).resolve())
     os.chdir(study.path)
     with open(f"{run_name}.lock", "ab") as lock:
@@ -254,7 +254,7 @@ def main(run_name: str, folder: str, cores: str, mode: str = "") -> None:
 
 
 def _handle_stop(frame: FrameType | None, *words: str) -> None:
-    """Record SIGTERM where it is awaited; otherwise restart to end as stopped."""
+    """On SIGTERM, end the running fit cleanly, or restart the process in the mode "stopped"."""
     handler: Any = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:
         os.execv(
@@ -265,7 +265,7 @@ def _handle_stop(frame: FrameType | None, *words: str) -> None:
 
 
 def _limit_memory() -> None:
-    """Limit the memory of this process, where the system supports it."""
+    """Limit the memory of this process to `MEMORY_TO_READ` bytes, on Linux."""
     if sys.platform == "linux":
         import resource
 
@@ -273,12 +273,12 @@ def _limit_memory() -> None:
 
 
 def _end_stopped_run(study: StudyFolder, terminal: Terminal, cores: int) -> None:
-    """Raise KeyboardInterrupt to end as a stopped run; finished parts are stored in its job."""
+    """Raise KeyboardInterrupt, so that the run ends as stopped."""
     raise KeyboardInterrupt
 
 
 def _take_lock(descriptor: int) -> bool:
-    """Try for a second to lock an open file; return whether it is locked."""
+    """Lock an open file, with retries for a second; return whether it succeeded."""
     for _ in range(20):
         if lock_file(descriptor):
             return True
@@ -292,7 +292,7 @@ def carry_out(
     study: StudyFolder,
     cores: int,
 ) -> dict[str, Any]:
-    """Carry out a run; return its exit code, message, named arguments and warnings.
+    """Call the run's function; return its exit code, message, arguments, warnings.
 
     The estimated duration is written to a file during the run.
     """
@@ -344,7 +344,7 @@ def carry_out(
 
 
 def _list_table_formats() -> tuple[str, ...]:
-    """Return the formats of tables: CSV, and Excel if openpyxl is installed."""
+    """Return table formats to write: CSV, and Excel if openpyxl is installed."""
     from importlib.util import find_spec
 
     if find_spec("openpyxl"):
@@ -353,7 +353,7 @@ def _list_table_formats() -> tuple[str, ...]:
 
 
 def _convert_paths(request: dict[str, Any]) -> dict[str, Any]:
-    """Return the typed options of a request, with paths as `Path`."""
+    """Return the typed options of a request, with file names as `Path` objects."""
     typed = request["typed"]
     return typed | {option_name: Path(typed[option_name]) for option_name in request["paths"]}
 

@@ -1,4 +1,4 @@
-"""Models that the app compares on each kind of data, and the options that a comparison inherits."""
+"""Models that the app's comparison page offers for each kind of data."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from .studies import COMPARE, EVIDENCE, FIT, StudyFolder
 
 
 class ComparisonCandidate(NamedTuple):
-    """A model that a comparison may include."""
+    """A model that the comparison page offers, with its name and default."""
 
     name: str  # also in the report
     model_text: str  # text in `thali compare --models`
@@ -50,7 +50,7 @@ _SHARED_OPTIONS = ("monotone", "ties")  # options that the comparison inherits f
 
 
 def list_candidates(study: StudyFolder) -> tuple[ComparisonCandidate, ...]:
-    """Return the models that may be compared on the data of a study."""
+    """Return the models that can be compared on a study's data."""
     data_kind = _read_data_kind(study)
     features = get_features_argument(data_kind)
     if features == "aspects":
@@ -72,17 +72,17 @@ def list_candidates(study: StudyFolder) -> tuple[ComparisonCandidate, ...]:
 
 
 def has_evidence(study: StudyFolder) -> bool:
-    """Return whether models of such data are compared by evidence."""
+    """Return whether the models for a study's data have a log evidence."""
     return bool(get_features_argument(_read_data_kind(study)))
 
 
 def has_groups(study: StudyFolder) -> bool:
-    """Return whether respondents are divided into groups."""
+    """Return whether the study's respondents are divided into groups."""
     return GROUP in study.typed
 
 
 def select_ticked(study: StudyFolder, run: str) -> list[str]:
-    """Return the names of the ticked models: those compared before, or the defaults."""
+    """Return names of models to tick: those compared before, else the defaults."""
     compared_names: list[str] = study.read(run).get("names", [])
     fitted_model = ""
     if run == COMPARE:
@@ -97,7 +97,7 @@ def select_ticked(study: StudyFolder, run: str) -> list[str]:
 def build_comparison_request(
     study: StudyFolder, run: str, names: Sequence[str], sensitivity: bool = False
 ) -> dict[str, Any]:
-    """Return the request to compare models by prediction or by evidence."""
+    """Build the request (a dict) to compare models by prediction or evidence."""
     selected = [candidate for candidate in list_candidates(study) if candidate.name in names]
     if not selected:
         raise ArgumentError(Argument("models"), " must have at least one model selected; got none.")
@@ -118,12 +118,12 @@ def build_comparison_request(
 
 
 def _read_data_kind(study: StudyFolder) -> str:
-    """Return the kind of data of a study, or "" if unknown."""
+    """Return the kind of a study's data; "" if they were not read."""
     return study.read("reading").get("kind", "")
 
 
 def _select_typed_options(study: StudyFolder) -> dict[str, Any]:
-    """Return the typed options of the table, and those of the fit that comparisons share."""
+    """Return the study's options about the table, and those of the fit to reuse."""
     table_options, fit_options = study.typed, study.read(FIT).get("typed", {})
     return {
         word: typed_value

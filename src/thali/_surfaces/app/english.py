@@ -1,4 +1,4 @@
-"""Texts of the app: its pages, the labels of its fields, and the names of arguments in messages."""
+"""English texts of the app's pages, field labels and messages."""
 
 import re
 import tomllib
@@ -19,7 +19,7 @@ TEXTS: dict[str, Any] = tomllib.loads(
 
 
 def _convert_to_namespace(nested: Any) -> Any:
-    """Return a nested dict as a namespace, so that templates access entries by name."""
+    """Convert nested dicts to namespaces, so that templates write `texts.page.title`."""
     if isinstance(nested, dict):
         return SimpleNamespace(
             **{key: _convert_to_namespace(entry) for key, entry in nested.items()}
@@ -31,7 +31,7 @@ texts: SimpleNamespace = _convert_to_namespace(TEXTS)  # by page: `texts.home.ti
 
 
 def find_label(name: str) -> str:
-    """Return the label of an argument's field.
+    """Return the label of the field for the argument `name`.
 
     Examples
     --------
@@ -42,23 +42,23 @@ def find_label(name: str) -> str:
 
 
 def find_choice_label(name: str, word: str) -> str:
-    """Return the label of a word in a menu; "" gives the label of the default."""
+    """Return the label of a menu entry; "" gives the label of the default entry."""
     labels: dict[str, str] = TEXTS["choices"].get(name, {})
     return labels.get(word or "default", word.replace("-", " "))
 
 
 def describe_method(method: str) -> str:
-    """Return the English text for a value of `method`; the value itself if it has none."""
+    """Return the English text for a fitting method, such as "mcmc"."""
     return TEXTS["methods"].get(method, method)
 
 
 def find_title(name: str) -> str:
-    """Return the title of a model."""
+    """Return the title of a model on the pages."""
     return TEXTS["titles"].get(name, name.replace("-", " ").capitalize())
 
 
 def describe_model(spec: ModelSpec, name: str) -> str:
-    """Return the question that a model or a classical test answers."""
+    """Return the question that a model or classical test answers."""
     # after a semicolon comes a note on data for the command line
     return TEXTS["answers"].get(name) or replace_option_names(
         spec.answers.partition(";")[0], spec.options
@@ -66,7 +66,7 @@ def describe_model(spec: ModelSpec, name: str) -> str:
 
 
 def format_count(noun_key: str, number: int) -> str:
-    """Return a number with its noun.
+    """Return a number with its noun, such as "3 respondents".
 
     Examples
     --------
@@ -80,7 +80,7 @@ def format_count(noun_key: str, number: int) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a duration as text.
+    """Return seconds as text, such as "about 2 minutes".
 
     Examples
     --------
@@ -98,7 +98,7 @@ def format_duration(seconds: float) -> str:
 
 
 def replace_option_names(text: str, options: Iterable[Option]) -> str:
-    """Return help for the command line with field labels instead of options.
+    """Replace options in a help text, such as --draws, by the labels of fields.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def replace_option_names(text: str, options: Iterable[Option]) -> str:
 
 
 class AppWords(OptionWords):
-    """Names of arguments as labels of fields, for messages in the app.
+    """Words of messages in the app: arguments are named by the labels of fields.
 
     Examples
     --------
@@ -152,12 +152,12 @@ class AppWords(OptionWords):
         return f"“{find_label(name)}”"
 
     def setting(self, name: str, value: object) -> str:
-        """Return the label of a field and the value to choose or to type."""
+        """Return "label: value" for an argument that the user should set."""
         self.settings.append((name, value))
         return f"{self.argument(name)} = {self.value(name, value)}"
 
     def value(self, name: str, value: Any) -> str:
-        """Return the text that a field shows for a value."""
+        """Return the text that a field shows for an argument's value."""
         self._record_name(name)
         field = texts.field
         if isinstance(value, bool):
@@ -181,17 +181,17 @@ class AppWords(OptionWords):
         return super().value(name, value)
 
     def _record_name(self, name: str) -> None:
-        """Record that a message names the argument."""
+        """Remember that a message named this argument, so that its field is marked."""
         if name and name not in self.argument_names:
             self.argument_names.append(name)
 
     def model(self, name: str) -> str:
-        """Return the title of the model."""
+        """Return the title of the model class `name`."""
         return find_title(super().model(name))
 
 
 def render_error(error: ThaliError, words: Words) -> tuple[str, list[str]]:
-    """Return an error as a sentence of the page, and the arguments that it names.
+    """Return an error's sentence, and the arguments whose fields it concerns.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Results to show and to download, each at an address that works once, and a study as a zip.
+"""Downloads of the app: files by one-time addresses, and a study as a zip archive.
 
 Frames and downloads send no header with the key, hence the secret addresses. The command line reads
 the unpacked folder::
@@ -37,20 +37,20 @@ _STEM = 40  # characters
 
 
 class Tickets:
-    """Responses that wait under secret names."""
+    """HTTP responses that can each be fetched once, under a secret name."""
 
     def __init__(self) -> None:
         self._waiting: dict[str, tuple[float, Response]] = {}
 
     def issue(self, response: Response) -> str:
-        """Return the name of the response, which can be redeemed once within a minute."""
+        """Store a response; return the secret name under which it can be fetched once."""
         now, name = time.monotonic(), secrets.token_urlsafe(32)
         self._waiting = {key: entry for key, entry in self._waiting.items() if entry[0] > now}
         self._waiting[name] = now + _VALID, response
         return name
 
     def redeem(self, name: str) -> Response | None:
-        """Return the response with that name, or None."""
+        """Return and forget the response with this secret name; None if unknown or expired."""
         until, response = self._waiting.pop(name, (0.0, None))
         if time.monotonic() > until:
             return None
@@ -58,7 +58,7 @@ class Tickets:
 
 
 def find_file(study: StudyFolder, address: str) -> Response | None:
-    """Return a file of a run: RUN/view, report, posterior, csv or xlsx; or None."""
+    """Return the response for RUN/view, report, posterior, csv or xlsx; None if no such file."""
     name, _, file_kind = address.partition("/")
     folder = study.path / name
     if name not in RUNS or folder.is_symlink():
@@ -91,12 +91,12 @@ def find_file(study: StudyFolder, address: str) -> Response | None:
 
 
 def _is_plain_file(path: Path) -> bool:
-    """Return whether a file exists and is not a link."""
+    """Return whether the path is a regular file, not a link."""
     return path.is_file() and not path.is_symlink()
 
 
 def escape_formulas(table: str) -> str:
-    """Return a CSV table in which formulas start with an apostrophe.
+    """Return a CSV text in which cells that start like formulas get an apostrophe.
 
     Spreadsheets then read only text and numbers, as in the workbooks.
 
@@ -113,7 +113,7 @@ def escape_formulas(table: str) -> str:
 
 
 def format_stem(study: StudyFolder) -> str:
-    """Return the name of downloads: the title in letters that all systems allow."""
+    """Return a study's title as a file name that all systems accept."""
     title = study.shown_title
     suffix = Path(title).suffix
     if suffix.lower() in SUFFIXES:
@@ -122,7 +122,7 @@ def format_stem(study: StudyFolder) -> str:
 
 
 def _zip_tables(tables: list[Path], name: str) -> Response:
-    """Return tables of CSV in one archive; the same files give the same bytes."""
+    """Return a response with CSV files in a zip archive."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in tables:
@@ -143,7 +143,7 @@ _CHUNK = 1 << 20  # bytes
 
 
 def zip_study(study: StudyFolder) -> Response:
-    """Return the zip of a study as a download."""
+    """Return a response that streams a study's folder as a zip archive."""
     name = format_stem(study)
     headers = {"Content-Disposition": f'attachment; filename="{name}.zip"'}
     return StreamingResponse(
@@ -152,7 +152,7 @@ def zip_study(study: StudyFolder) -> Response:
 
 
 def iterate_zip(study: StudyFolder, name: str) -> Iterator[bytes]:
-    """Yield the zip of a study in pieces; the same study gives the same bytes."""
+    """Yield the bytes of a study's zip archive piece by piece."""
     zip_buffer = _ZipBuffer()
     with zipfile.ZipFile(zip_buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for inner_path, file, changed_bytes in _list_files(study):
@@ -171,13 +171,13 @@ def iterate_zip(study: StudyFolder, name: str) -> Iterator[bytes]:
 
 
 class _ZipBuffer(io.RawIOBase):
-    """A write-only buffer from which an archive is sent in pieces."""
+    """Write-only file object from which written bytes are taken piece by piece."""
 
     def __init__(self) -> None:
         self._chunks: list[bytes] = []
 
     def writable(self) -> bool:
-        """Return True."""
+        """Return True, as zipfile requires."""
         return True
 
     def write(self, written: Any) -> int:
@@ -186,20 +186,20 @@ class _ZipBuffer(io.RawIOBase):
         return len(written)
 
     def take(self) -> bytes:
-        """Return the bytes written since the last call."""
+        """Return and clear the bytes written since the last call."""
         taken_bytes, self._chunks = b"".join(self._chunks), []
         return taken_bytes
 
 
 def _build_zip_entry(name: str) -> zipfile.ZipInfo:
-    """Return an archive entry without a time."""
+    """Build an archive entry with a fixed date, for reproducible archives."""
     entry = zipfile.ZipInfo(name)
     entry.compress_type = zipfile.ZIP_DEFLATED
     return entry
 
 
 def _list_files(study: StudyFolder) -> Iterator[tuple[PurePosixPath, Path, bytes | None]]:
-    """Yield the path in the archive, the file, and its changed bytes or None."""
+    """Yield (archive path, file, replaced content or None) for each file of a study."""
     # Links are excluded.
     for file in sorted(
         [*study.path.glob("data.*"), *study.path.glob("answers.*"), *study.path.glob("for-*.*")]
@@ -218,7 +218,7 @@ def _list_files(study: StudyFolder) -> Iterator[tuple[PurePosixPath, Path, bytes
 
 
 def _rewrite_file(file: Path, run_path: PurePosixPath, data: str) -> bytes | None:
-    """Return the changed bytes of a file in the archive, or None."""
+    """Return the content with paths made relative, for files that contain paths; else None."""
     # Formulas in tables are escaped, and commands find their data in the folder `data`.
     if run_path == PurePosixPath(JOB, INDEX):
         with suppress(DataError):  # a damaged index is exported unchanged
@@ -232,7 +232,7 @@ def _rewrite_file(file: Path, run_path: PurePosixPath, data: str) -> bytes | Non
 
 
 def _localise_command(command: dict[str, Any] | None, data: str) -> dict[str, Any] | None:
-    """Return a command with data folder `data` and page report.html; None stays None."""
+    """Return a stored command with its data path relative to the archive."""
     if command is None:
         return None
     arguments = command["arguments"]

@@ -1,4 +1,4 @@
-"""Options of models as fields of a page, and the entered values as options of the command line."""
+"""Form fields of the app's pages, built from the options of models, and parsing of forms."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -31,7 +31,7 @@ FILE = "file"  # a value: the file that was uploaded for the option
 
 
 class Field(NamedTuple):
-    """A field of a page with its value."""
+    """A form field: label, help, kind, choices, value."""
 
     word: str
     label: str
@@ -49,18 +49,18 @@ class Field(NamedTuple):
 
 
 def list_tests(has_groups: bool) -> list[ModelSpec]:
-    """Return the classical tests that need only data, the test of groups first."""
+    """Return the classical tests that need only the data."""
     plain_tests = [spec for spec in TESTS if spec.name not in (*_OTHER_TESTS, _GROUP_TEST)]
     return [*(spec for spec in TESTS if spec.name == _GROUP_TEST and has_groups), *plain_tests]
 
 
 def list_data_kinds() -> list[str]:
-    """Return the kinds of data that models accept."""
+    """Return all kinds of data that models accept."""
     return list(dict.fromkeys(data for spec in TYPED for data in spec.data))
 
 
 def list_data_options(data_kind: str) -> list[Option]:
-    """Return the options about a table of this kind, or of any kind if unknown."""
+    """Return the options that describe a table of this kind; "": of any kind."""
     option_by_word: dict[str, Option] = {}
     for spec in TYPED:
         if not data_kind or data_kind in spec.data:
@@ -75,7 +75,7 @@ def list_data_options(data_kind: str) -> list[Option]:
 
 
 def list_shown_options(data_kind: str) -> list[Option]:
-    """Return the options about columns that a page shows.
+    """Return the options about a table's columns that the page shows.
 
     If several options set the same argument, the last is shown.
     """
@@ -87,7 +87,7 @@ def list_shown_options(data_kind: str) -> list[Option]:
 
 
 def translate_typed_options(typed: Mapping[str, Any], options: Sequence[Option]) -> dict[str, Any]:
-    """Translate typed options about a table to the names of these options.
+    """Rename typed options about a table to the same options of another data kind.
 
     Options without an equivalent are omitted.
 
@@ -117,7 +117,7 @@ def build_fields(
     methods: Sequence[str] = (),
     offered: Mapping[str, Sequence[str]] | None = None,
 ) -> list[Field]:
-    """Return one field per option.
+    """Build one form field for each option.
 
     `offered`: columns to offer, by name of an option that accepts only some columns. Columns chosen
     before are also offered.
@@ -140,7 +140,7 @@ def build_fields(
 
 
 def list_model_options(spec: ModelSpec, data_kind: str, has_people: bool) -> list[Option]:
-    """Return the options of a model that a page shows for data of this kind."""
+    """Return the model's options that its form shows for this kind of data."""
     # options with a file about the table also belong to the model
     of_model = [option for option in spec.options if option.to != DATA or option.type is Path]
     applicable_options = [option for option in of_model if option.applies_to(data_kind)]
@@ -154,7 +154,7 @@ def _build_field(
     columns: Sequence[str],
     methods: Sequence[str],
 ) -> Field:
-    """Return the field of an option."""
+    """Build the form field of one option."""
     label = english.find_label(option.name)
     help = english.TEXTS["help"].get(option.name) or english.replace_option_names(
         option.help, options
@@ -183,7 +183,7 @@ def _build_field(
 
 
 class _Menu(NamedTuple):
-    """The kind of a field, its choices, and its default as text."""
+    """Kind of a form field, its choices, and its default as text."""
 
     kind: str
     choices: list[tuple[str, str]] = []  # (value, label)
@@ -193,7 +193,7 @@ class _Menu(NamedTuple):
 def _build_menu(
     option: Option, default: str, columns: Sequence[str], methods: Sequence[str]
 ) -> _Menu:
-    """Return the kind and the choices of an option's field."""
+    """Choose the kind of form field for an option, and its choices."""
     # `default`: the default of the option, for fields that show it as text.
     texts = english.texts.field
     column_choices = [(column, column) for column in columns]
@@ -232,7 +232,7 @@ def _build_menu(
 
 
 def _build_word_menu(option: Option, default: str) -> _Menu:
-    """Return the menu of an option whose value is one of several words."""
+    """Build a menu of the words that an option accepts."""
     texts, menu_kind = english.texts.field, "choice"
     if "|" in option.metavar and option.type != PEOPLE_VALUE:
         menu_kind = "words"
@@ -247,14 +247,14 @@ def _build_word_menu(option: Option, default: str) -> _Menu:
 
 
 def _list_values(typed_value: Any) -> list[str]:
-    """Return the values that were typed, in a list or separated by commas."""
+    """Return a typed value as list: itself, or split at commas."""
     if isinstance(typed_value, list):
         return typed_value
     return str(typed_value or "").split(",")
 
 
 def _format_field_text(typed_value: Any) -> str:
-    """Return a value as the text of its field; "" if it is not set."""
+    """Return a typed value as the text of its field; "" if not set."""
     if isinstance(typed_value, list):
         return "\n".join(typed_value)
     if typed_value is True:
@@ -269,7 +269,7 @@ def _format_field_text(typed_value: Any) -> str:
 def parse_form(
     spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Return the options of a model that were entered in a form, by name."""
+    """Parse a submitted form to typed options of the model, by name."""
     method = spec.choose_method({word: text for word, text in form.items() if text})
     value_by_word: dict[str, Any] = {}
     options = spec.options
@@ -297,12 +297,12 @@ def parse_form(
 
 
 def _is_not_path(option: Option, text: str) -> bool:
-    """Return whether a text is not a path; only uploaded files may be read."""
+    """Return whether a text is no file path, unless it was uploaded."""
     return option.type is not str or text in option.words or text.isdecimal()
 
 
 def _parse_text(option: Option, text: str) -> Any:
-    """Parse a text as the command line does; integers may contain commas."""
+    """Parse a field's text as the command line does; integers may contain commas."""
     if option.type is bool:
         return text == YES
     if option.type in (int, float):

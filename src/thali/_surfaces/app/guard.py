@@ -1,4 +1,4 @@
-"""Checks of every request: its sender, its origin and its size.
+"""Security checks of every HTTP request: key, host, origin, size.
 
 The loopback address alone is not a protection, because any page in the browser can send requests to
 it. Therefore each request must name an allowed host (against DNS rebinding) and must not come from
@@ -50,12 +50,12 @@ _HEADERS = {
 
 
 def _is_page(path: str) -> bool:
-    """Return whether a path is a page of the app, which shows nothing without the key."""
+    """Return whether the path is a page that contains no data and needs no key."""
     return path == "/" or path.startswith("/study/")
 
 
 class Guard:
-    """An ASGI application that passes on allowed requests.
+    """ASGI middleware that refuses requests without key, from other origins, or too large.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Guard:
             await self.app(scope, _limit_body(receive, max_bytes), send_with_headers)
 
     def _find_refusal(self, path: str, headers: Headers, max_bytes: int) -> tuple[int, str] | None:
-        """Return status and reason if the request is refused, whoever sends it; else None."""
+        """Return (status, reason) if a request is refused; else None."""
         host = headers.get("host", "")
         if not self._is_ours(host):
             return 421, "This server does not have that name."
@@ -121,7 +121,7 @@ class Guard:
         return None
 
     def _is_ours(self, host: str) -> bool:
-        """Return whether a host is a name of this server."""
+        """Return whether the Host header names this server."""
         if ":" in host.rpartition("]")[2]:
             host = host.rpartition(":")[0]
         name = host.strip("[]").lower()
@@ -134,7 +134,7 @@ class Guard:
 
 
 def _add_headers(headers: MutableHeaders) -> None:
-    """Add the headers that restrict what browsers do with a response."""
+    """Add security headers (content policy and others) to a response."""
     for name, header in _HEADERS.items():
         headers[name] = header
     if "content-security-policy" not in headers:
@@ -143,7 +143,7 @@ def _add_headers(headers: MutableHeaders) -> None:
 
 
 def _limit_body(receive: Receive, max_bytes: int) -> Receive:
-    """Return the stream, which stops above a number of bytes or a time."""
+    """Return `receive` with a limit on the body's bytes and duration."""
     # The declared length is ignored.
     n_bytes, deadline = 0, asyncio.get_running_loop().time() + MAX_SECONDS_OF_BODY
 
@@ -165,7 +165,7 @@ def _limit_body(receive: Receive, max_bytes: int) -> Receive:
 
 
 def _format_limit(max_bytes: int) -> str:
-    """Return the error message for large uploads."""
+    """Return the message for an upload above the limit."""
     return (
         f"The upload is larger than {max_bytes >> 20} MB; remove columns that the model does not"
         " use."
@@ -188,10 +188,10 @@ _TOO_MANY = (
 
 
 class Connection(H11Protocol):
-    """A connection of uvicorn that closes if no complete request comes."""
+    """Uvicorn connection that is closed if no complete request arrives in time."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Schedule the first check; close the connection if there are too many."""
+        """Start the idle timer; close the connection at once if there are too many."""
         super().connection_made(transport)
         if len(self.connections) > MAX_CONNECTIONS:
             transport.write(_TOO_MANY)
@@ -200,7 +200,7 @@ class Connection(H11Protocol):
         self.loop.call_later(MAX_SECONDS, self._close_if_idle, None)
 
     def _close_if_idle(self, last_cycle: Any) -> None:
-        """Close the connection if it answered no request since the last check."""
+        """Close the connection if no request completed since the last check."""
         if self.transport.is_closing():
             return
         if self.cycle is last_cycle and (self.cycle is None or self.cycle.response_complete):

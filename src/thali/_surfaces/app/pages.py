@@ -1,4 +1,4 @@
-"""The pages of the app: contexts of the templates; templates escape all texts."""
+"""HTML pages of the app, rendered from templates."""
 
 import traceback
 from contextlib import suppress
@@ -73,13 +73,13 @@ _PROGRESS_TEXTS = {TEST: "testing", LOOK: "first_look", EVIDENCE: "weighing"}
 
 
 def render_page(name: str, **context: Any) -> str:
-    """Render a template with the texts of the app."""
+    """Render the template `name` with the app's texts and this context."""
     return escape_unprintable(_templates().get_template(name).render(say=english.texts, **context))
 
 
 @cache
 def _templates() -> jinja2.Environment:
-    """Return the environment of the templates."""
+    """Return the jinja2 environment of the page templates, cached."""
     loader = jinja2.FunctionLoader(
         lambda name: (files("thali._surfaces.app") / "page" / name).read_text("utf-8")
     )
@@ -93,17 +93,17 @@ def _templates() -> jinja2.Environment:
 
 
 class Pages:
-    """The pages of studies as fragments of HTML."""
+    """Renders the pages of studies as HTML fragments."""
 
     def __init__(self, studies: Studies, children: Runs) -> None:
         self._studies, self._runs = studies, children
 
     def render_shell(self) -> str:
-        """Render the page around the fragments, which contains no data."""
+        """Render the outer page, into which the others are loaded."""
         return render_page("shell.html", script=vars(english.texts.script))
 
     def render_home(self) -> str:
-        """Render the start page: the upload, and all studies."""
+        """Render the start page: upload form and list of studies."""
         from thali.datasets import catalogue
 
         return render_page(
@@ -117,7 +117,7 @@ class Pages:
         )
 
     def _summarise_study(self, study: StudyFolder) -> dict[str, str]:
-        """Return the entry of a study on the start page."""
+        """Return title, date and state of a study for the start page."""
         try:
             start_time = study.about["created"]
             return {
@@ -133,7 +133,7 @@ class Pages:
             return {"name": study.name, "title": study.name, "state": _explain_error(error)} | empty
 
     def render_study(self, study: StudyFolder, screen: str) -> str:
-        """Render a screen of a study, its current screen, or the reason why it fails.
+        """Render one screen of a study; an error page if it fails.
 
         An unavailable screen is replaced by the current screen.
         """
@@ -177,7 +177,7 @@ class Pages:
             )
 
     def _list_screens(self, study: StudyFolder) -> list[str]:
-        """Return the available screens of a study."""
+        """Return the names of the screens that a study has at present."""
         reading, state = find_reading(study), self._runs.find_state(study, FIT)
         if is_open(self._runs, study):
             screens = [DATA]
@@ -198,7 +198,7 @@ class Pages:
         return [*screens, ABOUT]
 
     def _build_data_context(self, study: StudyFolder) -> dict[str, Any]:
-        """Return the template context of the screen that describes the table."""
+        """Return the template variables of the screen that describes the table."""
         reading, request = find_reading(study, english.texts.data.not_read), study.read(READ)
         data_kind, named_arguments = reading["kind"], reading["named"]
         typed, offered = request.get("typed", {}), _list_offered_columns(reading)
@@ -246,7 +246,7 @@ class Pages:
         }
 
     def _build_question_context(self, study: StudyFolder) -> dict[str, Any]:
-        """Return the template context of the screen with the models' questions."""
+        """Return the template variables of the screen on which a model is chosen."""
         # After a refused fit, it contains the reason.
         reading, read_request = find_reading(study), study.read(READ)
         fit_request = study.read(FIT) or study.read("draft")
@@ -294,7 +294,7 @@ class Pages:
         }
 
     def _build_run_context(self, study: StudyFolder) -> dict[str, Any]:
-        """Return the template context of the screen with the fit's progress."""
+        """Return the template variables of the screen with a fit's progress."""
         request = study.read(FIT)
         return {
             "state": self._runs.find_state(study, FIT),
@@ -308,18 +308,18 @@ class Pages:
         }
 
     def _build_report_context(self, study: StudyFolder) -> dict[str, Any]:
-        """Return the template context of the report, which fills the page."""
+        """Return the template variables of the screen with the report."""
         return {"end": read_end(study, FIT)}
 
     def _build_more_context(self, study: StudyFolder) -> dict[str, Any]:
-        """Return the template context of the screen that adds draws."""
+        """Return the template variables of the screen that adds draws."""
         return {
             "end": read_end(study, FIT),
             "draws": self._runs.count_draws(study, FIT),
         }
 
     def _build_comparison_context(self, study: StudyFolder, run: str) -> dict[str, Any]:
-        """Return the template context of a comparison: models, progress or report."""
+        """Return the template variables of a comparison's screen."""
         state, end = self._runs.find_state(study, run), read_end(study, run)
         has_ended = state == runs.ENDED and end["code"] == 0
         return {
@@ -335,7 +335,7 @@ class Pages:
         }
 
     def _build_test_context(self, study: StudyFolder) -> dict[str, Any]:
-        """Return the template context of the classical tests, with the last result."""
+        """Return the template variables of the screen of classical tests."""
         return {
             "tests": [
                 (spec.name, english.describe_model(spec, spec.name))
@@ -349,7 +349,7 @@ class Pages:
         }
 
     def _build_about_context(self, study: StudyFolder) -> dict[str, Any]:
-        """Return the template context of the screen with a study's name and files."""
+        """Return the template variables of the screen with a study's title and files."""
         folder = study.path / FIT
         return {
             "has_results": folder.is_dir(),
@@ -360,7 +360,7 @@ class Pages:
         }
 
     def _describe_state(self, study: StudyFolder) -> str:
-        """Return the state of a study as text."""
+        """Return the state of a study (fitting, stopped, ...) as text."""
         states = english.texts.states
         state = self._runs.find_state(study, FIT)
         if state == runs.ENDED and read_end(study, FIT)["message"]:
@@ -373,7 +373,7 @@ class Pages:
 
 
 def is_open(children: Runs, study: StudyFolder) -> bool:
-    """Return whether data and model may still change.
+    """Return whether data and model of a study may still be changed.
 
     They may change before the first fit, and after a refused fit.
     """
@@ -382,7 +382,7 @@ def is_open(children: Runs, study: StudyFolder) -> bool:
 
 
 def _find_model_title(study: StudyFolder) -> str:
-    """Return the title of the study's model, or "" before a fit."""
+    """Return the title of a study's model; "" before a fit was requested."""
     if name := study.read(FIT).get("model", ""):
         return english.find_title(name)
     return ""
@@ -391,7 +391,7 @@ def _find_model_title(study: StudyFolder) -> str:
 def _list_field_values(
     study: StudyFolder, fit_request: dict[str, Any], model: str
 ) -> dict[str, Any]:
-    """Return the values of a model's fields, as requested for the last fit."""
+    """Return the field values of a model's form, from the last fit request."""
     typed, option_files = dict(fit_request.get("typed", {})), study.list_option_files()
     for word, typed_value in fit_request.get("typed", {}).items():
         # what is typed about the method holds for it alone
@@ -403,13 +403,13 @@ def _list_field_values(
 
 
 def _list_offered_columns(reading: dict[str, Any]) -> dict[str, list[str]]:
-    """Return the columns to offer as groups, covariates and attributes of respondents."""
+    """Return the columns offered as groups, covariates and respondent attributes."""
     empty: dict[str, list[str]] = {name: [] for name in (GROUP, COVARIATES, BY, ATTENTION_BY)}
     return empty | reading["offered"] | {CODING: reading["values"]}
 
 
 def _estimate_times(study: StudyFolder, is_compared: bool) -> list[str]:
-    """Return the estimated time to compare 0, 1, 2, ... models."""
+    """Return texts with the estimated time to compare 0, 1, 2, ... models."""
     # The estimate is based on the last comparison or on the fit.
     n_parts, texts = find_reading(study)["parts"], english.texts.compare
     seconds_of_fit, fit_request = study.read(FIT_TIME).get("seconds"), study.read(FIT)
@@ -443,7 +443,7 @@ def _estimate_times(study: StudyFolder, is_compared: bool) -> list[str]:
 
 
 class _Refusal:
-    """The reason for a refused fit, shown at the first field that it names.
+    """Error message of a refused fit, to be shown at the field that caused it.
 
     Parameters
     ----------
@@ -467,7 +467,7 @@ class _Refusal:
             self._word = next(words, "")
 
     def attach(self, field_list: list[Field], model: str = "") -> list[Field]:
-        """Return the fields of a model, or of all models, with the reason at its field."""
+        """Return the fields with the error message added to the first that it names."""
         attached_fields = []
         for field in field_list:
             if field.word == self._word and model in ("", self._model):
@@ -478,7 +478,7 @@ class _Refusal:
 
 
 def build_progress_event(children: Runs, study: StudyFolder, name: str) -> dict[str, Any]:
-    """Return the progress of a run as an event."""
+    """Build the server-sent event (a dict) with a run's progress."""
     state, texts = children.find_state(study, name), english.texts.progress
     state_text = getattr(english.texts.states, state)
     if state == runs.ENDED and _is_impossible(study, name):
@@ -507,14 +507,14 @@ def build_progress_event(children: Runs, study: StudyFolder, name: str) -> dict[
 
 
 def _is_impossible(study: StudyFolder, name: str) -> bool:
-    """Return whether a run ended with a readable message."""
+    """Return whether a run ended with an error message for the user."""
     with suppress(ThaliError):
         return bool(read_end(study, name)["message"])
     return False
 
 
 def _has_automatic_length(model: str, typed: dict[str, Any]) -> bool:
-    """Return whether a fit has chains whose length was not typed."""
+    """Return whether the model's chains have no fixed number of draws."""
     spec, _ = find_model(model)
     method = spec.choose_method(typed)
     words = {option.word for option in spec.select_options(method)}
@@ -522,7 +522,7 @@ def _has_automatic_length(model: str, typed: dict[str, Any]) -> bool:
 
 
 def _add_recognised_column(option: Option, field: Field, columns: dict[str, str]) -> Field:
-    """Return the field of a required column with the recognised column as default."""
+    """Return the column field with the recognised column as its default."""
     default_label = english.texts.field.recognised
     if column := columns[option.name]:
         default_label = english.texts.field.recognised_as.format(column=column)
@@ -530,7 +530,7 @@ def _add_recognised_column(option: Option, field: Field, columns: dict[str, str]
 
 
 def _remove_default(field: Field) -> Field:
-    """Return a field without its default, which caused a problem."""
+    """Return the field without its default value."""
     if field.kind == "column":
         empty_choice = ("", english.texts.data.choose_column)
         field = field._replace(choices=[empty_choice, *field.choices[1:]])
@@ -538,7 +538,7 @@ def _remove_default(field: Field) -> Field:
 
 
 def _explain_error(error: Exception) -> str:
-    """Return why a study cannot be shown; unexpected errors are also printed."""
+    """Return the sentence of an error page; print unexpected errors."""
     if isinstance(error, ThaliError):
         return error.render(AppWords([]))
     traceback.print_exception(error)

@@ -1,4 +1,4 @@
-"""The description of a table for the pages, with its first rows; computed in a child process."""
+"""Description of a study's table (kind, columns, first rows) for the app's data page."""
 
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ _EXAMPLES = 3  # cells of a column that may identify respondents
 
 
 def find_reading(study: StudyFolder, problem: str = "") -> dict[str, Any]:
-    """Return the description of a study's table.
+    """Return the stored description of a study's table.
 
     `problem`: the problem to show before the table is read.
     """
@@ -47,7 +47,7 @@ def find_reading(study: StudyFolder, problem: str = "") -> dict[str, Any]:
 
 
 def build_empty_reading(problem: str) -> dict[str, Any]:
-    """Return the description of a table that was not read."""
+    """Return the description of a table that could not be read, with the problem."""
     return {
         "kind": "",
         "could_be": "",
@@ -76,7 +76,7 @@ def build_empty_reading(problem: str) -> dict[str, Any]:
 
 
 def describe_table(study: StudyFolder, terminal: Terminal) -> dict[str, Any]:
-    """Describe a table: kind, facts, warnings and first rows, or the problem."""
+    """Read a study's table; return a dict with kind, facts, warnings, first rows."""
     options = list_data_options(study.read(READ).get("kind", ""))
     terminal.use_options(options)
     words = AppWords(options)
@@ -96,7 +96,7 @@ def describe_table(study: StudyFolder, terminal: Terminal) -> dict[str, Any]:
 
 
 def _describe_data(study: StudyFolder, words: AppWords) -> dict[str, Any]:
-    """Describe the data of a study, or the problem that was met."""
+    """Describe a study's data, or the problem of reading them, as a dict."""
     request = study.read(READ)
     description, read_arguments = build_empty_reading(""), {}
     try:
@@ -141,7 +141,7 @@ def _describe_data(study: StudyFolder, words: AppWords) -> dict[str, Any]:
 
 
 def _open_data(study: StudyFolder) -> NamedData:
-    """Return the data under the name of the uploaded file."""
+    """Open a study's data file under its original name."""
     about = study.about
     if "dataset" in about:
         return find_data(about["dataset"])
@@ -150,7 +150,7 @@ def _open_data(study: StudyFolder) -> NamedData:
 
 
 def _parse_read_arguments(request: dict[str, Any]) -> dict[str, Any]:
-    """Return the typed options about the table as arguments of its reader."""
+    """Parse the typed options about the table to arguments of its reader."""
     option_by_word = {option.word: option for option in list_data_options(request.get("kind", ""))}
     typed = request.get("typed", {})
     return {
@@ -166,7 +166,7 @@ def _read_data(
     read_arguments: dict[str, Any],
     description: dict[str, Any],
 ) -> tuple[str, Any, list[str], str]:
-    """Read the data; return their kind, data, sentences and another possible kind."""
+    """Read the data; return kind, data, sentences, and another possible kind."""
     # Read the columns without groups and covariates first, so that a page can offer them even if
     # their current values cause an error.
     data_kind, reading = request.get("kind", ""), None
@@ -209,19 +209,19 @@ def _read_data(
 
 
 def _filter_rows(table: RawTable, read_arguments: dict[str, Any]) -> RawTable:
-    """Return the table with the selected rows and columns."""
+    """Return the table without rows and columns that the options exclude."""
     return table.filter_rows(read_arguments.get(WHERE, RowFilter())).drop_columns(
         read_arguments.get("without", ())
     )
 
 
 class _DataQuestions:
-    """Questions about data and their description; subclasses handle kinds of data."""
+    """Base class of what the data page shows and asks about one kind of data."""
 
     def list_recognised_columns(
         self, main_roles: tuple[str, ...], roles: ColumnsRead | None, data: Any
     ) -> dict[str, str | None]:
-        """Return recognised columns by role, for the main roles of the table."""
+        """Return the recognised column of each main role, such as respondent."""
         if roles is None:
             return {}
         column_by_role: dict[str, str | None] = {"respondent": roles.who}
@@ -250,26 +250,26 @@ class _DataQuestions:
         roles: ColumnsRead | None,
         other_columns: list[str],
     ) -> dict[str, Any]:
-        """Return columns to offer for questions, and one that may identify respondents."""
+        """Return columns that may be groups, covariates or respondents."""
         return {}
 
     def list_questions(
         self, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]
     ) -> list[str]:
-        """Return the questions that the data allow: groups and covariates."""
+        """Return the names of the questions to ask: groups, covariates."""
         return []
 
     def list_attributes(self, data: Any) -> list[str]:
-        """Return the names of the attributes."""
+        """Return the names of product attributes; [] for other data."""
         return []
 
     def list_facts(self, data: Any) -> Facts:
-        """Return facts about the data."""
+        """Return (name, text) facts about the data."""
         return data._description().facts or (("data", str(data)),)
 
 
 class _JudgementQuestions(_DataQuestions):
-    """Questions about judgements of options by respondents."""
+    """What the data page shows and asks about comparisons, choices, similarities."""
 
     def list_offered_columns(
         self,
@@ -278,6 +278,7 @@ class _JudgementQuestions(_DataQuestions):
         roles: ColumnsRead | None,
         other_columns: list[str],
     ) -> dict[str, Any]:
+        """Return columns that may be groups, covariates or respondents."""
         if roles is None:
             return {}
         people_columns = list_people_columns(data.people)
@@ -296,6 +297,7 @@ class _JudgementQuestions(_DataQuestions):
     def list_questions(
         self, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]
     ) -> list[str]:
+        """Return the names of the questions to ask: groups, covariates."""
         if GROUP in typed:
             return [GROUP]
         questions = []
@@ -307,7 +309,7 @@ class _JudgementQuestions(_DataQuestions):
 
 
 class _ExperimentQuestions(_DataQuestions):
-    """Questions about choice experiments."""
+    """What the data page shows and asks about choice experiments."""
 
     def list_recognised_columns(
         self, main_roles: tuple[str, ...], roles: ColumnsRead | None, data: Any
@@ -328,6 +330,7 @@ class _ExperimentQuestions(_DataQuestions):
         return [attribute.name for attribute in data.scheme.attributes]
 
     def list_facts(self, data: Any) -> Facts:
+        """Return (name, text) facts: size, and levels of each attribute."""
         scheme = data.scheme
         columns = tuple(
             f"{name} ({role})"
@@ -346,7 +349,7 @@ class _ExperimentQuestions(_DataQuestions):
 
 
 def _choose_questions(data_kind: str, data: Any) -> _DataQuestions:
-    """Return the questions about data of a kind."""
+    """Return the object that shows and asks about this kind of data."""
     if data_kind == EXPERIMENTS:
         return _ExperimentQuestions()
     if getattr(data, "add_up", False):
@@ -355,7 +358,7 @@ def _choose_questions(data_kind: str, data: Any) -> _DataQuestions:
 
 
 def _count_parts(data: Any) -> int:
-    """Return the number of parts that a comparison holds out; 0 if too few."""
+    """Return the number of parts that a comparison can hold out; 0 if too few."""
     from thali._comparison.holdout_schemes import count_parts
 
     try:
@@ -365,14 +368,14 @@ def _count_parts(data: Any) -> int:
 
 
 def _show_first_rows(table: RawTable) -> dict[str, Any]:
-    """Return the first rows of a table as text."""
+    """Return column names and first rows of a table as texts."""
     head = table.frame.iloc[:_ROWS, :_COLUMNS]
     rows = [[_shorten_cell(cell) for cell in row] for row in head.itertuples(index=False)]
     return {"columns": table.names, "head": rows, "rows": len(table.frame)}
 
 
 def _shorten_cell(cell: Any) -> str:
-    """Return a cell as text, shortened if necessary; "" if missing."""
+    """Return a cell as short text; "" if empty."""
     if cell is None or cell != cell:
         return ""
     text = str(cell)
@@ -382,7 +385,7 @@ def _shorten_cell(cell: Any) -> str:
 
 
 def _format_fact(name: str, fact_value: str | tuple[str, ...]) -> list[str]:
-    """Return a fact as a name and a text."""
+    """Return a fact as [name, text]."""
     if isinstance(fact_value, str):
         return [name, fact_value]
     fact_text = ", ".join(map(_shorten_cell, fact_value[:_ROWS]))

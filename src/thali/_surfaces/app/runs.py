@@ -1,4 +1,4 @@
-"""Child processes that read, fit and compare: started, stopped, and found by a later server.
+"""Child processes of the app (runs): start, stop, queue, progress.
 
 A child has a separate session and writes only to files, so it survives the server. It holds a lock
 until it ends. If the lock is free and NAME.end.json is missing, the child was killed.
@@ -29,7 +29,7 @@ _PARALLEL_CHAINS = 4  # chains of a fit that run in parallel
 
 
 class RunProgress(NamedTuple):
-    """The progress of a run."""
+    """Progress of a run: draws made, total, and time left."""
 
     done: int
     total: int
@@ -45,12 +45,12 @@ class DrawCounts(NamedTuple):
 
 
 def count_cores() -> int:
-    """Return the number of processors for one run."""
+    """Return the number of processors that one run may use."""
     return min(_PARALLEL_CHAINS, os.cpu_count() or 1)
 
 
 class Runs:
-    """The runs of one server, as child processes, and those left by an earlier server."""
+    """The runs (child processes) of this server, and those left by an earlier one."""
 
     def __init__(self, studies: Studies, slots: int | None = None) -> None:
         self._studies = studies
@@ -63,7 +63,7 @@ class Runs:
         self.slots: int = slots or max(1, (os.cpu_count() or 1) // _PARALLEL_CHAINS)
 
     def find_state(self, study: StudyFolder, name: str) -> str:
-        """Return the state of a run: never requested, queued, running, ended or stopped."""
+        """Return a run's state: "", queued, running, ended or stopped."""
         child = self.children.get((study.name, name))
         if child is not None and child.poll() is None:
             return RUNNING
@@ -78,14 +78,14 @@ class Runs:
         return STOPPED
 
     def queue(self, study: StudyFolder, name: str) -> None:
-        """Start or resume the run as soon as processors are free."""
+        """Queue a run, which starts or resumes as soon as processors are free."""
         if self.find_state(study, name) != RUNNING:
             study.remove(f"{name}.end.json")
             (study.path / f"{name}.queued").touch()
             self.start_queued_runs()
 
     def start_queued_runs(self) -> None:
-        """Start queued runs if processors are free; kill runs that do not stop."""
+        """Start queued runs if processors are free; kill runs that ignore a stop."""
         for (study_name, name), deadline in list(self._stopping.items()):
             study = self._studies.find_study(study_name)
             if study is None or self.find_state(study, name) != RUNNING:
@@ -106,7 +106,7 @@ class Runs:
 
     @contextmanager
     def report_errors(self, path: Path) -> Iterator[None]:
-        """Print an error about one folder once, and continue with the others."""
+        """Print an error raised within this block, once for each folder."""
         try:
             yield
         except Exception as error:
@@ -115,7 +115,7 @@ class Runs:
                 print(line, file=sys.stderr, flush=True)
 
     def stop(self, study: StudyFolder, name: str) -> None:
-        """Ask the process of a run to save its results and end; the second time, kill it."""
+        """Ask a run to save its results and end; kill it at the second request."""
         key = (study.name, name)
         if self.find_state(study, name) == QUEUED:
             study.remove(f"{name}.queued")
@@ -131,12 +131,12 @@ class Runs:
         return (study.name, name) in self._stopping and self.find_state(study, name) == RUNNING
 
     def start_run(self, study: StudyFolder, name: str) -> None:
-        """Start a short run immediately."""
+        """Start a short run at once, without queueing."""
         if self.find_state(study, name) != RUNNING:
             self._start_child(study, name)
 
     def read_data(self, study: StudyFolder) -> None:
-        """Read the data in a child process, and wait for it."""
+        """Read a study's data in a child process; wait until it ends."""
         study.remove("read.end.json", "reading.json", "read.log")
         child = self._start_child(study, READ)
         try:
@@ -146,7 +146,7 @@ class Runs:
             child.wait()
 
     def _start_child(self, study: StudyFolder, name: str) -> "subprocess.Popen[Any]":
-        """Start the child process of a run."""
+        """Start the child process that carries out a run."""
         study.remove(f"{name}.end.json", f"{name}.long.json")
         self._snapshots.pop((study.name, name), None)
         with open(study.path / f"{name}.log", "ab") as log:
@@ -172,7 +172,7 @@ class Runs:
         return child
 
     def _send_signal(self, study: StudyFolder, name: str, signal_number: int) -> None:
-        """Send a signal to the process of a run and its subprocesses, if it still exists."""
+        """Send a signal to a run's process group, if it still exists."""
         child = self.children.get((study.name, name))
         if child is not None:
             process = child.pid
@@ -189,7 +189,7 @@ class Runs:
             pass
 
     def count_draws(self, study: StudyFolder, name: str) -> DrawCounts | None:
-        """Return the numbers of draws in a job; None without a job of chains."""
+        """Return draws made and requested per chain; None without a job of chains."""
         index = _read_run_index(study, name)
         # jobs of particles or of comparisons have no draws
         if index is None or "draws" not in index["place"]:
@@ -197,7 +197,7 @@ class Runs:
         return DrawCounts(max(index["recorded"], default=0), index["place"]["draws"])
 
     def read_progress(self, study: StudyFolder, name: str) -> RunProgress | None:
-        """Return the progress of a run's job; None before its first snapshot."""
+        """Return the progress in a run's job; None before its first snapshot."""
         index = _read_run_index(study, name)
         if index is None:
             return None
@@ -216,18 +216,18 @@ class Runs:
 
 
 def read_end(study: StudyFolder, name: str) -> dict[str, Any]:
-    """Return the end of a run: code, message, named arguments and warnings."""
+    """Return the content of NAME.end.json: exit code, message, warnings."""
     return {"code": 0, "message": "", "named": [], "warnings": []} | study.read(f"{name}.end")
 
 
 def is_refused(study: StudyFolder) -> bool:
-    """Return whether the fit was impossible as requested, and left no results."""
+    """Return whether the fit ended with an error message and no results."""
     has_results = study.has_report or (study.path / FIT / "job").exists()
     return read_end(study, FIT)["code"] == REFUSED and not has_results
 
 
 def explain_failed_read(study: StudyFolder) -> str:
-    """Return a sentence on why the table was not read: the last line printed, if any."""
+    """Return a sentence on why the data process failed, with its last printed line."""
     lines = study.read_log(READ).splitlines()
     if lines:
         return f"The table could not be read: {lines[-1]}"
@@ -235,7 +235,7 @@ def explain_failed_read(study: StudyFolder) -> str:
 
 
 def _read_run_index(study: StudyFolder, name: str) -> dict[str, Any] | None:
-    """Read the index of a run's job; None if there is none or it is damaged."""
+    """Return the index of a run's job; None if missing or damaged."""
     try:
         return read_index(study.path / name / "job")
     except DataError:
@@ -243,7 +243,7 @@ def _read_run_index(study: StudyFolder, name: str) -> dict[str, Any] | None:
 
 
 def _read_queue_time(study: StudyFolder, name: str) -> float:
-    """Return the time at which a run was queued, in seconds; 0 if it was not."""
+    """Return when a run was queued, in seconds since 1970; 0 if it was not."""
     try:
         return (study.path / f"{name}.queued").stat().st_mtime
     except OSError:
@@ -251,7 +251,7 @@ def _read_queue_time(study: StudyFolder, name: str) -> float:
 
 
 def _is_locked(path: Path) -> bool:
-    """Return whether a running child process holds the lock file of a run."""
+    """Return whether a process holds the lock file, so that the run is running."""
     if not path.is_file():
         return False
     try:

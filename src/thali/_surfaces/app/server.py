@@ -1,4 +1,4 @@
-"""The server: its addresses and their handlers."""
+"""HTTP server of the app: addresses and their handlers."""
 
 import asyncio
 import contextlib
@@ -85,7 +85,7 @@ _STATIC = {
 
 
 def serve_static(request: Request) -> Response:
-    """Serve scripts, style and picture of the app."""
+    """Return a script, style sheet or picture of the app."""
     name = request.path_params["name"]
     if name not in _STATIC:
         raise HTTPException(404)
@@ -96,12 +96,12 @@ def serve_static(request: Request) -> Response:
 
 
 def redirect_icon(request: Request) -> Response:
-    """Redirect browsers to the picture of the app."""
+    """Redirect /favicon.ico to the app's icon."""
     return RedirectResponse("/static/favicon.svg")
 
 
 class Server:
-    """Handlers of the addresses, for the studies in a folder."""
+    """HTTP handlers for the studies in a folder."""
 
     studies: Studies
     runs: Runs
@@ -116,15 +116,15 @@ class Server:
     # pages ----------------------------------------------------------------------------------------
 
     def serve_shell(self, request: Request) -> Response:
-        """Serve the page around all others, which contains no data."""
+        """Return the outer page, which contains no data."""
         return HTMLResponse(self.pages.render_shell())
 
     def serve_home(self, request: Request) -> Response:
-        """Serve the start page."""
+        """Return the start page."""
         return HTMLResponse(self.pages.render_home())
 
     def serve_study(self, request: Request) -> Response:
-        """Serve a screen of a study."""
+        """Return a screen of a study."""
         screen = request.path_params.get("screen", "")
         if screen not in ("", *SCREENS):
             raise HTTPException(404)
@@ -133,14 +133,14 @@ class Server:
     # data -----------------------------------------------------------------------------------------
 
     async def upload(self, request: Request) -> Response:
-        """Create a study from an uploaded file; its name is only displayed."""
+        """Create a study from an uploaded table and read it."""
         title = unquote(request.headers.get("x-name", "data"))
         study = self.studies.create(title, file=f"data{choose_suffix(title)}")
         await self._save_body(request, study.path / study.data_name)
         return await self._read_table(study, {})
 
     async def create_from_dataset(self, request: Request) -> Response:
-        """Create a study of a bundled data set."""
+        """Create a study from a bundled data set."""
         from thali.datasets import catalogue
 
         name = (await _read_form(request)).get("name")
@@ -149,7 +149,7 @@ class Server:
         return await self._read_table(self.studies.create(name, dataset=name), {})
 
     async def read(self, request: Request) -> Response:
-        """Read the table again with new options about its columns."""
+        """Read the study's table again with new column options."""
         study, form = await self._read_study_and_form(request)
         if not is_open(self.runs, study):
             return _build_problem(english.texts.refused.fitted, 409)
@@ -166,7 +166,7 @@ class Server:
         return await self._read_table(study, {"kind": data_kind, "typed": typed, **others})
 
     async def set_respondent(self, request: Request) -> Response:
-        """Read the table again, given whether a column identifies respondents."""
+        """Read the table again with the user's answer on which column is the respondent."""
         study, form = await self._read_study_and_form(request)
         reading, request_before = find_reading(study), study.read(READ)
         if not is_open(self.runs, study):
@@ -188,7 +188,7 @@ class Server:
         )
 
     async def upload_option_file(self, request: Request) -> Response:
-        """Save a file for an option, such as a tree."""
+        """Save an uploaded file for an option, such as a tree."""
         study, word = self._find_study(request), request.path_params["word"]
         if word not in index_options():
             raise HTTPException(404)
@@ -198,7 +198,7 @@ class Server:
         return JSONResponse({})
 
     async def _save_body(self, request: Request, file: Path) -> None:
-        """Write the body to a file, which is removed if the request breaks off."""
+        """Write the request body to a file; delete the file if the upload breaks off."""
         try:
             with open(file, "xb") as target:
                 async for chunk in request.stream():
@@ -210,7 +210,7 @@ class Server:
             raise
 
     async def _read_table(self, study: StudyFolder, read_request: dict[str, Any]) -> Response:
-        """Read the table of a study and redirect to it."""
+        """Read the study's table in a child process; redirect to its screen."""
         study.write(READ, read_request)
         await asyncio.to_thread(self.runs.read_data, study)
         if not study.read("reading"):
@@ -221,7 +221,7 @@ class Server:
     # runs -----------------------------------------------------------------------------------------
 
     async def fit(self, request: Request) -> Response:
-        """Start the fit of a model."""
+        """Queue the fit of a model with the submitted options."""
         study, form = await self._read_study_and_form(request)
         if not is_open(self.runs, study):
             return _build_problem(english.texts.refused.fitted, 409)
@@ -277,7 +277,7 @@ class Server:
     async def _read_again(
         self, request: Request, study: StudyFolder, form: dict[str, str]
     ) -> Response | None:
-        """Read the table again if groups or covariates were chosen.
+        """Read the table again if the form changes groups or covariates; else None.
 
         If they cannot be used, the table remains unchanged and a problem is returned.
         """
@@ -298,7 +298,7 @@ class Server:
         return None
 
     async def add_draws(self, request: Request) -> Response:
-        """Resume a fit, up to more draws per chain."""
+        """Queue the fit again, with more draws per chain."""
         study, form = await self._read_study_and_form(request)
         fit_request, texts = study.read(FIT), english.texts.refused
         draws = form.get("draws", "").strip()
@@ -317,7 +317,7 @@ class Server:
         return _redirect(study)
 
     def resume(self, request: Request) -> Response:
-        """Resume a run that was stopped or killed."""
+        """Queue a run that was stopped or killed."""
         study, name = self._find_study(request), self._find_run(request)
         if name not in QUEUED_RUNS or not study.read(name):
             raise HTTPException(404)
@@ -325,25 +325,25 @@ class Server:
         return _redirect(study, SCREEN_OF.get(name, ""))
 
     def stop(self, request: Request) -> Response:
-        """Stop a run and keep its results; the second time, kill it."""
+        """Stop a run and keep its results; kill it at the second request."""
         study, name = self._find_study(request), self._find_run(request)
         self.runs.stop(study, name)
         return _redirect(study, SCREEN_OF.get(name, ""))
 
     async def compare(self, request: Request) -> Response:
-        """Start a comparison of models by prediction."""
+        """Queue a comparison of the ticked models by prediction."""
         study, form = await self._read_study_and_form(request)
         return self._start_comparison(study, COMPARE, form)
 
     async def compare_evidence(self, request: Request) -> Response:
-        """Start a comparison of models by evidence."""
+        """Queue a comparison of the ticked models by log evidence."""
         study, form = await self._read_study_and_form(request)
         if not has_evidence(study):
             raise HTTPException(404)
         return self._start_comparison(study, EVIDENCE, form)
 
     def _start_comparison(self, study: StudyFolder, name: str, form: dict[str, str]) -> Response:
-        """Start a comparison of the ticked models, unless one is running."""
+        """Queue the comparison of the ticked models, unless one is running."""
         # An earlier comparison is replaced.
         compare_request = build_comparison_request(
             study, name, form.get("models", "").splitlines(), "sensitivity" in form
@@ -356,7 +356,7 @@ class Server:
         return _redirect(study, SCREEN_OF[name])
 
     async def test(self, request: Request) -> Response:
-        """Start a classical test."""
+        """Start a classical test with the submitted options."""
         study, name = self._find_study(request), (await _read_form(request)).get("test", "")
         spec = next((spec for spec in list_tests(has_groups(study)) if spec.name == name), None)
         if spec is None or study.read("reading").get("kind") != PAIRS:
@@ -369,7 +369,7 @@ class Server:
         return _redirect(study, SCREEN_OF[TEST])
 
     def report_draws(self, request: Request) -> Response:
-        """Start a report of the draws so far."""
+        """Start writing a report of the draws so far."""
         study = self._find_study(request)
         draws = self.runs.count_draws(study, FIT)
         if draws is not None and not draws.recorded:
@@ -379,7 +379,7 @@ class Server:
         return _redirect(study)
 
     def copy_study(self, request: Request) -> Response:
-        """Create another study of the same data."""
+        """Create another study with the same data."""
         study = self._find_study(request)
         new_study = self.studies.copy_study(study)
         if fit_request := study.read(FIT):
@@ -387,7 +387,7 @@ class Server:
         return _redirect(new_study, ASK)
 
     def delete(self, request: Request) -> Response:
-        """Delete a study."""
+        """Delete a study and its files."""
         study = self._find_study(request)
         if runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
             return _build_problem(english.texts.refused.is_running, 409)
@@ -395,13 +395,13 @@ class Server:
         return JSONResponse({"go": "/"})
 
     async def rename(self, request: Request) -> Response:
-        """Rename a study."""
+        """Change a study's title."""
         study, form = await self._read_study_and_form(request)
         self.studies.rename(study, form.get("title", ""))
         return _redirect(study, ABOUT)
 
     async def stream_progress(self, request: Request) -> Response:
-        """Stream the progress of a run until it ends."""
+        """Stream a run's progress as server-sent events until it ends."""
         study, name = self._find_study(request), self._find_run(request)
 
         async def stream() -> AsyncIterator[str]:
@@ -420,7 +420,7 @@ class Server:
     # files ----------------------------------------------------------------------------------------
 
     async def issue_ticket(self, request: Request) -> Response:
-        """Return an address that serves a file once within a minute.
+        """Return a one-time address of a file, valid for a minute.
 
         Frames and downloads cannot send the key in a header.
         """
@@ -434,7 +434,7 @@ class Server:
         return JSONResponse({"address": f"/ticket/{self._tickets.issue(response)}"})
 
     def redeem(self, request: Request) -> Response:
-        """Serve the file of a ticket."""
+        """Return the file of a one-time address."""
         response = self._tickets.redeem(request.path_params["ticket"])
         if response is None:
             return PlainTextResponse(english.texts.refused.only_once, 404)
@@ -443,18 +443,18 @@ class Server:
     # shared methods -------------------------------------------------------------------------------
 
     def _find_study(self, request: Request) -> StudyFolder:
-        """Return the study in an address, or raise 404."""
+        """Return the study named in the address; raise HTTP 404 if unknown."""
         study = self.studies.find_study(request.path_params["study"])
         if study is None:
             raise HTTPException(404)
         return study
 
     async def _read_study_and_form(self, request: Request) -> tuple[StudyFolder, dict[str, str]]:
-        """Return the study and the form of a request."""
+        """Return the study in the address and the submitted form."""
         return self._find_study(request), await _read_form(request)
 
     def _find_run(self, request: Request) -> str:
-        """Return the run in an address, or raise 404."""
+        """Return the run named in the address; raise HTTP 404 if unknown."""
         name = request.path_params["run"]
         if name not in RUNS:
             raise HTTPException(404)
@@ -462,7 +462,7 @@ class Server:
 
     @contextlib.asynccontextmanager
     async def start_runs_in_background(self, app: Starlette) -> AsyncIterator[None]:
-        """Start queued runs while the server runs."""
+        """Start queued runs every second while the server runs."""
 
         async def start_runs() -> None:
             while True:
@@ -480,7 +480,7 @@ class Server:
 def build_app(
     folder: Path, key: str, hosts: tuple[str, ...] = LOCAL, any_address: bool = False
 ) -> Guard:
-    """Return the app as an ASGI application; `folder` contains the studies."""
+    """Build the ASGI application for the studies in `folder`."""
     server = Server(folder)
     pages: dict[str, Any] = {
         "/": server.serve_shell,
@@ -531,7 +531,7 @@ def build_app(
 
 
 def _read_form_options(form: dict[str, str], options: Sequence[Option]) -> dict[str, Any]:
-    """Return the options about a table in a form, by name."""
+    """Return the submitted options about a table, by option name."""
     typed: dict[str, Any] = {}
     for option in options:
         if text := form.get(option.word, "").strip():
@@ -544,7 +544,7 @@ def _read_form_options(form: dict[str, str], options: Sequence[Option]) -> dict[
 def _split_questions(
     typed: dict[str, Any], options: Sequence[Option]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split typed options into questions about the data and options of reading."""
+    """Split typed options into answers on groups/covariates and reading options."""
     words = {option.word for option in options if option.name in QUESTIONS}
     other_options = dict(typed)
     questions = {word: other_options.pop(word) for word in typed if word in words}
@@ -552,7 +552,7 @@ def _split_questions(
 
 
 async def _read_form(request: Request) -> dict[str, str]:
-    """Return the names and texts that a form sent as JSON."""
+    """Return the submitted JSON form as {field: text}."""
     try:
         form = json.loads(await request.body() or b"{}")
     except (ValueError, RecursionError):
@@ -563,13 +563,13 @@ async def _read_form(request: Request) -> dict[str, str]:
 
 
 def _render_thali_error(request: Request, error: ThaliError) -> Response:
-    """Return the response to an error of thali."""
+    """Return a JSON response (400) with the sentence of a ThaliError."""
     sentence, fields = render_error(error, AppWords([]))
     return _build_problem(sentence, fields=fields)
 
 
 def _render_http_error(request: Request, error: HTTPException) -> Response:
-    """Return an HTTP error as a JSON problem."""
+    """Return an HTTP error as a JSON response."""
     sentence = error.detail
     if error.status_code in _REFUSALS:
         sentence = getattr(english.texts.refused, _REFUSALS[error.status_code])
@@ -577,7 +577,7 @@ def _render_http_error(request: Request, error: HTTPException) -> Response:
 
 
 def _redirect(study: StudyFolder, screen: str = "") -> Response:
-    """Return JSON with the address of the screen that the page goes to next."""
+    """Return a JSON response with the address of the next screen."""
     address = f"/study/{study.name}"
     if screen:
         address += f"/{screen}"
@@ -585,5 +585,5 @@ def _redirect(study: StudyFolder, screen: str = "") -> Response:
 
 
 def _build_problem(sentence: str, status: int = 400, fields: Sequence[str] = ()) -> Response:
-    """Return a JSON response with a problem and the names of the fields concerned."""
+    """Return a JSON error response with a sentence and the names of fields."""
     return JSONResponse({"problem": sentence, "fields": list(fields)}, status)

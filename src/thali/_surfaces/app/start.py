@@ -1,4 +1,4 @@
-"""`thali app`: a free port, a key and the browser."""
+"""Start of `thali app`: socket, key, browser."""
 
 import os
 import secrets
@@ -20,7 +20,7 @@ _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # letters of passwords, without 
 
 
 def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
-    """Serve the app until Ctrl-C.
+    """Start the app's server and the browser; serve until Ctrl-C.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
 
 @contextmanager
 def _open_browser(address: str) -> Iterator[None]:
-    """Open an address in the browser after half a second, by a private page."""
+    """Open the app in the browser half a second later, via a private start page."""
     with TemporaryDirectory(prefix="thali-", ignore_cleanup_errors=True) as private:
         page = write_start_page(address, Path(private))
         threading.Timer(0.5, webbrowser.open, [page]).start()
@@ -72,7 +72,7 @@ def _open_browser(address: str) -> Iterator[None]:
 
 @contextmanager
 def _require_packages() -> Iterator[None]:
-    """Raise an error that names the package to install, if one is missing."""
+    """Turn an ImportError within this block into a message that names the package."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -81,7 +81,7 @@ def _require_packages() -> Iterator[None]:
 
 
 def _serve(app: Any, server_socket: socket.socket) -> None:
-    """Answer requests until Ctrl-C."""
+    """Run uvicorn on an open socket until Ctrl-C."""
     import uvicorn
 
     from .guard import MAX_WAITING, Connection
@@ -102,7 +102,7 @@ def _serve(app: Any, server_socket: socket.socket) -> None:
 
 
 def _open_socket(host: str, port: int) -> socket.socket:
-    """Open a socket that listens at the address."""
+    """Return a socket that listens at host and port."""
     family = socket.AF_INET
     if ":" in host:
         family = socket.AF_INET6
@@ -122,7 +122,7 @@ def _open_socket(host: str, port: int) -> socket.socket:
 
 
 def _format_address(host: str, port: int, key: str = "") -> str:
-    """Return the URL of the app, with the key if given."""
+    """Return the URL of the app, with the secret key if given."""
     if ":" in host:
         host = f"[{host}]"
     address = f"http://{host}:{port}/"
@@ -132,7 +132,7 @@ def _format_address(host: str, port: int, key: str = "") -> str:
 
 
 def write_start_page(address: str, folder: Path) -> str:
-    """Write a page that redirects to the address; return its URI.
+    """Write an HTML page that redirects to the app; return its file URI.
 
     The address contains the key. Other users can see the arguments of programs, so the browser
     opens this private file instead.
@@ -147,7 +147,7 @@ def write_start_page(address: str, folder: Path) -> str:
 
 
 def _print_address(host: str, port: int, key: str, folder: Path, is_open: bool) -> None:
-    """Print the address of the app and the folder of the studies."""
+    """Print the URL of the app and the folder of the studies."""
     if is_open:
         print(
             f"WARNING: anyone who can reach {host} over the network and knows the password can use"
@@ -165,6 +165,6 @@ def _print_address(host: str, port: int, key: str, folder: Path, is_open: bool) 
 
 
 def make_password() -> str:
-    """Draw a password of 80 bits that is easy to type."""
+    """Return a random password of 80 bits that is easy to type."""
     letters = [secrets.choice(_ALPHABET) for _ in range(16)]
     return "-".join("".join(letters[start : start + 4]) for start in range(0, 16, 4))

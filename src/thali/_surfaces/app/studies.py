@@ -1,4 +1,4 @@
-"""Studies on disk: one folder each, with data, requests and results.
+"""Studies of the app on disk: one folder each, with data, requests and results.
 
 ::
 
@@ -59,7 +59,7 @@ _LOG = 20_000  # bytes
 
 
 def _has_expected_types(table: dict[str, Any], name: str) -> bool:
-    """Return whether the content of a file has the types that thali writes."""
+    """Return whether a JSON file's content has the types that thali writes."""
     present = {
         key: expected for key, expected in _OPTIONAL_TYPES.get(name, {}).items() if key in table
     }
@@ -70,7 +70,7 @@ def _has_expected_types(table: dict[str, Any], name: str) -> bool:
 
 
 def find_default_folder() -> Path:
-    """Return the default folder of studies on this system."""
+    """Return the user's default folder for studies."""
     home = Path.home()
     if sys.platform == "darwin":
         return home / "Library" / "Application Support" / "thali"
@@ -80,18 +80,18 @@ def find_default_folder() -> Path:
 
 
 class StudyFolder:
-    """The folder of a study."""
+    """Folder of one study: data, JSON files of requests, results."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     @property
     def name(self) -> str:
-        """The name of the folder, which identifies the study."""
+        """Folder name, which identifies the study in addresses."""
         return self.path.name
 
     def read(self, name: str) -> dict[str, Any]:
-        """Return the content of NAME.json, or an empty dictionary if it is missing.
+        """Return the content of NAME.json; {} if missing or damaged.
 
         Raises
         ------
@@ -111,23 +111,23 @@ class StudyFolder:
         return table
 
     def write(self, name: str, table: dict[str, Any]) -> None:
-        """Replace NAME.json."""
+        """Write a dict to NAME.json."""
         atomic_write(
             self.path / f"{name}.json",
             json.dumps(table, ensure_ascii=False).encode("utf-8", "backslashreplace"),
         )
 
     def remove(self, *names: str) -> None:
-        """Remove files, if present."""
+        """Delete the files NAME.json that exist."""
         for name in names:
             (self.path / name).unlink(missing_ok=True)
 
     def clear(self, name: str) -> None:
-        """Remove the results and the job of a run."""
+        """Delete the results and the job of a run."""
         shutil.rmtree(self.path / name, ignore_errors=True)
 
     def read_log(self, name: str) -> str:
-        """Return the last lines that a run printed; "" if there are none."""
+        """Return the last lines that a run printed; "" if none."""
         file = self.path / f"{name}.log"
         if not file.is_file():
             return ""
@@ -135,17 +135,17 @@ class StudyFolder:
 
     @property
     def typed(self) -> dict[str, Any]:
-        """The typed options about the table, by name."""
+        """Typed options about the table, by option name."""
         return self.read(READ).get("typed", {})
 
     @property
     def has_report(self) -> bool:
-        """Whether a fit has written its report."""
+        """Whether the fit has written report.html."""
         return (self.path / FIT / "report.html").exists()
 
     @property
     def shown_title(self) -> str:
-        """The title on pages and downloads.
+        """Title of the study on pages and downloads.
 
         It is the name given by the user, the title of the report, or the name of the data.
         """
@@ -157,7 +157,7 @@ class StudyFolder:
 
     @property
     def about(self) -> dict[str, Any]:
-        """The title, the date and the data of the study."""
+        """Content of about.json: title, date, data name."""
         if description := self.read("study"):
             if (
                 not _FILE.fullmatch(str(description.get("file", "data.csv")))
@@ -173,7 +173,7 @@ class StudyFolder:
 
     @property
     def data_name(self) -> str:
-        """The data as the command line names them inside the folder."""
+        """Data file or bundled data set, as typed after `thali fit`."""
         about = self.about
         if not isinstance(name := about.get("file") or about.get("dataset"), str):
             raise DataError(
@@ -183,7 +183,7 @@ class StudyFolder:
         return name
 
     def list_option_files(self) -> dict[str, str]:
-        """Return the files given for options, by option name."""
+        """Return the uploaded files of options, by option name."""
         return {file.stem.removeprefix("for-"): file.name for file in self.path.glob("for-*.*")}
 
 
@@ -200,21 +200,21 @@ class Studies:
             ) from None
 
     def list_all(self) -> list[StudyFolder]:
-        """Return all studies, the latest first, including damaged ones."""
+        """Return all studies, the latest first."""
         studies = [
             StudyFolder(path) for path in self.folder.iterdir() if _NAME.fullmatch(path.name)
         ]
         return sorted(studies, key=lambda study: study.name, reverse=True)
 
     def find_study(self, name: str) -> StudyFolder | None:
-        """Return the study with that name, or None."""
+        """Return the study with this folder name; None if there is none."""
         path = self.folder / name
         if _NAME.fullmatch(name) and os.path.lexists(path):
             return StudyFolder(path)
         return None
 
     def create(self, title: str, **data: str) -> StudyFolder:
-        """Create an empty study; `data`: file or dataset."""
+        """Create the folder of a new study; `data` is a file or a data set."""
         now = datetime.now()
         study = StudyFolder(self.folder / f"{now:%Y%m%d-%H%M}-{secrets.token_hex(4)}")
         study.path.mkdir(mode=0o700)
@@ -230,7 +230,7 @@ class Studies:
         return study
 
     def rename(self, study: StudyFolder, title: str) -> None:
-        """Rename a study; messages keep the original name of its data.
+        """Change a study's title; the name of its data stays.
 
         Raises
         ------
@@ -255,7 +255,7 @@ class Studies:
         study.write("study", {"data": about["title"], **about, "title": clean_title})
 
     def copy_study(self, study: StudyFolder) -> StudyFolder:
-        """Create another study of the same data with the same options about the table."""
+        """Create a study with the same data and column options."""
         about = study.about
         data = {key: about[key] for key in ("file", "dataset", "data") if key in about}
         new_study = self.create(about["title"], **data)
@@ -266,7 +266,7 @@ class Studies:
         return new_study
 
     def delete(self, study: StudyFolder) -> None:
-        """Remove a study with all its files."""
+        """Delete a study's folder."""
         if study.path.is_dir() and not study.path.is_symlink():
             shutil.rmtree(study.path, ignore_errors=True)
         else:
@@ -276,7 +276,7 @@ class Studies:
 
 
 def choose_suffix(name: str) -> str:
-    """Return the suffix of an uploaded table, or .txt.
+    """Return the file ending under which an upload is saved, such as ".csv".
 
     Tables are recognised by their content.
     """

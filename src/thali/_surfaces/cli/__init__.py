@@ -1,4 +1,4 @@
-"""The command line: `thali fit`, `thali compare`, `thali test` and others.
+"""The command line `thali`.
 
 Module `signatures` declares the commands as `thali --help` shows them. Each command imports its
 code when it runs, so that help stays instant. The options of `thali fit` are defined in the specs
@@ -47,7 +47,7 @@ _HELP = (
 
 
 def _print_version(is_requested: bool) -> None:
-    """Print the version and exit, if requested."""
+    """Print thali's version and exit, if --version was typed."""
     if is_requested:
         from thali import __version__
 
@@ -105,7 +105,7 @@ for _group, _name, _command, _line in (
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the `thali` command with the arguments of the process."""
     os.environ["PYTHONSAFEPATH"] = "1"  # workers import nothing from the folder of the data
     for stream in (sys.stdout, sys.stderr):
         # Replace letters that the terminal's encoding lacks by "?" instead of failing.

@@ -1,5 +1,4 @@
-"""Specs of the classical tests of paired comparisons; this module imports no tests, so that
-`--help` stays fast."""
+"""Command-line options of the classical tests of paired comparisons."""
 
 from functools import partial
 
@@ -108,7 +107,7 @@ def _build_test_spec(
     aliases: tuple[str, ...] = (),
     read: tuple[Option, ...] = (*TABLE_OPTIONS, COUNTED_TIES),
 ) -> ModelSpec:
-    """Build the command-line spec of a classical test."""
+    """Build the `ModelSpec` that describes one classical test to the command line."""
     other_names = (function_path.partition(":")[2].replace("_", "-"), *aliases)
     shown_aliases = tuple(other for other in other_names if other != name)
     return ModelSpec(

@@ -1,4 +1,4 @@
-"""Files that the command line writes: all of them complete, or none."""
+"""Writing of result folders: tables, pictures, model; all files or none."""
 
 import contextlib
 import io
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def check_folder(folder: Path, option: str = "--out") -> Path:
-    """Check that a folder can be written; return its nearest existing ancestor."""
+    """Raise if a folder cannot be written; return its nearest existing ancestor."""
     existing = folder
     while not existing.is_dir():
         if existing.exists():
@@ -41,7 +41,7 @@ def check_folder(folder: Path, option: str = "--out") -> Path:
 
 
 def check_output_folder(folder: Path | None) -> None:
-    """Raise if the folder of --out cannot be written."""
+    """Raise DataError if the --out folder cannot be written."""
     if folder is not None:
         check_folder(folder)
 
@@ -53,7 +53,7 @@ def write_findings(
     other_files: Mapping[str, bytes | memoryview] = MappingProxyType({}),
     figures: Figures | None = None,
 ) -> list[str]:
-    """Write tables of findings and other files, all or none; then the pictures.
+    """Write the findings' tables, other files and pictures to a folder; list the names.
 
     Long tables, with one row per respondent or pair, are written as CSV only.
 
@@ -77,12 +77,12 @@ def write_findings(
 
 
 def write_model(datatree: "xarray.DataTree", folder: Path) -> None:
-    """Write only the fitted model."""
+    """Write only the fitted model to a folder."""
     write_files(folder, build_model_file(datatree))
 
 
 def build_model_file(datatree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
-    """Return the file of a model: posterior.nc, or model.nc if there are no draws."""
+    """Return {name: bytes} of the model: posterior.nc, or model.nc without draws."""
     from thali._model.model_files import MODEL_FILES
     from thali._posterior import store
 
@@ -93,7 +93,7 @@ def build_model_file(datatree: "xarray.DataTree") -> dict[str, bytes | memoryvie
 
 
 def write_with_fallback(folder: Path, write: Callable[[Path], None]) -> Path:
-    """Write to a folder or, if that fails, to one that the user names.
+    """Call `write` with the folder; if that fails, with one that the user types.
 
     Returns the folder.
 
@@ -130,7 +130,7 @@ def write_with_fallback(folder: Path, write: Callable[[Path], None]) -> Path:
 def write_pictures(
     folder: Path, pictures: Iterable[Picture], formats: Iterable[str], figures: Figures
 ) -> list[str]:
-    """Write pictures as files; warn about each picture that cannot be drawn.
+    """Write pictures to a folder; warn about those that fail; list the names.
 
     Returns the names of the written files.
     """
@@ -155,7 +155,7 @@ def write_pictures(
 
 
 def write_slides(findings: Findings, folder: Path, terminal: Terminal, subtitle: str) -> None:
-    """Write one slide per finding with a picture."""
+    """Write a slide for each finding with a picture to a folder."""
     from ..slides import build_slides, draw_slides
 
     slide_list = build_slides(findings, terminal.words, subtitle)
@@ -167,7 +167,7 @@ def write_slides(findings: Findings, folder: Path, terminal: Terminal, subtitle:
 
 
 def write_files(folder: Path, content_by_name: Mapping[str, bytes | memoryview]) -> None:
-    """Write files to a folder, which is created if absent.
+    """Write {name: bytes} to a folder, which is created if needed.
 
     Reports files of the same formats from other runs in the folder.
     """
@@ -198,7 +198,7 @@ def write_files(folder: Path, content_by_name: Mapping[str, bytes | memoryview])
 def parse_formats(
     tables: str | None, pictures: str | None, out_folder: Path | None
 ) -> tuple[str, ...]:
-    """Return the formats in `--tables` and `--pictures`; CSV and PNG by default."""
+    """Parse --tables and --pictures; CSV and PNG by default."""
     formats: list[str] = []
     for text, option, known_formats, default in (
         (tables, "--tables", (*_TABLE_FORMATS, WORKBOOK), "csv"),
@@ -214,7 +214,7 @@ def parse_formats(
 
 
 def parse_stored_formats(formats: Iterable[Any]) -> tuple[str, ...]:
-    """Return the formats that a job names; raise if one is unknown."""
+    """Return the formats stored in a job; raise if one is unknown."""
     known_formats = (*_TABLE_FORMATS, WORKBOOK, *PICTURE_FORMATS)
     return tuple(
         _parse_format(str(name), "The format stored in the job", known_formats) for name in formats
@@ -222,7 +222,7 @@ def parse_stored_formats(formats: Iterable[Any]) -> tuple[str, ...]:
 
 
 def _parse_format(text: str, option: str, known_formats: tuple[str, ...]) -> str:
-    """Return the format with that name, or with that program's name."""
+    """Return the format with this name or program name, such as "excel" for xlsx."""
     plain = text.strip().lstrip(".").lower()
     name = {"latex": "tex", "markdown": "md", "excel": WORKBOOK}.get(plain, plain)
     if name not in known_formats:
@@ -235,7 +235,7 @@ def _parse_format(text: str, option: str, known_formats: tuple[str, ...]) -> str
 def format_tables(
     tables: "Mapping[str, pandas.DataFrame]", formats: Iterable[str]
 ) -> dict[str, bytes | memoryview]:
-    """Return tables as files, by name; in Excel, as sheets of one workbook.
+    """Return tables as {file name: bytes}; in Excel as sheets of one workbook.
 
     The index is written if it has names.
     """
@@ -252,28 +252,28 @@ def format_tables(
 
 
 def _format_table_csv(table: "pandas.DataFrame") -> bytes:
-    """Return a table as CSV, with the index unless it only numbers the rows."""
+    """Return a table as CSV bytes, without a plain row index."""
     from thali._described import is_numbered
 
     return format_csv(table, not is_numbered(table))
 
 
 def _format_table_latex(table: "pandas.DataFrame") -> bytes:
-    """Return a table as LaTeX."""
+    """Return a table as LaTeX bytes."""
     from thali._tables import Table
 
     return Table(table).to_latex().encode()
 
 
 def _format_table_markdown(table: "pandas.DataFrame") -> bytes:
-    """Return a table as Markdown."""
+    """Return a table as Markdown bytes."""
     from thali._tables import Table
 
     return f"{Table(table).to_markdown()}\n".encode()
 
 
 def _build_workbook(tables: "Mapping[str, pandas.DataFrame]") -> bytes:
-    """Return an Excel workbook with one sheet per table."""
+    """Return an Excel workbook with one sheet per table, as bytes."""
     import pandas as pd
 
     from thali._tables import Table, require_excel
@@ -295,5 +295,5 @@ WORKBOOK, _LONGEST_SHEET = "xlsx", 31  # letters that Excel allows in the name o
 
 
 def format_csv(table: "pandas.DataFrame", index: bool = True) -> bytes:
-    """Return a table as CSV."""
+    """Return a table as CSV bytes."""
     return table.to_csv(index=index, lineterminator="\n").encode()

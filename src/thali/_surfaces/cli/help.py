@@ -1,4 +1,4 @@
-"""Help of one screen, with the common options in panels; `--help-all` lists every option."""
+"""Help of the commands: common options on one screen, `--help-all` for all."""
 
 import inspect
 import re
@@ -148,7 +148,7 @@ DESIGN_PANELS: Panels = {
 
 
 def _show_all(ctx: typer.Context, _: Any, is_requested: bool) -> None:
-    """Print the help of all options and exit, if requested."""
+    """Print the help with all options and exit, if --help-all was typed."""
     if is_requested and not ctx.resilient_parsing:
         ctx.meta[_ALL] = True
         typer.echo(ctx.get_help())
@@ -169,7 +169,7 @@ _HELP_ALL = inspect.Parameter(
 
 
 def add_help_all(command: Callable[..., None]) -> Callable[..., None]:
-    """Return the command with an additional option --help-all."""
+    """Return the command function with an additional option --help-all."""
     signature = inspect.signature(command)
     parameters = [*signature.parameters.values(), _HELP_ALL]
 
@@ -183,12 +183,12 @@ def add_help_all(command: Callable[..., None]) -> Callable[..., None]:
 
 
 class _Brief(TyperCommand):
-    """A command whose plain help is one screen."""
+    """Typer command whose --help fits on one screen."""
 
     panels: Panels
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write one screen of help, or all options after --help-all."""
+        """Write the one-screen help, or all options after --help-all."""
         if ctx.meta.get(_ALL):
             super().format_help(ctx, formatter)
             return
@@ -202,33 +202,33 @@ class _Brief(TyperCommand):
             formatter.write_text(line)
 
     def list_panels(self, ctx: Any) -> Panels:
-        """Return the panels of this command."""
+        """Return the option groups of the one-screen help."""
         return self.panels
 
     def list_hints(self, ctx: Any) -> list[str]:
-        """Return lines about how to see the other options."""
+        """Return lines on how to see the other options."""
         return [f"All options: {ctx.command_path} --help-all"]
 
 
 class FitCommand(MultiValueCommand, _Brief):
-    """The command `thali fit`; after the name of a table, help lists the options for that table."""
+    """`thali fit`, whose help after a data file shows the options for that data."""
 
     panels = FIT_PANELS
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Remember the table that help is requested for."""
+        """Parse the arguments; remember the data file that help is requested for."""
         if "--help" in args and not args[0].startswith("-"):
             ctx.meta[_TABLE] = args[0]
         return super().parse_args(ctx, args)
 
     def list_panels(self, ctx: Any) -> Panels:
-        """Return the panels of `thali fit`, or the panels for a table."""
+        """Return the option groups of `thali fit`, or those for a data file."""
         if _TABLE in ctx.meta:
             return _build_table_panels(ctx.meta[_TABLE])
         return self.panels
 
     def list_hints(self, ctx: Any) -> list[str]:
-        """Return lines about how to see the other options."""
+        """Return lines on how to see the other options."""
         return [*super().list_hints(ctx), f"Options for your table: {ctx.command_path} FILE --help"]
 
 
@@ -257,7 +257,7 @@ class DesignCommand(_Brief):
 
 
 def _build_table_panels(data_name: str) -> Panels:
-    """Return panels with all options for a table, one line per option."""
+    """Return option groups that apply to a data file."""
     from .loading import detect_data_kind, find_data
     from .model_choice import choose_model
     from .terminal import plain_messages
@@ -274,7 +274,7 @@ def _build_table_panels(data_name: str) -> Panels:
 
 
 def _describe_options(spec: ModelSpec, destinations: set[str]) -> dict[str, str]:
-    """Return the options with these destinations, and one line about each."""
+    """Return {option: one line of help} of a model, for these destinations."""
     return {
         f"--{option.word}": _shorten_text(format_option_help(spec, option))
         for option in spec.options

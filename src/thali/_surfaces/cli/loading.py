@@ -1,4 +1,4 @@
-"""Data named on the command line: bundled data sets and files of any kind."""
+"""Loading of the data named on the command line: bundled data sets and files."""
 
 import math
 import os
@@ -40,7 +40,7 @@ _OPTIONS = (
 
 @dataclass(frozen=True)
 class NamedData:
-    """A bundled data set, or a file, which is read and parsed once."""
+    """Data named on the command line: a bundled data set, or a file that is read once."""
 
     name: str
     bundled: "Dataset | None"
@@ -48,14 +48,14 @@ class NamedData:
 
     @cached_property
     def table(self) -> "RawTable":
-        """The table in the file."""
+        """The file as `RawTable`, loaded at first use."""
         from thali._reading.table import load
 
         return load(self.source)
 
 
 def find_data(name: str) -> NamedData:
-    """Return the bundled data set or file of that name; "-" is standard input.
+    """Return the bundled data set or file with this name; "-" is standard input.
 
     If both exist, the bundled data set is returned.
     """
@@ -80,7 +80,7 @@ def detect_data_kind(
     omits_descriptions: bool = False,
     read_arguments: dict[str, Any] | None = None,
 ) -> str:
-    """Return the kind of the data.
+    """Return the kind of the data, recognised from the table.
 
     `omits_descriptions`: kinds of choice data with descriptions of alternatives are not considered.
     `read_arguments`: arguments about the table that apply to all kinds of data.
@@ -98,7 +98,7 @@ def detect_data_kind(
 def load_data(
     named_data: NamedData, spec: ModelSpec, read_arguments: dict[str, Any], is_named: bool = False
 ) -> tuple[Any, str]:
-    """Return the data for a model, and a sentence about how they were read.
+    """Read the data for a model; also return a sentence on how.
 
     `is_named`: whether the user named the model, so that other kinds of data are not mentioned.
     """
@@ -112,7 +112,7 @@ def load_data(
 def load_holdouts(
     named_data: NamedData, spec: ModelSpec, read_arguments: dict[str, Any], scheme: "Scheme"
 ) -> "ChoiceExperiment":
-    """Return the holdout tasks, with all levels of the table and the bins of the fit."""
+    """Read the holdout tasks, encoded with the levels of the fitted data."""
     from thali._data.experiments.scheme import find_none_rows
     from thali._reading.shapes.experiments import WIDE
 
@@ -153,7 +153,7 @@ def load_holdouts(
 
 
 def load_pairs(name: str, read_arguments: dict[str, Any]) -> tuple[Any, str]:
-    """Return paired comparisons, and a sentence about how they were read."""
+    """Read paired comparisons; also return a sentence on how."""
     data, sentences, _ = recognise_data(
         find_data(name), choose_model(PAIRS), read_arguments | {"asks": True}
     )
@@ -163,7 +163,7 @@ def load_pairs(name: str, read_arguments: dict[str, Any]) -> tuple[Any, str]:
 def recognise_data(
     named_data: NamedData, spec: ModelSpec, read_arguments: dict[str, Any]
 ) -> tuple[Any, list[str], str]:
-    """Return the data for a model, sentences about them, and another possible kind."""
+    """Read the data for a model; return them, sentences, another possible kind."""
     from thali._aspects.choice_design_effects import choice_design_effect
     from thali._data.judged import Judged
     from thali._data.people_table import list_differing_columns
@@ -221,7 +221,7 @@ def _split_by_group(
     column: str,
     sentences: list[str],
 ) -> tuple[Any, list[str]]:
-    """Return the data of each group in a column, and sentences about them."""
+    """Split the data by a column of groups; also return sentences on them."""
     from thali._data.groups import GroupedData
 
     if not data.add_up:
@@ -252,7 +252,7 @@ def _split_by_group(
 def _read_rows_by_group(
     table: "RawTable", spec: ModelSpec, read_arguments: dict[str, Any], column: str
 ) -> dict[str, Any]:
-    """Return the data of the rows with each value of a column, by value."""
+    """Read the table's rows with each value of a column as separate data."""
     from thali._data.columns import get_column
     from thali._labels import format_label
     from thali._reading.table import prefix_errors
@@ -271,7 +271,7 @@ def _read_rows_by_group(
 
 
 def add_option_covariates(data: Any, path: Path) -> Any:
-    """Add covariates of options from a table with labels in the first column."""
+    """Add covariates of options, read from a file with labels in its first column."""
     from thali._reading.table import prefix_errors, read_table
 
     frame = read_table(path)
@@ -287,7 +287,7 @@ def add_option_covariates(data: Any, path: Path) -> Any:
 def recognise_table(
     table: "RawTable", data_kinds: tuple[str, ...], read_arguments: dict[str, Any]
 ) -> "Reading":
-    """Recognise the shape of a table; errors name the options that decide."""
+    """Recognise a table's layout; errors name command-line options."""
     from thali._reading.recognise import RecognitionError, recognise
 
     try:
@@ -306,7 +306,7 @@ def recognise_table(
 
 
 def _has_option_labels(table: "RawTable") -> bool:
-    """Return whether the first column contains distinct texts, such as labels."""
+    """Return whether the first column has distinct texts, as labels of options."""
     first = table.frame.iloc[:, 0]
     return first.dtype.kind not in "biuf" and first.is_unique
 
@@ -314,7 +314,7 @@ def _has_option_labels(table: "RawTable") -> bool:
 def _load_bundled(
     record: "Dataset", spec: ModelSpec, read_arguments: dict[str, Any]
 ) -> tuple[Any, str]:
-    """Return a bundled data set, and a sentence about it."""
+    """Load a bundled data set; also return a sentence on it."""
     from thali import datasets
 
     if record.kind not in spec.data:

@@ -1,4 +1,4 @@
-"""Values of --models, --aspects and --tree: models, and tables and trees of options."""
+"""Parsing of --models, --aspects and --tree into models, feature tables and trees."""
 
 from collections.abc import Iterator
 from itertools import compress
@@ -27,7 +27,7 @@ def parse_aspects(
     option: str = "--aspects",
     words: tuple[str, ...] = ("ibp", "unique"),
 ) -> "str | int | dict[str, list[str]]":
-    """Parse the value of an option for aspects or features.
+    """Parse the value of --aspects: a word, a number, or a file of aspects.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def parse_aspects(
 def _read_binary_columns(
     path: str, options: "pandas.Series", entries: "pandas.DataFrame", labels: tuple[str, ...]
 ) -> dict[str, list[str]]:
-    """Return the aspects of each option from columns of 0 and 1."""
+    """Read {option: aspects} from a table with a 0/1 column per aspect."""
     from thali._labels import check_labels
 
     aspect_names = check_labels(entries.columns, f"{path}: the names of the aspects")
@@ -90,7 +90,7 @@ def _read_binary_columns(
 def _iterate_label_pairs(
     path: object, table: "pandas.DataFrame", second_noun: str
 ) -> Iterator[tuple[str, str]]:
-    """Yield the labels in two columns; raise if a cell is empty."""
+    """Yield the (label, name) pairs in two columns; raise if a cell is empty."""
     from thali._labels import format_label
 
     for row_number, (option, second_label) in enumerate(table.itertuples(index=False), start=1):
@@ -105,7 +105,7 @@ def _iterate_label_pairs(
 def _read_aspect_list(
     path: str, table: "pandas.DataFrame", labels: tuple[str, ...]
 ) -> dict[str, list[str]]:
-    """Return the aspects of each option from rows of option and aspect."""
+    """Read {option: aspects} from a table with one row per option and aspect."""
     aspects_by_option: dict[str, list[str]] = {label: [] for label in labels}
     for option, aspect in _iterate_label_pairs(path, table, "an aspect"):
         aspects_by_option.setdefault(option, []).append(aspect)  # the model refuses unknown options
@@ -119,7 +119,7 @@ LEAF_LENGTH = 0.1
 
 
 def read_tree(path: Path, leaf_length: float | None) -> "Tree":
-    """Read a tree from a Newick file or a table of groups."""
+    """Read a tree of options from a Newick file or a table of nested groups."""
     import thali
     from thali._source import read_source
     from thali._trees.tree_inputs import read_tree_text
@@ -156,7 +156,7 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
 def parse_models(
     text: str, settings: dict[Any, Any], form: DataForm, labels: tuple[str, ...]
 ) -> list[tuple[str, Any]]:
-    """Return (name, model) for each model in --models.
+    """Parse --models to (name, unfitted model) pairs.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def parse_models(
 
 
 def _parse_people_prefix(model_text: str, form: DataForm) -> tuple[dict[str, Any], str]:
-    """Return model parameters from a prefix for respondents or groups, and the remaining text."""
+    """Split a prefix such as "individuals:" off a model text; return parameters, rest."""
     word, _, rest = model_text.partition(":")
     if form.has_groups and word in (FREE, SIMILAR, COMMON):
         return {"people": Groups(word)}, rest or "ibp"
@@ -212,7 +212,7 @@ def _parse_people_prefix(model_text: str, form: DataForm) -> tuple[dict[str, Any
 
 
 def find_named_specs(text: str) -> list["ModelSpec"]:
-    """Return the specs of the models that are named in --models."""
+    """Return the specs of all models named in --models."""
     return [
         spec
         for _, model_text in _split_models(text)
@@ -221,7 +221,7 @@ def find_named_specs(text: str) -> list["ModelSpec"]:
 
 
 def _find_attention_spec(model_text: str) -> "ModelSpec | None":
-    """Return the spec of MODEL in attention:MODEL; None without attribute non-attendance."""
+    """Return the spec of MODEL in "attention:MODEL"; None for other texts."""
     word, _, rest = model_text.partition(":")
     spec = find_spec_by_name(rest)
     if word != ATTENTION.name or spec is None or ATTENTION not in spec.options:
@@ -247,7 +247,7 @@ def _split_models(text: str) -> list[tuple[str, str]]:
 def _build_model(
     model_text: str, settings: dict[Any, Any], data_kind: str, labels: tuple[str, ...]
 ) -> Any:
-    """Build the model that a text in --models names."""
+    """Construct the model that one entry of --models names."""
     import thali
 
     spec = find_spec_by_name(model_text)
@@ -290,7 +290,7 @@ def _build_model(
 
 
 def _resolve_aspects_word(model_text: str, spec: "ModelSpec | None") -> str:
-    """Return the value of `aspects` for a model text: a word, number, file or tree."""
+    """Return the value of `aspects` that a model text implies."""
     if normalise_name(model_text) == "pibp":
         return "tree"
     aspects_word = normalise_aspects(model_text)
@@ -302,7 +302,7 @@ def _resolve_aspects_word(model_text: str, spec: "ModelSpec | None") -> str:
 def _parse_features(
     model_text: str, settings: dict[Any, Any], labels: tuple[str, ...], data_kind: str
 ) -> Any:
-    """Parse the aspects or features that a text in --models names."""
+    """Parse the aspects or features in an entry of --models."""
     if not _names_tree_model(model_text):
         words = ("ibp",)
         if get_features_argument(data_kind) == "aspects":
@@ -323,7 +323,7 @@ def _parse_features(
 
 
 def _names_tree_model(model_text: str) -> bool:
-    """Return whether a --models entry is `tree`, `tree:...` or its alias `pibp`."""
+    """Return whether an entry of --models is "tree", "tree:..." or "pibp"."""
     return (
         model_text == "tree"
         or model_text.startswith("tree:")

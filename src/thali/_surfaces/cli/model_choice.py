@@ -1,4 +1,4 @@
-"""Choice of the model that `thali fit` fits, and of its options."""
+"""Choice of the model and its options from what was typed after `thali fit`."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -18,7 +18,7 @@ TYPED = tuple(spec for spec in SPECS if spec.options)  # the models that the com
 
 
 def find_model(name: str, source: str = "--model") -> tuple[ModelSpec, str]:
-    """Return the model with that name or alias, and the alias if used.
+    """Return the spec with this name or alias, and the alias if one was typed.
 
     Capitals, hyphens and underscores are ignored. `source`: what error messages call the name.
 
@@ -51,7 +51,7 @@ def find_model(name: str, source: str = "--model") -> tuple[ModelSpec, str]:
 
 
 def choose_model(data: str, option_names: Iterable[str] = ()) -> ModelSpec:
-    """Return the first model for this kind of data that has all these options.
+    """Return the first model for this data kind that has all typed options.
 
     If none has all, the first model is returned.
     """
@@ -60,12 +60,12 @@ def choose_model(data: str, option_names: Iterable[str] = ()) -> ModelSpec:
 
 
 def find_implied_model(typed: Iterable[str]) -> ModelSpec | None:
-    """Return the model that a typed option implies, or None."""
+    """Return the model that a typed option implies; None if none does."""
     return next((spec for spec in reversed(TYPED) if set(spec.implied_by) & set(typed)), None)
 
 
 def resolve_alias(spec: ModelSpec, alias: str, typed: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the settings that an alias implies; raise if an option contradicts them."""
+    """Return the settings that an alias implies; raise if typed options contradict."""
     required_option = spec.aliases_need.get(alias)
     if required_option and required_option not in typed:
         raise ArgumentError(
@@ -88,7 +88,7 @@ def select_options(
     data_name: str | None,
     specs: tuple[ModelSpec, ...] = TYPED,
 ) -> dict[str, Option]:
-    """Return the typed options of a model, by name on the command line.
+    """Return the model's options that were typed; raise for unknown ones.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def _format_unknown_option(
 
 
 def format_option_name(option: Option) -> str:
-    """Return the option as it is typed: "--lapse", or both words of a switch."""
+    """Return the option as typed, such as "--lapse"."""
     if option.type is bool:
         return f"--{option.word}/--no-{option.word}"
     return f"--{option.word}"

@@ -1,4 +1,4 @@
-"""Parsers of the texts typed after options."""
+"""Parsers of the texts typed after command-line options."""
 
 import contextlib
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from thali.errors import Argument, ArgumentError
 
 
 def parse_option(option: Option, text: Any) -> Any:
-    """Parse and check the text typed for an option.
+    """Parse and check the text typed after an option, by the option's type.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def parse_option(option: Option, text: Any) -> Any:
 
 
 def _check_word(option: Option, text: Any) -> Any:
-    """Return the text unchanged; raise if the option requires one of several words."""
+    """Return the text; raise ArgumentError if it is none of the option's words."""
     if option.words and option.to != FEATURES:
         words = list(option.words)
         word_list = " or ".join(words)
@@ -57,7 +57,7 @@ def _check_word(option: Option, text: Any) -> Any:
 
 
 def _parse_number(option: Option, text: str) -> float:
-    """Parse a number."""
+    """Parse "0.5" as a float."""
     try:
         return float(text)
     except ValueError:
@@ -69,7 +69,7 @@ def _parse_number(option: Option, text: str) -> float:
 
 
 def _parse_numbers(option: Option, text: str) -> int | tuple[float, ...]:
-    """Parse an integer, or numbers separated by commas."""
+    """Parse "3" as an int, or "1,2.5" as a tuple of floats."""
     try:
         if "," in text:
             return tuple(float(part) for part in text.split(","))
@@ -84,7 +84,7 @@ def _parse_numbers(option: Option, text: str) -> int | tuple[float, ...]:
 
 
 def _parse_counts(option: Option, text: str) -> int | tuple[int, ...]:
-    """Parse an integer, a range such as 1-6, or a list such as 2,4."""
+    """Parse "3", the range "1-6" or the list "2,4" as integers."""
     try:
         if "," in text:
             return tuple(int(part) for part in text.split(","))
@@ -100,12 +100,12 @@ def _parse_counts(option: Option, text: str) -> int | tuple[int, ...]:
 
 
 def _parse_names(option: Option, text: str) -> list[str]:
-    """Split names separated by commas."""
+    """Split "a,b,c" into names."""
     return [name.strip() for name in text.split(",")]
 
 
 def _parse_cell(option: Option, text: str) -> "str | dict[str, str]":
-    """Parse a value, or COLUMN=VALUE as a dictionary."""
+    """Parse VALUE as text, COLUMN=VALUE as {column: value}."""
     column, equals, cell = text.partition("=")
     if equals:
         return {column: cell}
@@ -113,7 +113,7 @@ def _parse_cell(option: Option, text: str) -> "str | dict[str, str]":
 
 
 def _parse_anchor(option: Option, text: str) -> "str | dict[str, float]":
-    """Parse a name, or NAME=NUMBER as a dictionary."""
+    """Parse NAME as text, NAME=NUMBER as {name: number}."""
     name, equals, number = text.rpartition("=")
     if equals:
         with contextlib.suppress(ValueError):  # the name of an option may contain "="
@@ -122,7 +122,7 @@ def _parse_anchor(option: Option, text: str) -> "str | dict[str, float]":
 
 
 def _parse_pairs(option: Option, texts: list[str]) -> dict[str, str]:
-    """Parse NAME=VALUE texts; raise if a name has two values."""
+    """Parse several NAME=VALUE texts to a dict of texts."""
     value_by_name: dict[str, str] = {}
     for name, text in split_named_values(option, texts):
         if value_by_name.get(name, text) != text:
@@ -135,7 +135,7 @@ def _parse_pairs(option: Option, texts: list[str]) -> dict[str, str]:
 
 
 def _parse_amounts(option: Option, texts: list[str]) -> dict[str, float]:
-    """Parse NAME=NUMBER texts."""
+    """Parse several NAME=NUMBER texts to a dict of floats."""
     number_by_name = {}
     for name, text in _parse_pairs(option, texts).items():
         try:
@@ -148,12 +148,12 @@ def _parse_amounts(option: Option, texts: list[str]) -> dict[str, float]:
 
 
 def _parse_lists(option: Option, texts: list[str]) -> dict[str, list[str]]:
-    """Parse NAME=A,B,... texts."""
+    """Parse several NAME=A,B texts to a dict of lists."""
     return {name: _parse_names(option, names) for name, names in split_named_values(option, texts)}
 
 
 def _parse_cuts(option: Option, texts: list[str]) -> dict[str, Any]:
-    """Parse NAME=N texts (numbers of bins) and NAME=A,B,... texts (cut points)."""
+    """Parse NAME=N (number of bins) and NAME=A,B (cut points) to a dict."""
     cuts_by_name: dict[str, Any] = {}
     for name, text in split_named_values(option, texts):
         try:
@@ -171,7 +171,7 @@ def _parse_cuts(option: Option, texts: list[str]) -> dict[str, Any]:
 
 
 def _parse_contrasts(option: Option, texts: list[str]) -> list[dict[str, float]]:
-    """Parse contrasts such as tea=1,milk=-1."""
+    """Parse texts such as "tea=1,milk=-1" to dicts of floats."""
     contrasts = []
     for text in texts:
         named_texts = split_named_values(option, [text])
@@ -186,7 +186,7 @@ def _parse_contrasts(option: Option, texts: list[str]) -> list[dict[str, float]]
 
 
 def _parse_conditions(option: Option, texts: list[str]) -> Any:
-    """Parse conditions on the rows of a table."""
+    """Parse filter conditions on table rows to a `RowFilter`."""
     from thali._reading.row_filter import RowFilter
 
     return RowFilter.parse(texts, option.name)
@@ -210,7 +210,7 @@ _PARSERS = {
 
 
 def split_named_values(option: Option, texts: Sequence[str]) -> list[tuple[str, str]]:
-    """Return (name, value) of each NAME=VALUE in the texts of an option.
+    """Split each NAME=VALUE text into (name, value).
 
     The last "=" ends the name. A comma separates two pairs if another "=" follows; elsewhere it is
     part of the value.

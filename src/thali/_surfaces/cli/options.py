@@ -1,4 +1,4 @@
-"""Options of `thali fit`, made from the options of the models, and options of several commands."""
+"""Command-line parameters built from the options of the models."""
 
 import inspect
 from collections.abc import Callable
@@ -35,7 +35,7 @@ OwnedOption = tuple[ModelSpec, Option]
 
 
 def index_options(specs: tuple[ModelSpec, ...] = TYPED) -> dict[str, list[OwnedOption]]:
-    """Return (model, option) pairs of all models, by option name."""
+    """Return the (model, option) pairs of all models, by option name."""
     owned_by_word: dict[str, list[OwnedOption]] = {}
     for spec in specs:
         for option in spec.options:
@@ -300,7 +300,7 @@ STUDY_DESIGN = (
 
 
 def select_table_arguments(values_by_word: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments about the table, whichever model it is for.
+    """Return the option values that describe the table, for any model.
 
     If no option concerns the shape of tables, only the options about rows, codes and designs are
     returned.
@@ -322,7 +322,7 @@ def select_table_arguments(values_by_word: dict[str, Any]) -> dict[str, Any]:
 def add_model_options(
     words: tuple[str, ...] = (), specs: tuple[ModelSpec, ...] = TYPED
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that adds one parameter per option of the models.
+    """Return a decorator that adds the models' options to a typer command.
 
     `words`: names of the options to add (default: all). The parameters replace the keyword
     arguments.
@@ -341,7 +341,7 @@ def add_model_options(
 def add_options(
     options: tuple[Option, ...],
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that adds one parameter per option.
+    """Return a decorator that adds these options to a typer command.
 
     The parameters replace the keyword arguments.
     """
@@ -356,7 +356,7 @@ def add_options(
 def add_parameters(
     parameters: list[inspect.Parameter],
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Return a decorator that adds these parameters after the first two.
+    """Return a decorator that inserts parameters after a command's first two.
 
     The parameters replace the keyword arguments.
     """
@@ -383,7 +383,7 @@ def add_parameters(
 
 
 def _build_shared_parameter(owned: list[OwnedOption], n_models: int) -> inspect.Parameter:
-    """Return the parameter for an option that several models have."""
+    """Build the typer parameter of an option that several models have."""
     # `n_models`: number of models of the command.
     metavars = {_find_metavar(option) for _, option in owned}
     metavar = ""
@@ -395,14 +395,14 @@ def _build_shared_parameter(owned: list[OwnedOption], n_models: int) -> inspect.
 
 
 def _find_metavar(option: Option) -> str:
-    """Return the placeholder of an option's value in the help, or ""."""
+    """Return the placeholder of an option's value in --help, or ""."""
     return option.metavar or "|".join(option.words)
 
 
 def _build_parameter(
     option: Option, metavar: str, help: str, default: str | bool
 ) -> inspect.Parameter:
-    """Return the parameter for an option; its default is None."""
+    """Build the typer parameter of an option, with default None."""
     parsed_type: Any = str
     if option.type in (str, int, float, bool, Path):
         parsed_type = option.type
@@ -425,7 +425,7 @@ def _build_parameter(
 
 
 def _format_shared_help(owned: list[OwnedOption], n_models: int) -> str:
-    """Return the help of a shared option, with model names where necessary."""
+    """Return the help of a shared option; it names models that differ."""
     # Names are omitted if more than half of all `n_models` models have the option.
     texts: dict[str, list[str]] = {}
     for spec, option in owned:
@@ -438,7 +438,7 @@ def _format_shared_help(owned: list[OwnedOption], n_models: int) -> str:
 
 
 def _format_owners(names: list[str]) -> str:
-    """Return the model names, or the kind of data if all its models are named."""
+    """Return the names of models, or their data kind if all its models are named."""
     for data_kind in (spec.kind for spec in SPECS):
         if names == [spec.name for spec in TYPED if spec.data == (data_kind,)]:
             return data_kind
@@ -446,7 +446,7 @@ def _format_owners(names: list[str]) -> str:
 
 
 def format_option_help(spec: ModelSpec, option: Option) -> str:
-    """Return the help of an option; for `method`, with the methods of the model."""
+    """Return an option's help; that of --method lists the methods."""
     if option.name == "method":
         *other_methods, last_method = spec.methods
         return f"Estimation method ({', '.join(other_methods)} or {last_method}){option.help}."
@@ -454,7 +454,7 @@ def format_option_help(spec: ModelSpec, option: Option) -> str:
 
 
 def _format_default(owned: list[OwnedOption]) -> str | bool:
-    """Return the default as text, with models whose default differs; False if there is none."""
+    """Return the default for --help, with models that differ; False without default."""
     names: dict[str, list[str]] = {}
     for spec, option in owned:
         default = option.default
@@ -469,23 +469,23 @@ def _format_default(owned: list[OwnedOption]) -> str | bool:
 
 
 class MultiValueCommand(TyperCommand):
-    """A command whose multi-value options accept several NAME=VALUE texts."""
+    """Typer command in which "--option A=1 B=2" means "--option A=1 --option B=2"."""
 
     specs = TYPED
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Repeat multi-value options before parsing."""
+        """Repeat multi-value options before each value, then parse."""
         return super().parse_args(ctx, repeat_options(args, self.specs))
 
 
 class MultiValueTest(MultiValueCommand):
-    """The command `thali test`, with the options of the classical tests."""
+    """Typer command `thali test` with multi-value options."""
 
     specs = TESTS
 
 
 def repeat_options(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> list[str]:
-    """Repeat the option before each additional NAME=VALUE text.
+    """Insert the option before each further NAME=VALUE text.
 
     Examples
     --------

@@ -45,7 +45,7 @@ _Slides = Annotated[
 
 
 def _select_typed_options(typed: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that were typed, by their names on the command line."""
+    """Return the options that were typed, by option name."""
     return {
         name.replace("_", "-"): typed_value
         for name, typed_value in typed.items()

@@ -1,4 +1,4 @@
-"""Messages at the terminal: names of options, and errors and warnings as plain lines on stderr."""
+"""Messages of the command line: errors and warnings as lines on stderr, names of options."""
 
 import shlex
 import sys
@@ -21,7 +21,7 @@ from thali.errors import ConvergenceWarning, InterruptedWarning, ThaliError, Tha
 
 
 class OptionWords(Words):
-    """Names of arguments and values as options of a command.
+    """Words of messages for a command: arguments are named by its options.
 
     Parameters
     ----------
@@ -46,21 +46,21 @@ class OptionWords(Words):
 
     @classmethod
     def from_names(cls, names: Mapping[str, str]) -> "OptionWords":
-        """Return the names for a command, given option names by argument name."""
+        """Build the words from {argument: option name}."""
         return cls(Option(name, "", typed=option_name) for name, option_name in names.items())
 
     def has(self, name: str) -> bool:
-        """Return whether the command has an option for the argument."""
+        """Return whether the command has an option for the argument `name`."""
         return name in self._options
 
     def argument(self, name: str) -> str:
-        """Return the option for an argument, such as --random-seed."""
+        """Return the option of an argument, such as "--random-seed"."""
         if name in self._options:
             return f"--{self._options[name].word}"
         return name.replace("_", " ")
 
     def setting(self, name: str, value: object) -> str:
-        """Return an option with its value, such as --draws 11000 or --no-unique."""
+        """Return an option with value, such as "--draws 11000" or "--no-unique"."""
         option = self._options.get(name)
         if option is None:
             return f"{self.argument(name)} {value} (in Python)"
@@ -73,7 +73,7 @@ class OptionWords(Words):
         return f"--{option.word} {_quote_for_shell(self.value(name, value))}"
 
     def value(self, name: str, value: object) -> str:
-        """Return the text to type for a value."""
+        """Return an argument's value as it is typed after its option."""
         option = self._options.get(name)
         if option is not None:
             if option.type is bool:
@@ -90,11 +90,11 @@ class OptionWords(Words):
         return _format_value(value)
 
     def model(self, name: str) -> str:
-        """Return the name of a model for `--model`."""
+        """Return the --model name of the model class `name`."""
         return next((spec.name for spec in SPECS if spec.cls.endswith(f":{name}")), name)
 
     def is_python(self) -> bool:
-        """Return False, because users type options."""
+        """Return False: messages name options, not Python arguments."""
         return False
 
 
@@ -102,7 +102,7 @@ NO_OPTIONS = OptionWords([])  # of a command whose options occur in no message
 
 
 def _quote_for_shell(text: str) -> str:
-    """Return the text quoted so that a shell reads one word."""
+    """Return the text in shell quotes if it needs them."""
     if not any(letter.isspace() or letter in "'<>()" for letter in text):
         return text
     if set(text) & set('"$`\\'):
@@ -114,7 +114,7 @@ _LONGEST_FOLDER = 40  # characters
 
 
 def format_folder_hint(out_folder: Path | None) -> str:
-    """Return the option or the command that shows all results."""
+    """Return the option or command with which to see all results."""
     if out_folder is None:
         return "--out DIR (tables, pictures)"
     folder = _quote_for_shell(str(out_folder))
@@ -124,7 +124,7 @@ def format_folder_hint(out_folder: Path | None) -> str:
 
 
 def list_report_hints(out_folder: Path | None, report_file: Path | None) -> list[str]:
-    """Return the options and commands that show more of a result with a report."""
+    """Return options and commands with which to see more results."""
     folder_hint = format_folder_hint(out_folder)
     if report_file is None:
         return ["--report FILE (a page)", folder_hint]
@@ -132,7 +132,7 @@ def list_report_hints(out_folder: Path | None, report_file: Path | None) -> list
 
 
 def _format_value(setting: Any) -> str:
-    """Return a value as text, with short decimal numbers."""
+    """Return a value as text; floats in short form."""
     if isinstance(setting, float):
         return f"{setting:g}"
     return str(setting)
@@ -146,7 +146,7 @@ INTERRUPTED = 130  # what a shell reports for a program stopped by Ctrl-C
 
 
 class Terminal:
-    """The destination of messages, with its names of options and its form of results."""
+    """Output of a command: its words for messages, and how much it prints."""
 
     def __init__(
         self, words: Words, words_of: Callable[[Iterable[Option]], Words] = OptionWords
@@ -156,26 +156,26 @@ class Terminal:
         self.prints_all, self.is_quiet = False, False
 
     def set_print_form(self, form: str | None, quiet: bool) -> None:
-        """Choose between one screen of results, all results, and one sentence."""
+        """Choose what is printed: one screen, everything, or one sentence."""
         self.prints_all = check_allowed("--print", form or SCREEN, (SCREEN, "all")) == "all"
         self.is_quiet = quiet
         _is_quiet.set(quiet)
 
     def use_options(self, options: Iterable[Option]) -> None:
-        """Let later messages name these options."""
+        """Let messages name these options from now on."""
         self.words = self._build_words(options)
 
     @property
     def surface(self) -> str:
-        """The surface whose findings are printed."""
+        """Surface (SCREEN or TEXT) whose findings are printed."""
         if self.prints_all:
             return TEXT
         return SCREEN
 
     def format_findings(self, findings: Findings, data_sentence: str = "", *hints: str) -> str:
-        """Return the text to print for findings.
+        """Return the findings as the text to print.
 
-        `read`: a sentence about the data. `more`: options and commands that show more.
+        `data_sentence`: a sentence about the data. `hints`: options and commands that show more.
         """
         from ..screen import format_screen, format_summary
         from ..text import format_all_findings
@@ -195,7 +195,7 @@ _is_quiet = ContextVar("is_quiet", default=False)
 
 
 def notify(message: str, is_news: bool = True) -> None:
-    """Write one line to stderr; with --quiet, only warnings and errors."""
+    """Print one line to stderr; --quiet suppresses news but not warnings."""
     if is_news and _is_quiet.get():
         return
     text = " ".join(escape_unprintable(message).split())
@@ -208,7 +208,7 @@ def notify(message: str, is_news: bool = True) -> None:
 
 @contextmanager
 def plain_messages(words: Words = NO_OPTIONS) -> Iterator[Terminal]:
-    """Show errors and warnings of a command as single lines on stderr.
+    """Print errors and warnings raised within this block as lines on stderr.
 
     A `ThaliError` or an error of the file system ends the command with exit code 2, Ctrl-C with
     130. A `ThaliWarning` is shown once, and the command continues. Warnings about convergence and

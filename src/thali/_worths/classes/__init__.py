@@ -1,4 +1,4 @@
-"""Worths of latent classes, and of groups with independent worths.
+"""Worths of latent classes of respondents, and of groups with independent worths.
 
 sweep.py        the moves of memberships, a sweep, and its record
 chain.py        `WorthClassChain`: starting values, and the chain that runs, is stored and continues

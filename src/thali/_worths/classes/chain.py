@@ -1,4 +1,4 @@
-"""A chain of worths of latent classes: starting values and recorded sweeps."""
+"""Markov chain of the worths of latent classes: starting values, sweeps and record."""
 
 import math
 
@@ -14,7 +14,7 @@ from .sweep import ClassRecord, ClassSettings, Memberships, run_class_sweeps
 
 
 def list_all_options(table: AnswerTable) -> AnswerTable:
-    """Return the answer table as if all respondents had seen all options."""
+    """Return the answer table in which every respondent has seen all options."""
     n_members = np.diff(table.start)[: table.first_answer[-1]]
     first_option_of_answer = np.repeat(table.first_option[:-1], np.diff(table.first_answer))
     member = table.option[table.member + np.repeat(first_option_of_answer, n_members)]
@@ -28,7 +28,7 @@ def list_all_options(table: AnswerTable) -> AnswerTable:
 
 
 def tabulate_classes(people: AnswerTable, n_classes: int) -> AnswerTable:
-    """Return a table of answers of classes, each with the answers of all respondents.
+    """Return an answer table with all respondents' answers once per class, uncounted.
 
     Sweeps set their counts.
     """
@@ -48,7 +48,7 @@ def tabulate_classes(people: AnswerTable, n_classes: int) -> AnswerTable:
 
 
 class WorthClassChain(FixedChain):
-    """One chain of the worths of classes; `spread` is learned if None.
+    """One chain of the worths of latent classes; `spread` is learned if None.
 
     With `are_known`, each respondent is a class.
     """
@@ -70,6 +70,7 @@ class WorthClassChain(FixedChain):
         rng: np.random.Generator,
         are_known: bool = False,
     ) -> None:
+        """Draw starting worths and memberships, and allocate the record."""
         super().__init__(draws, tune, thin)
         self.people, self.rng = people, rng
         self.table = people
@@ -103,7 +104,7 @@ class WorthClassChain(FixedChain):
         )
 
     def run_until(self, until: int) -> None:
-        """Run sweeps until number `until`."""
+        """Run the chain until it has done `until` sweeps."""
         parts = self.people, self.table, self.settings, self.state, self.memberships, self.record
         run_class_sweeps(self.rng, *parts, self.sweeps, until, self.tune, self.thin)
         self.sweeps = until

@@ -1,4 +1,4 @@
-"""Draws of the worths of latent classes, of respondents, and of new respondents."""
+"""Posterior draws of class worths and memberships, with aligned class numbers."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ _SEED = 1
 
 
 class WorthClassDraws(NamedTuple):
-    """Draws of latent classes with aligned numbers."""
+    """Draws of worths, sizes and memberships of latent classes, with aligned numbers."""
 
     respondents: tuple[str, ...]
     class_of: np.ndarray  # (draws, respondents)
@@ -23,7 +23,7 @@ class WorthClassDraws(NamedTuple):
 
 
 def read_class_draws(posterior: Posterior) -> WorthClassDraws:
-    """Read the draws of classes from a posterior."""
+    """Read the draws of latent classes from a posterior."""
     worths, order = flatten_chains(posterior.latent["kind_log_worth"].values), posterior.class_order
     return WorthClassDraws(
         tuple(posterior.respondents),
@@ -34,7 +34,7 @@ def read_class_draws(posterior: Posterior) -> WorthClassDraws:
 
 
 def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
-    """Read worths of respondents: the worths of their classes in each draw."""
+    """Read worths of respondents: those of their class in each draw."""
     draws = posterior.latent["kind_log_worth"].values, posterior.members
     worths = np.take_along_axis(flatten_chains(draws[0]), draws[1][:, :, None].astype(int), axis=1)
     n_draws, _, n = worths.shape
@@ -46,7 +46,7 @@ def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
 def stack_classes(
     worths: WorthDraws, class_draws: WorthClassDraws
 ) -> tuple[WorthDraws, np.ndarray]:
-    """Stack the worths of all classes as draws, with log weights.
+    """Stack the worths of all classes as draws, with their log class sizes as weights.
 
     The weights are class shares and average 1.
     """
@@ -57,7 +57,7 @@ def stack_classes(
 
 
 def draw_new_respondents(worths: WorthDraws, class_draws: WorthClassDraws) -> WorthDraws:
-    """Draw log worths of new respondents, over whom predictions are averaged.
+    """Draw log worths of new respondents, whose classes follow the class shares.
 
     Each draw has several in turn, from each class in proportion to its share, rounded at random.
     """

@@ -1,4 +1,4 @@
-"""The method of worths of latent classes: chains of classes and memberships."""
+"""The method that fits worths of latent classes by Markov chains."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 def sample_class_record(
     problem: WorthClassProblem, rngs: Sequence[np.random.Generator]
 ) -> ClassRecord:
-    """Sample memberships and worths of all classes from the prior, once per generator."""
+    """Sample class worths and memberships from the prior, once per generator."""
     n_classes, n, rows = problem.n_classes, problem.data.n_options, []
     for rng in rngs:
         log_s = LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
@@ -52,7 +52,7 @@ def sample_class_record(
 
 
 class ClassesEngine(IndividualsEngine):
-    """Chains of the worths of latent classes, and of memberships."""
+    """Fits worths of latent classes by chains; predictions for new respondents."""
 
     findings = "thali._worths.classes.findings"
     problem_class = WorthClassProblem
@@ -61,7 +61,7 @@ class ClassesEngine(IndividualsEngine):
     draw_record = staticmethod(sample_class_record)
 
     def get_class_draws(self, model: Any) -> WorthClassDraws:
-        """Return the draws of classes."""
+        """Return the fit's draws of latent classes."""
         return model._compute_once("classes", lambda: read_class_draws(model._view))
 
     def build_results(self, model: Any) -> WorthClasses:
@@ -69,10 +69,11 @@ class ClassesEngine(IndividualsEngine):
         return WorthClasses(model)
 
     def get_prediction_draws(self, model: Any) -> WorthDraws:
-        """Return draws of new respondents, over whom predictions are averaged."""
+        """Return draws of new respondents, over which predictions are averaged."""
         return draw_new_respondents(self.get_draws(model), self.get_class_draws(model))
 
     def get_quantities(self, model: Any) -> Quantities:
+        """Return draws of the summary rows, by name."""
         draws = model._view.draws
         names = [name for name in ("spread_of_respondents", "spread_of_classes") if name in draws]
         quantities = {name: draws[name].values for name in names}
@@ -83,7 +84,7 @@ class ClassesEngine(IndividualsEngine):
         return stacked.log_predictive(choices, log_weights)
 
     def select_class(self, model: Any, number: int) -> tuple[Any, WorthDraws]:
-        """Return the data of likely members of a class, numbered from 1, and its draws."""
+        """Return data of a class's probable members, and the draws of its worths."""
         problem: WorthProblem = model._build_problem(model._get_fit_data())
         questions = problem.single_data.questions(problem.has_ties)
         is_member = membership_probabilities(model._view).argmax(axis=1) == number - 1

@@ -1,4 +1,4 @@
-"""Findings about worths of latent classes."""
+"""Findings that worths of latent classes report."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -39,13 +39,13 @@ ENGLISH = {
 
 
 def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
-    """Return the makers of the findings."""
+    """Return the functions that make the findings of a fit."""
     return MAKERS
 
 
 @finding("worths", "Worths by class", ON_SCREEN)
 def report_class_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """Report log worths of options in each class."""
+    """Report the log worths of all options in each class."""
     return report_stacked_worths(
         "latent_class", occupied_class_models(model), ENGLISH["worths"], settings
     )
@@ -54,7 +54,7 @@ def report_class_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> 
 def report_stacked_worths(
     column: str, models: "dict[Any, BradleyTerryLuce]", title: str, settings: AnswerSettings
 ) -> Finding:
-    """Report worths by class or group, named in a column of the table."""
+    """Report log worths of several models in one table, named in `column`."""
     import pandas as pd
 
     tables = {name: model.worths(settings.ci) for name, model in models.items()}
@@ -64,7 +64,7 @@ def report_stacked_worths(
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """Report parameters that belong to no single option or class."""
+    """Report spread, lapse, ties and other parameters of no single class."""
     rows = model.summary(settings.ci)
     spread = format_row(rows, "spread_of_respondents")
     report = of_one.report_parameters(model, settings)
@@ -74,7 +74,7 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
-    """Describe the model of choices and classes."""
+    """Return methods sentences about choices and latent classes."""
     people = model.people
     weights = ENGLISH[f"methods.{people.weights}"]
     sentence = phrase(ENGLISH, "methods", number=people.classes, how=weights)

@@ -1,4 +1,4 @@
-"""The posterior of worths of latent classes: data, settings and the tree of draws."""
+"""Posterior of worths of latent classes: data, settings, chains and tree of draws."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -34,7 +34,7 @@ _DESCRIPTIONS = {
 
 
 class WorthClassProblem(WorthProblem):
-    """Data of respondents in latent classes, and the settings of a model."""
+    """Data of respondents in latent classes, and the settings of a fit."""
 
     descriptions = _DESCRIPTIONS
     record_class: ClassVar[type[Any]] = ClassRecord
@@ -57,14 +57,14 @@ class WorthClassProblem(WorthProblem):
     def build_chain(
         self, draws: int, tune: int, thin: int, rng: np.random.Generator
     ) -> WorthClassChain:
-        """Build a chain with starting values."""
+        """Build a chain with random starting values."""
         settings = self.table, self.n_classes, self.is_similar, self.spread
         return WorthClassChain(*settings, draws, tune, thin, rng)
 
     def build_tree_from_records(
         self, records: list[ClassRecord], attributes: dict[str, Any]
     ) -> "xarray.DataTree":
-        """Build a tree of the draws of several chains."""
+        """Build the posterior tree from the records of all chains."""
         class_of, worths, log_sds, log_tie, log_likelihood = map(
             np.stack, zip(*records, strict=True)
         )

@@ -1,4 +1,4 @@
-r"""One sweep of the sampler of worths of latent classes.
+r"""Kernels of one sweep of the worths of latent classes and memberships.
 
 .. math::
     P(z_p = g) = \pi_g, \quad \pi \sim \mathrm{Dirichlet}(1, \dots, 1), \qquad
@@ -56,7 +56,7 @@ SPLIT_STEP = 0.5  # spread of worths of a new class, in standard deviations of t
 
 
 class Memberships(NamedTuple):
-    """The class of each respondent."""
+    """The class of each respondent, class sizes and log-likelihoods by class."""
 
     class_of: np.ndarray  # (P,)
     size: np.ndarray  # (G,)
@@ -65,7 +65,7 @@ class Memberships(NamedTuple):
 
 
 class ClassRecord(NamedTuple):
-    """The draws so far, one row per draw."""
+    """Recorded draws of a chain of latent classes, one row per draw."""
 
     class_of: np.ndarray  # (draws, P)
     worths: np.ndarray  # (draws, G, n) centred log worths of each class
@@ -75,7 +75,7 @@ class ClassRecord(NamedTuple):
 
 
 class ClassSettings(NamedTuple):
-    """Settings of a chain."""
+    """Settings of a chain of latent classes: similar classes, known spread."""
 
     are_known: bool  # whether memberships are fixed
     is_similar: bool
@@ -130,21 +130,21 @@ def run_class_sweeps(
 
 @scalar
 def class_worths(state: Any, g: Any) -> Any:
-    """Return the log worths (n,) of class g, a view."""
+    """Return a view of the log worths of class g, shape (n,)."""
     n = state.mean.shape[1]
     return state.u[g * n : (g + 1) * n]
 
 
 @part
 def evaluate_respondents(people: Any, state: Any, memberships: Any) -> None:
-    """Write the log-likelihood of each respondent by each class."""
+    """Compute the log-likelihood of each respondent's answers in each class."""
     for g in range(memberships.size.size):
         evaluate_class(people, state, memberships, g)
 
 
 @part
 def evaluate_class(people: Any, state: Any, memberships: Any, g: Any) -> None:
-    """Write the log-likelihood of each respondent by class g."""
+    """Compute the log-likelihood of each respondent's answers in class g."""
     slope = np.empty(state.mean.shape[1])
     for p in range(memberships.class_of.size):
         memberships.log_likelihood[p, g] = compute_slope(
@@ -154,7 +154,7 @@ def evaluate_class(people: Any, state: Any, memberships: Any, g: Any) -> None:
 
 @part
 def sample_memberships(rng: np.random.Generator, people: Any, state: Any, memberships: Any) -> None:
-    """Sample all memberships, try splits and merges, and sample worths of empty classes."""
+    """Update all memberships, by single draws and by splits and merges."""
     n_classes = memberships.size.size
     for p in range(memberships.class_of.size):
         sample_class(rng, memberships, p)
@@ -186,7 +186,7 @@ def sample_class(rng: np.random.Generator, memberships: Any, p: Any) -> None:
 def split_or_merge(
     rng: np.random.Generator, people: Any, state: Any, memberships: Any, g: Any, h: Any
 ) -> None:
-    r"""Move some members of class g to an empty class h, or all of h to g.
+    r"""Propose to split class g into g and the empty h, or to merge h into g.
 
     A split draws the worths of h about the worths of g, and assigns the n members of g in turn,
     each with the probability of `sample_class` given the earlier ones; a merge is the reverse, and
@@ -239,13 +239,13 @@ def split_or_merge(
 
 @scalar
 def log1p_exp(x: Any) -> Any:
-    """Return log(1 + exp(x))."""
+    """Return log(1 + exp(x)) without overflow."""
     return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
 
 
 @scalar
 def sample_worths_about(rng: np.random.Generator, state: Any, g: Any, centre: Any, sd: Any) -> None:
-    """Sample the worths of class g about a centre, less their mean."""
+    """Sample centred log worths of class g around `centre` with sd `sd`."""
     worths, level = class_worths(state, g), 0.0
     for i in range(worths.size):
         worths[i] = centre[i] + sd * rng.standard_normal()
@@ -259,7 +259,7 @@ def sample_worths_about(rng: np.random.Generator, state: Any, g: Any, centre: An
 
 @part
 def count_answers(people: Any, table: Any, state: Any, memberships: Any) -> None:
-    """Count the answers of each class, and write its log-likelihood."""
+    """Count the answers of each class's members, and store its log-likelihood."""
     n_answers, state.log_likelihood[:], table.count[:] = people.count.size, 0.0, 0.0
     for p in range(memberships.class_of.size):
         g = memberships.class_of[p]
@@ -270,7 +270,7 @@ def count_answers(people: Any, table: Any, state: Any, memberships: Any) -> None
 
 @part
 def write_curvature(table: Any, state: Any) -> None:
-    """Write the curvature of each class at equal worths, and the common one."""
+    """Store the curvature of each class's log-likelihood at equal worths."""
     state.curvature[:], state.metric[:] = 0.0, 0.0
     zeros = np.zeros(state.u.size)
     for g in range(table.x.shape[0]):
@@ -282,7 +282,7 @@ def write_curvature(table: Any, state: Any) -> None:
 
 @scalar
 def add_answer_curvature(table: Any, answer: Any, curvature: Any) -> None:
-    """Add the curvature of minus an answer's log probability, at equal worths."""
+    """Add the curvature of one answer's minus log probability, at equal worths."""
     if table.count[answer] == 0.0:
         return
     first, stop = table.start[answer], table.start[answer + 1]
@@ -296,7 +296,7 @@ def add_answer_curvature(table: Any, answer: Any, curvature: Any) -> None:
 
 @part
 def sample_free_spread(rng: np.random.Generator, table: Any, state: Any) -> None:
-    """Sample the spread of free worths, with its log-normal prior."""
+    """Sample the prior sd of classes' log worths, which has a log-normal prior."""
     off = np.empty(state.u.size)
     combine_with_means(table, state, state.mean, -1.0, 1.0, state.u, off)
     power = LOG_SPREAD_MEAN / LOG_SPREAD_SD**2 - count_deviations(table)
@@ -307,7 +307,7 @@ def sample_free_spread(rng: np.random.Generator, table: Any, state: Any) -> None
 
 @part
 def record_class_draw(table: Any, state: Any, memberships: Any, record: Any, row: Any) -> None:
-    """Record the state."""
+    """Record the state of the chain as one draw."""
     record.class_of[row] = memberships.class_of
     record.worths[row] = state.u.reshape(memberships.size.size, state.mean.shape[1])
     record.log_sds[row] = state.log_sds

@@ -1,4 +1,4 @@
-"""The method of worths of groups: chains of the worths of all groups."""
+"""The method that fits worths of several groups by Markov chains."""
 
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ _NO_SIMULATION = "Data cannot be simulated for groups; simulate those of one gro
 
 
 class GroupsEngine(IndividualsEngine):
-    """Chains of the worths of groups; most results require one group."""
+    """Fits worths of several groups by chains; most results are for one group."""
 
     findings = "thali._worths.groups.findings"
     problem_class = GroupProblem
@@ -39,7 +39,7 @@ class GroupsEngine(IndividualsEngine):
     get_respondent_draws = get_draws  # type: ignore[assignment]
 
     def select_group(self, model: Any, name: str) -> tuple[Any, WorthDraws]:
-        """Return the data and draws of a group."""
+        """Return the data of one group and the draws of its worths."""
         view, problem = model._view, model._build_problem(model._get_fit_data())
         worths = flatten_chains(view.draws["group_log_worth"].sel(group=name).values)
         no_coefficients = np.zeros((view.n_draws, 0))
@@ -49,6 +49,7 @@ class GroupsEngine(IndividualsEngine):
         )
 
     def get_quantities(self, model: Any) -> Quantities:
+        """Return draws of the summary rows of all groups, by name."""
         draws = model._view.draws
         quantities = {
             name: draws[name].values for name in ("spread_of_groups", "tie") if name in draws
@@ -86,7 +87,7 @@ GROUPS = GroupsEngine()
 
 
 def tabulate_differences(model: Any, ci: float) -> "pandas.DataFrame":
-    """Return a table of differences of log worths, one row per two groups and option."""
+    """Return a table of log-worth differences for every two groups and option."""
     import pandas as pd
 
     from thali._tables import Table

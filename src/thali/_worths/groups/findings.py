@@ -1,4 +1,4 @@
-"""Findings about worths of groups."""
+"""Findings that worths of several groups report."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -39,13 +39,13 @@ ENGLISH = {
 
 
 def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
-    """Return the makers of the findings."""
+    """Return the functions that make the findings of a fit."""
     return MAKERS
 
 
 @finding("worths", "Worths by group", ON_SCREEN)
 def report_group_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """Report log worths of options in each group."""
+    """Report the log worths of all options in each group."""
     models = {name: model.of_group(name) for name in model._groups}
     return report_stacked_worths("group", models, ENGLISH["worths"], settings)
 
@@ -61,7 +61,7 @@ def report_differences(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """Report parameters that belong to no single option or group."""
+    """Report spread, lapse, ties and other parameters of no single group."""
     rows, notes = model.summary(settings.ci), []
     if "spread_of_groups" in rows.index:
         spread = format_row(rows, "spread_of_groups")
@@ -72,7 +72,7 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
-    """Describe the model of choices and groups."""
+    """Return methods sentences about choices and groups."""
     weights = ENGLISH[f"methods.{model.people.weights}"]
     part = model.of_group(model._groups[0])
     return (

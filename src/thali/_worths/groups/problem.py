@@ -1,4 +1,4 @@
-"""The posterior of worths of groups: data, settings, chains and the tree of draws.
+"""Posterior of worths of several groups: data, settings, chains and tree of draws.
 
 A group is a person of `thali._worths.people` without directions if worths are similar, and a class
 of `thali._worths.classes` whose members are known if they are free.
@@ -36,7 +36,7 @@ _DESCRIPTIONS = {
 
 
 class GroupProblem(WorthProblem):
-    """Data of groups of respondents, and the settings of a model."""
+    """Data of several groups of respondents, and the settings of a fit."""
 
     descriptions = _DESCRIPTIONS
 
@@ -61,7 +61,7 @@ class GroupProblem(WorthProblem):
         self.singles = dict(zip(data.names, map(keep_single_choices, data.data), strict=True))
 
     def build_chain(self, draws: int, tune: int, thin: int, rng: np.random.Generator) -> Any:
-        """Build a chain with starting values."""
+        """Build a chain with random starting values."""
         run = draws, tune, thin, rng
         if self.is_similar:
             return PeopleChain(self.table, self.spread, 0, *run)
@@ -71,7 +71,7 @@ class GroupProblem(WorthProblem):
     def build_tree_from_records(
         self, records: list[Any], attributes: dict[str, Any]
     ) -> "xarray.DataTree":
-        """Build a tree of the draws of several chains."""
+        """Build the posterior tree from the records of all chains."""
         names = "worths", "log_sds", "log_tie", "log_likelihood"
         worths, log_sds, log_tie, log_likelihood = (
             np.stack([getattr(record, name) for record in records]) for name in names

@@ -1,4 +1,4 @@
-"""Worths of respondents who differ: a population with one spread and shared directions.
+"""Worths of respondents with individual worths: population, chains and results.
 
 answer_table.py       `tabulate_answers`: the answers of each person, as arrays
 person_likelihood.py  the log-likelihood of one person, its slopes and its curvature

@@ -1,4 +1,4 @@
-"""Observed answers against predictions for each respondent, and the fit of each respondent."""
+"""Observed answers against predictions for each respondent, and each respondent's fit."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +25,7 @@ N_FIT_DRAWS = 200  # draws that measure the fit of each respondent
 
 
 class AskedRespondents(NamedTuple):
-    """The questions that each respondent was asked, respondent by respondent."""
+    """Questions asked of each respondent, respondent by respondent."""
 
     questions: Questions
     respondent: np.ndarray  # (questions,)
@@ -34,7 +34,7 @@ class AskedRespondents(NamedTuple):
 
 
 def split_questions(questions: Questions) -> AskedRespondents:
-    """Split questions by respondent."""
+    """Return the questions asked, sorted by respondent."""
     given_answers, n_questions = questions.given, len(questions.sizes)
     assert given_answers is not None
     question = questions.question[given_answers.answer]
@@ -74,6 +74,7 @@ def respondent_probabilities(
     n, draws = len(worths.labels), respondent_draws.n_draws
 
     def compute_probabilities(questions: slice) -> np.ndarray:
+        """Return answer probabilities of these questions, (draws, answers)."""
         question, respondent = parts.question[questions], parts.respondent[questions]
         first, stop = respondent[0], respondent[-1] + 1
         shift = (respondent - first) * n
@@ -95,7 +96,7 @@ def respondent_probabilities(
 
 
 class _CheckedAnswers(NamedTuple):
-    """Questions with the respondents who answer them, at some draws."""
+    """Questions with the respondents who answered them, at selected draws."""
 
     questions: Questions
     groups: list[EqualRespondents]
@@ -105,7 +106,7 @@ class _CheckedAnswers(NamedTuple):
 def _select_answers(
     worths: WorthDraws, respondent_draws: RespondentDraws, data: Any, has_ties: bool
 ) -> _CheckedAnswers:
-    """Select draws, and return the questions with probabilities at these draws."""
+    """Return the questions with answer probabilities at evenly spaced draws."""
     parts = split_questions(data.questions(has_ties))
     draws = select_draws(respondent_draws.n_draws, len(parts.questions.counts))
     probabilities = respondent_probabilities(
@@ -118,7 +119,7 @@ def _select_answers(
 def check_respondents(
     worths: WorthDraws, respondent_draws: RespondentDraws, data: Any, random_seed: Any, ci: float
 ) -> "pandas.DataFrame":
-    """Compare observed answers with replicates of each respondent's answers, as a table."""
+    """Return a table of observed answers against replicates of each respondent."""
     answers = _select_answers(worths, respondent_draws, data, worths.nu is not None)
     check_unweighted(answers.questions)
     return check_answers(*answers, random_seed, ci)
@@ -132,7 +133,7 @@ def predict_respondents(
 
 
 def measure_fit(worths: WorthDraws, respondent_draws: RespondentDraws, data: Any) -> np.ndarray:
-    r"""Measure the root likelihood of each respondent's answers, shape (respondents,).
+    r"""Return the root likelihood of each respondent's answers, (n_respondents,).
 
     .. math::
 

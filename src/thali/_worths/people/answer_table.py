@@ -1,4 +1,4 @@
-"""Answers of respondents who differ, as arrays for compiled code, respondent by respondent."""
+"""Answers of respondents as arrays that kernels read, respondent by respondent."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from ..set_density import iterate_answers_by_size
 
 
 class AnswerTable(NamedTuple):
-    """Answers of N people about n options.
+    """Answers of N respondents about n options, as kernels read them.
 
     The first member of an answer was chosen from all members. By maximum difference the first
     member is the best and the second one the worst. Members are indices of options among the
@@ -36,7 +36,7 @@ class AnswerTable(NamedTuple):
 
 
 class AnswerBlock(NamedTuple):
-    """Answers with the same number of members."""
+    """Answers to sets of one size, before they enter the table."""
 
     person: np.ndarray  # (answers,)
     members: np.ndarray  # (answers, m) options
@@ -47,7 +47,7 @@ class AnswerBlock(NamedTuple):
 def tabulate_answers(
     data: Any, rule: str, lapse: float, has_ties: bool, columns: np.ndarray | None = None
 ) -> AnswerTable:
-    """Return a table of the answers of all respondents.
+    """Return the answers of all respondents as kernels read them.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def tabulate_answers(
 
 
 def tabulate_groups(groups: Sequence[Any], rule: str, lapse: float, has_ties: bool) -> AnswerTable:
-    """Return a table of the answers of all groups, each group as one person."""
+    """Return the answers of all groups as kernels read them, each group as one person."""
     blocks, first = [], groups[0]
     for g, data in enumerate(groups):
         if isinstance(data, Choices):
@@ -92,7 +92,7 @@ def tabulate_blocks(
     N: int,
     columns: np.ndarray | None = None,
 ) -> AnswerTable:
-    """Return a table of the answers of N people about n options."""
+    """Return blocks of answers of N respondents as kernels read them."""
     person, count, tied = (np.concatenate([block[k] for block in blocks]) for k in (0, 2, 3))
     size = np.concatenate([np.full(len(block.members), block.members.shape[1]) for block in blocks])
     member_person, person_order = np.repeat(person, size), np.argsort(person, kind="stable")
@@ -124,7 +124,7 @@ def tabulate_blocks(
 
 
 def build_set_blocks(data: Choices, person: np.ndarray) -> list[AnswerBlock]:
-    """Build blocks of choices from sets, by size; chosen members come first.
+    """Return choices from sets in blocks by size, chosen options first.
 
     `person` is that of each answer.
     """
@@ -143,7 +143,7 @@ def build_set_blocks(data: Choices, person: np.ndarray) -> list[AnswerBlock]:
 def build_pair_blocks(
     data: Any, answers: Any, cell: np.ndarray, person: np.ndarray, has_ties: bool
 ) -> list[AnswerBlock]:
-    """Build blocks of comparisons: the first chosen, the second chosen, neither.
+    """Return comparisons in blocks: first chosen, second chosen, tie.
 
     `answers` are counts, with the cell and the person of each.
     """

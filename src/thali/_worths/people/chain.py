@@ -1,4 +1,4 @@
-"""A chain of worths of people who differ: starting values and recorded sweeps."""
+"""Markov chain of individual worths: starting values, sweeps and record."""
 
 import math
 
@@ -13,7 +13,7 @@ FIRST_STEP, FIRST_WALK = 0.7, 0.1  # lengths at the start, of trajectories and o
 
 
 class PeopleChain(FixedChain):
-    """One chain with `n_directions` shared directions; `spread` is learned if None."""
+    """One chain of individual worths and their population; `spread` None is learned."""
 
     state: PeopleState
     record: PeopleRecord
@@ -44,14 +44,14 @@ class PeopleChain(FixedChain):
         )
 
     def run_until(self, until: int) -> None:
-        """Run sweeps until number `until`."""
+        """Run the chain until it has done `until` sweeps."""
         parts = self.rng, self.table, self.state, self.record, self.is_spread_known
         run_sweeps(*parts, self.sweeps, until, self.tune, self.thin)
         self.sweeps = until
 
 
 def draw_start(table: AnswerTable, n_directions: int, rng: np.random.Generator) -> PeopleState:
-    """Draw starting values near equal options.
+    """Draw a starting state in which options are nearly equal.
 
     The first sweep turns `u` into log worths.
     """

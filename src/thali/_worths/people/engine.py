@@ -1,4 +1,4 @@
-"""The method of worths of respondents who differ: chains of individual worths."""
+"""The method that fits individual worths of respondents by Markov chains."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ FIRST_DRAWS = 500  # draws of each chain at the first convergence check
 
 
 class IndividualsEngine(LaplaceEngine):
-    """Chains of the worths of all respondents and of their population."""
+    """Fits individual worths and their population by chains."""
 
     advice = Advice()
     default_tune = 300
@@ -44,7 +44,7 @@ class IndividualsEngine(LaplaceEngine):
     draw_record = staticmethod(sample_people_record)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        """Build the run of chains for a fit to these data."""
+        """Return the prepared chains of a fit to these data."""
         problem = model._build_problem(source)
 
         def build_chains(draws: int, seed: Any) -> list[Any]:
@@ -68,11 +68,11 @@ class IndividualsEngine(LaplaceEngine):
 
     @staticmethod
     def complete_tree(tree: Any) -> Any:
-        """Add quantities that depend on all draws together; there are none."""
+        """Return the posterior tree with quantities of all draws together (none here)."""
         return tree
 
     def get_respondent_draws(self, model: Any) -> RespondentDraws:
-        """Return the draws of all respondents."""
+        """Return the draws of all respondents' worths."""
         return model._compute_once("respondents", lambda: self.read_respondents(model._view))
 
     def build_results(self, model: Any) -> Any:
@@ -82,10 +82,11 @@ class IndividualsEngine(LaplaceEngine):
         return WorthRespondents(model, self.get_respondent_draws(model))
 
     def get_prediction_draws(self, model: Any) -> WorthDraws:
-        """Return draws of new respondents, over whom predictions are averaged."""
+        """Return draws of new respondents, over which predictions are averaged."""
         return draw_new_respondents(self.get_draws(model), self.get_respondent_draws(model))
 
     def draw_new_respondents(self, model: Any, respondent: Mapping[str, Any]) -> WorthDraws:
+        """Draw worths of new respondents with these covariates."""
         respondent_draws = self.get_respondent_draws(model)
         if respondent_draws.covariates is None:
             raise no_covariates_error()
@@ -93,6 +94,7 @@ class IndividualsEngine(LaplaceEngine):
         return draw_new_respondents(self.get_draws(model), respondent_draws, x)
 
     def get_quantities(self, model: Any) -> Quantities:
+        """Return draws of the summary rows, by name."""
         view, labels = model._view, model._view.labels
         quantities = {"spread_of_respondents": view.draws["spread_of_respondents"].values}
         respondent_draws = self.get_respondent_draws(model)
@@ -125,6 +127,7 @@ class IndividualsEngine(LaplaceEngine):
         return predict_respondents(model._draws, self.get_respondent_draws(model), data, ci)
 
     def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
+        """Sample worths from the prior and data given them, once per generator."""
         record = self.draw_record(problem, rngs)
         posterior = Posterior(problem.build_tree_from_records([record], {}))
         worths, respondents = read_worth_draws(posterior), self.read_respondents(posterior)
@@ -134,6 +137,7 @@ class IndividualsEngine(LaplaceEngine):
         return build_prior_sample(posterior, simulation.log_likelihood, simulated, no_data)
 
     def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+        """Simulate all respondents' answers at every draw of a fit."""
         view = model._view
         counts = simulate_answers(
             problem, model._draws, self.get_respondent_draws(model), rng

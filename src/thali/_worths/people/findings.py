@@ -1,4 +1,4 @@
-"""Findings about worths of respondents who differ."""
+"""Findings that individual worths of respondents report."""
 
 from dataclasses import replace
 from functools import partial
@@ -84,7 +84,7 @@ REACH_SIZE = 3  # options of a set
 
 
 def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
-    """Return the makers of the findings."""
+    """Return the functions that make the findings of a fit."""
     scores = []
     if of_one.has_score_finding(model, settings):
         make = partial(_report_segment_scores, settings)
@@ -125,7 +125,7 @@ def report_individuals(model: Any, settings: AnswerSettings) -> Finding:
 
 @finding("individual_scores", "Scores by respondent", FULL)
 def report_individual_scores(model: Any, settings: AnswerSettings) -> Finding:
-    """Report scores of each respondent in one row, with the fit."""
+    """Report scores of each respondent, one row each, with the fit."""
     table = model.respondents.individuals(wide=True, ci=settings.ci)
     notes = (ENGLISH["individual_scores.by"],)
     return Finding(title=ENGLISH["individual_scores.title"], table=table, notes=notes)
@@ -133,7 +133,7 @@ def report_individual_scores(model: Any, settings: AnswerSettings) -> Finding:
 
 @finding("reach", "Reach (TURF)", ON_SCREEN)
 def report_reach(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Report the sets of options that reach most respondents."""
+    """Report the sets of options that reach most respondents (TURF)."""
     if model._view.n_options - (settings.none is not None) <= REACH_SIZE:
         return None
     table = model.respondents.reach(
@@ -171,7 +171,7 @@ def report_reach(model: Any, settings: AnswerSettings) -> Finding | None:
 
 @finding("respondent_effects", "Effects of respondent characteristics", ON_SCREEN)
 def report_respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Report effects of respondent columns on worths."""
+    """Report effects of respondents' columns on their worths."""
     covariates = model._engine.get_respondent_draws(model).covariates
     if covariates is None:
         return None
@@ -182,7 +182,7 @@ def report_respondent_effects(model: Any, settings: AnswerSettings) -> Finding |
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """Report parameters that belong to no single option or respondent."""
+    """Report spread, lapse and other parameters of no single respondent."""
     spread = format_row(model.summary(settings.ci), "spread_of_respondents")
     notes = [phrase(ENGLISH, "spread", value=spread)]
     count = len(model._view.respondents)
@@ -194,7 +194,7 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
-    """Describe the model of choices and respondents."""
+    """Return methods sentences about choices and individual worths."""
     respondent_draws, covariate_clause = model._engine.get_respondent_draws(model), ""
     covariates = respondent_draws.covariates
     if covariates is not None:

@@ -1,4 +1,4 @@
-"""Log predictive probabilities of all choices of new respondents."""
+"""Log predictive probability of all choices of a new respondent together."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ _SEED = 1
 def estimate_log_predictive(
     worths: WorthDraws, respondent_draws: RespondentDraws, data: Any
 ) -> "pandas.Series":
-    """Estimate log probabilities of each respondent's choices, as those of a new respondent."""
+    """Return the log predictive probability of each new respondent's choices."""
     import pandas as pd
 
     count_answers_by_respondent(data)  # refuses other data
@@ -50,7 +50,7 @@ def estimate_log_predictive(
 def _estimate_log_mean(
     worths: WorthDraws, respondent_draws: RespondentDraws, data: Any, x: np.ndarray | None
 ) -> float:
-    """Estimate the log mean probability of all choices over new respondents."""
+    """Return the log mean probability of these choices over new respondents."""
     # There is one new respondent for each draw.
     rng = np.random.default_rng(_SEED)
     option_indices, counts = set_indices(data, worths.labels)[0], data.questions().counts

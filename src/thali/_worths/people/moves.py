@@ -1,4 +1,4 @@
-r"""The moves of a sweep: each person, the population given all people, and both together.
+r"""Kernels that update individual log worths, their population, and both together.
 
 The log worths of person p are :math:`u_p = M' x_p + W' f_p + d_p`. The code keeps M and W as one
 matrix `mean` (1 + q + K, n), and :math:`z_p = (x_p, f_p)`; the deviations c are :math:`u_p - M'
@@ -35,7 +35,7 @@ MAX_LOG_SIGMA = 20.0  # limit for diverging trajectories
 
 @scalar
 def mean_worth(z: Any, mean: Any, p: Any, option: Any) -> Any:
-    """Return the mean log worth of an option given z of person p."""
+    """Return the population mean of an option's log worth, given person p's z."""
     total = 0.0
     for r in range(z.shape[1]):
         total += z[p, r] * mean[r, option]
@@ -46,7 +46,7 @@ def mean_worth(z: Any, mean: Any, p: Any, option: Any) -> Any:
 def combine_with_means(
     table: Any, state: Any, mean: Any, mean_factor: Any, x_factor: Any, x: Any, combination: Any
 ) -> None:
-    """Write mean_factor M' z + x_factor x (seen,), centred for each person."""
+    """Write mean_factor M'z + x_factor x for each person's options, centred."""
     for p in range(state.z.shape[0]):
         first, stop = table.first_option[p], table.first_option[p + 1]
         level = 0.0
@@ -61,7 +61,7 @@ def combine_with_means(
 
 @part
 def evaluate_people(table: Any, state: Any, u: Any, log_likelihood: Any, slope: Any) -> None:
-    """Write log-likelihoods (N,) at log worths u (seen,), and their slopes (seen,)."""
+    """Write each person's log-likelihood and its slope at log worths u."""
     for p in range(log_likelihood.size):
         person_slice = slice(table.first_option[p], table.first_option[p + 1])
         log_likelihood[p] = compute_slope(
@@ -78,7 +78,7 @@ def view_person_matrix(table: Any, values: Any, p: Any) -> Any:
 
 @scalar
 def row_precision(table: Any, state: Any, r: Any) -> Any:
-    """Return the prior precision of a row of `mean`.
+    """Return the prior precision of row r of the population's means.
 
     Rows are worths, effects of columns, and loadings of directions.
     """
@@ -89,7 +89,7 @@ def row_precision(table: Any, state: Any, r: Any) -> Any:
 
 @scalar
 def count_deviations(table: Any) -> Any:
-    """Count free deviations: for each person, one less than the options seen."""
+    """Return the number of free deviations: options seen minus one, over people."""
     return table.option.size - table.x.shape[0]
 
 
@@ -97,7 +97,7 @@ def count_deviations(table: Any) -> Any:
 
 
 class PersonTarget(NamedTuple):
-    """The density of the log worths of a person, with f integrated out."""
+    """Conditional density of one person's log worths, with factors f integrated out."""
 
     table: Any
     p: Any
@@ -109,7 +109,7 @@ class PersonTarget(NamedTuple):
 
 @evaluate.register(PersonTarget)
 def _evaluate_person(target: Any, u: Any, slope: Any) -> Any:
-    """Return the log density of a person's log worths, and write its slope (m,)."""
+    """Return the log density of a person's log worths; write its slope, (m,)."""
     table, off = target.table, u - target.centre
     value = compute_slope(table, table.lapse, target.nu, target.p, u, slope)
     target.log_likelihood[0] = value
@@ -126,7 +126,7 @@ def _evaluate_person(target: Any, u: Any, slope: Any) -> Any:
 def write_precision(
     table: Any, state: Any, p: Any, loading: Any, root: Any, precision: Any
 ) -> None:
-    r"""Write the precision (m, m) of person p's deviations, with f integrated out.
+    r"""Write the prior precision (m, m) of person p's deviations, f integrated out.
 
     It is (C - V V^T) / sigma^2 with C = I - 11^T / m, V^T = L^-1 W of the centred loadings W, and
     L L^T = sigma^2 I + W W^T; V goes into `loading` (m, K), L into `root` (K, K).
@@ -154,7 +154,7 @@ def write_precision(
 
 @part
 def move_person(rng: np.random.Generator, table: Any, state: Any, p: Any, gain: Any) -> None:
-    """Move person p by a trajectory, then sample f given u."""
+    """Update person p's log worths by a trajectory, then factors f."""
     first, q, sigma = table.first_option[p], table.x.shape[1], math.exp(state.log_sds[SIGMA])
     m, K = table.first_option[p + 1] - first, state.z.shape[1] - q
     loading, root = np.empty((m, K)), np.empty((K, K))
@@ -181,7 +181,7 @@ def move_person(rng: np.random.Generator, table: Any, state: Any, p: Any, gain: 
 
 @scalar
 def sample_level(rng: np.random.Generator, table: Any, state: Any, p: Any) -> Any:
-    """Sample the level of person p's log worths, which are kept centred."""
+    """Sample the mean level of person p's log worths, which the answers leave open."""
     first, stop = table.first_option[p], table.first_option[p + 1]
     level = rng.standard_normal() * math.exp(state.log_sds[SIGMA]) / math.sqrt(stop - first)
     for i in range(first, stop):
@@ -191,7 +191,7 @@ def sample_level(rng: np.random.Generator, table: Any, state: Any, p: Any) -> An
 
 @part
 def sample_mean(rng: np.random.Generator, table: Any, state: Any) -> None:
-    """Sample M and W by a normal regression of each option on z."""
+    """Sample population worths and loadings (M, W) by regression on z."""
     (w, n), precision = state.mean.shape, math.exp(-2.0 * state.log_sds[SIGMA])
     matrix, along = np.zeros((n, w, w)), np.zeros((n, w))
     for p in range(state.z.shape[0]):
@@ -215,7 +215,7 @@ def sample_mean(rng: np.random.Generator, table: Any, state: Any) -> None:
 
 
 class ScaleLine(NamedTuple):
-    """The density of x, the log of a scale: power x - down e^-2x - up e^2x - bend x^2 / 2."""
+    """Conditional density of a log scale x, for slice sampling."""
 
     power: float
     down: float
@@ -225,7 +225,7 @@ class ScaleLine(NamedTuple):
 
 @log_density.register(ScaleLine)
 def _log_density_of_scale(line: Any, x: Any) -> Any:
-    """Return the log density of x = log of a scale, up to a constant."""
+    """Return the log conditional density of a log scale at x."""
     return (
         line.power * x
         - line.down * math.exp(-2.0 * x)
@@ -235,7 +235,7 @@ def _log_density_of_scale(line: Any, x: Any) -> Any:
 
 
 class DavidsonTieLine(NamedTuple):
-    """The density of log nu given the answers, with sqrt(p (1 - p)) of each."""
+    """Conditional density of the log tie parameter given the answers."""
 
     table: Any
     balance: Any  # (answers,)
@@ -243,7 +243,7 @@ class DavidsonTieLine(NamedTuple):
 
 @log_density.register(DavidsonTieLine)
 def _log_density_of_tie(line: Any, log_tie: Any) -> Any:
-    """Return the log density of log nu, up to a constant."""
+    """Return the log conditional density of the log tie parameter."""
     table, nu, total = line.table, math.exp(log_tie), -0.5 * (log_tie / TIE_SD) ** 2
     for answer in range(table.count.size):
         log_weight = log_tie if table.tied[answer] else 0.0
@@ -253,7 +253,7 @@ def _log_density_of_tie(line: Any, log_tie: Any) -> Any:
 
 @part
 def sample_tie(rng: np.random.Generator, table: Any, state: Any) -> None:
-    """Sample nu given the log worths of all people, by a slice."""
+    """Sample the tie parameter given all log worths, by slice sampling."""
     balance = np.empty(table.count.size)
     for p in range(table.x.shape[0]):
         v = compute_weights(state.u[table.first_option[p] : table.first_option[p + 1]])
@@ -269,7 +269,7 @@ def sample_tie(rng: np.random.Generator, table: Any, state: Any) -> None:
 
 @part
 def sample_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known: Any) -> None:
-    """Sample sigma, s and lambda by slices.
+    """Sample the standard deviations sigma, s and lambda by slices.
 
     Their priors are half-normal(1), log-normal and half-normal(1).
     """
@@ -291,7 +291,7 @@ def sample_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known
 
 @part
 def move_directions(rng: np.random.Generator, table: Any, state: Any) -> None:
-    """Shift directions against M, and scale them against W, leaving u unchanged."""
+    """Move factors f and means M (or W) against each other, leaving worths unchanged."""
     (N, q), n = table.x.shape, table.n_options
     f, W = state.z[:, q:], state.mean[q:]
     K = len(W)
@@ -322,7 +322,7 @@ def move_directions(rng: np.random.Generator, table: Any, state: Any) -> None:
 
 @scalar
 def log_prior(table: Any, state: Any, mean: Any, log_sigma: Any) -> Any:
-    """Return the log prior density of M, W and log sigma given s and lambda, up to a constant."""
+    """Return the log prior density of M, W and log sigma, given s and lambda."""
     log_p = log_sigma - 0.5 * math.exp(2.0 * log_sigma)
     for r in range(mean.shape[0]):
         log_p -= 0.5 * row_precision(table, state, r) * sum_squares(mean[r])
@@ -330,7 +330,7 @@ def log_prior(table: Any, state: Any, mean: Any, log_sigma: Any) -> Any:
 
 
 class CommonTarget(NamedTuple):
-    """The density of `mean` (M and W) and log sigma, given f and deviations c / sigma."""
+    """Density of M, W and log sigma, given factors and standardised deviations."""
 
     table: Any
     state: Any
@@ -341,7 +341,7 @@ class CommonTarget(NamedTuple):
 
 @evaluate.register(CommonTarget)
 def _evaluate_common(target: Any, point: Any, slope: Any) -> Any:
-    """Return the log density of `mean` (M and W) and log sigma; write its slope (size + 1,)."""
+    """Return the log density of M, W and log sigma; write its slope."""
     table, state, size, u_slope = (
         target.table,
         target.state,
@@ -368,7 +368,7 @@ def _evaluate_common(target: Any, point: Any, slope: Any) -> Any:
 
 @part
 def move_common(rng: np.random.Generator, table: Any, state: Any, gain: Any) -> None:
-    """Move M, W, log sigma and all u by a trajectory."""
+    """Update M, W, log sigma and all log worths jointly by a trajectory."""
     N, size, off = table.x.shape[0], state.mean.size, np.empty(state.u.size)
     combine_with_means(table, state, state.mean, -1.0, 1.0, state.u, off)
     off *= math.exp(-state.log_sds[SIGMA])
@@ -388,7 +388,7 @@ def move_common(rng: np.random.Generator, table: Any, state: Any, gain: Any) -> 
 
 @part
 def decompose_curvature(table: Any, state: Any, p: Any) -> None:
-    """Write axes of person p's curvature as rows, and the curvature along each.
+    """Write eigenvectors and eigenvalues of person p's curvature.
 
     The last axis is the level.
     """
@@ -401,7 +401,7 @@ def decompose_curvature(table: Any, state: Any, p: Any) -> None:
 
 @part
 def transport_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any) -> Any:
-    r"""Move all u between normal approximations; return the log Jacobian.
+    r"""Move all log worths along with new means and sigma; return the log Jacobian.
 
     Tuning averaged the curvature H and b = H u + slope at u. The approximation has the precision
     :math:`A = H + C / \sigma^2` and the mean :math:`A^{-1} (b + M'z / \sigma^2)`, and
@@ -434,7 +434,7 @@ def transport_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any) 
 def joint_log_density(
     table: Any, state: Any, mean: Any, log_sigma: Any, u: Any, log_likelihood: Any
 ) -> Any:
-    """Return the log density of M, W, log sigma and all u.
+    """Return the log density of M, W, log sigma and all log worths.
 
     It is given f, s, lambda and nu, up to a constant.
     """
@@ -450,7 +450,7 @@ def joint_log_density(
 def walk_scale(
     rng: np.random.Generator, table: Any, state: Any, with_worths: Any, gain: Any
 ) -> None:
-    """Walk in log sigma; `with_worths` 1 also scales the population's worths."""
+    """Propose a random-walk step of log sigma, moving all log worths along."""
     step = math.exp(state.log_walk[with_worths]) * rng.standard_normal()
     mean, log_sigma = state.mean.copy(), state.log_sds[SIGMA] + step
     mean[0] *= math.exp(with_worths * step)

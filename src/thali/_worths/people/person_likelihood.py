@@ -1,4 +1,4 @@
-r"""The log-likelihood of one person's answers given log worths u, with its slope and curvature.
+r"""Kernels of one person's log-likelihood given log worths, with slope and curvature.
 
 With :math:`v_i = e^{u_i}`, lapse :math:`\varepsilon` and m members of a set S:
 
@@ -24,7 +24,7 @@ MIN_LOG_WEIGHT = -600.0  # log of a worth relative to the largest one
 
 @scalar
 def compute_weights(u: Any) -> Any:
-    """Compute worths relative to the largest one, and their inverses, (2, m)."""
+    """Return worths divided by the largest, and their inverses, shape (2, m)."""
     v, top = np.empty((2, u.size)), u.max()
     for i in range(u.size):
         v[0, i] = math.exp(max(u[i] - top, MIN_LOG_WEIGHT))
@@ -34,7 +34,7 @@ def compute_weights(u: Any) -> Any:
 
 @part
 def compute_slope(table: Any, lapse: Any, nu: Any, p: Any, u: Any, slope: Any) -> Any:
-    """Return the log-likelihood of person p at u (m,); write its slope."""
+    """Return the log-likelihood of person p's answers at u, (m,); write its slope."""
     v = compute_weights(u)
     slope[:] = 0.0
     total = 0.0
@@ -53,7 +53,7 @@ def compute_slope(table: Any, lapse: Any, nu: Any, p: Any, u: Any, slope: Any) -
 
 @scalar
 def add_choice_slope(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) -> Any:
-    """Return the log probability of a choice; add its slope times its count."""
+    """Return the log probability of a choice from a set; add its slope."""
     first, stop = table.start[answer], table.start[answer + 1]
     total, best = 0.0, table.member[first]
     for k in range(first, stop):
@@ -69,7 +69,7 @@ def add_choice_slope(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) ->
 
 @scalar
 def add_best_worst_slope(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) -> Any:
-    """Return the log probability of best and worst; add its slope times its count."""
+    """Return the log probability of a best and a worst; add its slope."""
     first, stop = table.start[answer], table.start[answer + 1]
     m, best, worst = stop - first, table.member[first], table.member[first + 1]
     total, inverses = 0.0, 0.0
@@ -90,7 +90,7 @@ def add_best_worst_slope(table: Any, answer: Any, lapse: Any, v: Any, slope: Any
 
 @scalar
 def pair_probability(table: Any, answer: Any, lapse: Any, v: Any, side: Any) -> Any:
-    """Return the probability of one of two options given that one is chosen."""
+    """Return the probability of one of two options, given that there is no tie."""
     i = table.member[table.start[answer] + side]
     j = table.member[table.start[answer] + 1 - side]
     return (1.0 - lapse) * v[0, i] / (v[0, i] + v[0, j]) + 0.5 * lapse
@@ -98,7 +98,7 @@ def pair_probability(table: Any, answer: Any, lapse: Any, v: Any, side: Any) -> 
 
 @scalar
 def add_pair_slope(table: Any, answer: Any, lapse: Any, nu: Any, v: Any, slope: Any) -> Any:
-    """Return the log probability of a pair's outcome; add its slope times its count."""
+    """Return the log probability of a comparison's outcome; add its slope."""
     p = pair_probability(table, answer, lapse, v, 0)
     p_rest = pair_probability(table, answer, lapse, v, 1)
     # derivative of p by the difference of log worths

@@ -1,4 +1,4 @@
-"""The posterior of worths of respondents who differ: data, settings and the tree of draws."""
+"""Posterior of individual worths: data, settings, chains and tree of draws."""
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -41,7 +41,7 @@ _DESCRIPTIONS = {
 
 
 class PeopleProblem(WorthProblem):
-    """Data of respondents with individual worths, and the settings of a model."""
+    """Data of respondents with individual worths, and the settings of a fit."""
 
     descriptions = _DESCRIPTIONS
     record_class: ClassVar[type[Any]] = PeopleRecord
@@ -68,7 +68,7 @@ class PeopleProblem(WorthProblem):
 
     @property
     def dependence(self) -> Dependence:
-        """The treatment of repeated answers of a respondent."""
+        """How repeated answers of a respondent are treated."""
         given_answers = self.single_data.questions(self.has_ties).given
         return build_individual_dependence(
             np.bincount(
@@ -79,14 +79,14 @@ class PeopleProblem(WorthProblem):
     def build_chain(
         self, draws: int, tune: int, thin: int, rng: np.random.Generator
     ) -> PeopleChain:
-        """Build a chain with starting values."""
+        """Build a chain with random starting values."""
         settings = self.table, self.spread, self.n_directions, draws, tune, thin
         return PeopleChain(*settings, rng)
 
     def build_tree_from_records(
         self, records: list[PeopleRecord], attributes: dict[str, Any]
     ) -> "xarray.DataTree":
-        """Build a tree of the draws of several chains."""
+        """Build the posterior tree from the records of all chains."""
         mean, loadings, log_sds, log_tie, log_likelihood, worths = map(
             np.stack, zip(*records, strict=True)
         )
@@ -124,7 +124,7 @@ class PeopleProblem(WorthProblem):
 
 
 def refuse_data(data: Any, rule: str, people: Any) -> None:
-    """Refuse data to which individual worths cannot be fitted.
+    """Raise an error for data to which individual worths cannot be fitted.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def refuse_data(data: Any, rule: str, people: Any) -> None:
 
 
 def refuse_answers(data: Any, rule: str, people: Any, instead: Any = ADJUSTED) -> None:
-    """Refuse answers without a likelihood of a person; see `refuse_data`.
+    """Raise an error for answers that have no likelihood for one person.
 
     `instead` is the setting of `people` that the message suggests.
     """

@@ -1,4 +1,4 @@
-"""Draws of the worths of respondents, and of new respondents from the same population."""
+"""Posterior draws of respondents' worths, and of new respondents from the population."""
 
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ _SEED = 1
 
 
 class RespondentDraws(NamedTuple):
-    """Draws of the worths of all respondents, and of the variation of new respondents."""
+    """Draws of all respondents' worths, and of the population they come from."""
 
     respondents: tuple[str, ...]
     worths: np.ndarray  # (draws, respondents, options)
@@ -31,20 +31,20 @@ class RespondentDraws(NamedTuple):
 
     @property
     def effects(self) -> np.ndarray:
-        """Effects of a unit of each covariate, (draws, covariates, options)."""
+        """Effects of one unit of each covariate, (n_draws, n_covariates, n_options)."""
         if self.covariates is None:
             return np.zeros((self.n_draws, 0, self.mean.shape[2]))
         return self.mean[:, 1:] / self.covariates.sd[:, None]
 
     def take(self, draws: Any) -> "RespondentDraws":
-        """Select draws."""
+        """Return the selected draws."""
         parts = self.worths[draws], self.mean[draws], self.loadings[draws], self.residual[draws]
         return RespondentDraws(self.respondents, *parts, self.covariates)
 
     def draw_new_means(
         self, rng: np.random.Generator, count: int, x: np.ndarray | None
     ) -> np.ndarray:
-        """Draw mean log worths of new respondents, (draws, count, options).
+        """Draw mean log worths of new respondents, (n_draws, count, n_options).
 
         `x` (covariates,) are their covariates; None: those of the respondents of the fit, in turn.
         """
@@ -57,7 +57,7 @@ class RespondentDraws(NamedTuple):
         return rows[turns] @ self.mean
 
     def scale_deviations(self, normal: np.ndarray) -> np.ndarray:
-        """Scale normal numbers (draws, count, directions + options) to deviations of worths.
+        """Return deviations of worths from standard normals (draws, count, ...).
 
         The deviations are (draws, count, options).
         """
@@ -65,7 +65,7 @@ class RespondentDraws(NamedTuple):
         return normal[..., :K] @ self.loadings + self.residual[:, None, None] * normal[..., K:]
 
     def draw_new(self, count: int, x: np.ndarray | None = None) -> np.ndarray:
-        """Draw log worths of new respondents, (draws, count, options)."""
+        """Draw log worths of new respondents, (n_draws, count, n_options)."""
         rng = np.random.default_rng(_SEED)
         mean = self.draw_new_means(rng, count, x)
         normal = rng.standard_normal((self.n_draws, count, self.loadings.shape[1] + mean.shape[2]))
@@ -73,7 +73,7 @@ class RespondentDraws(NamedTuple):
 
 
 def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
-    """Read the draws of respondents from a posterior."""
+    """Read the draws of all respondents' worths from a posterior."""
     draws = posterior.draws
     mean = flatten_chains(draws["log_worth"].values)[:, None]
     covariates = stored_covariates(posterior.fixed)
@@ -92,7 +92,7 @@ def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
 def draw_new_respondents(
     worths: WorthDraws, respondent_draws: RespondentDraws, x: np.ndarray | None = None
 ) -> WorthDraws:
-    """Draw log worths of new respondents, over whom predictions are averaged.
+    """Return log worths of new respondents as draws, for predictions.
 
     Each draw has several new respondents, in turn.
     """

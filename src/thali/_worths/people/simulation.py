@@ -1,4 +1,4 @@
-"""Simulation of answers of respondents who differ, from the prior and from draws of a fit."""
+"""Simulated answers of respondents with individual worths, from the prior or a fit."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from .sweep import PeopleRecord
 
 
 class SimulatedAnswers(NamedTuple):
-    """Answers of all respondents at several draws."""
+    """Simulated answer counts of all respondents at several draws."""
 
     counts: np.ndarray  # (draws, answers to the questions of the data)
     log_likelihood: np.ndarray  # (draws,) of the answers of each respondent, with coefficients
@@ -31,7 +31,7 @@ def simulate_answers(
     respondent_draws: RespondentDraws,
     rng: np.random.Generator,
 ) -> SimulatedAnswers:
-    """Simulate the respondents' answers to the questions of the data at every draw."""
+    """Simulate respondents' answers to the data's questions at every draw."""
     from scipy.sparse import csr_array
 
     data, has_ties = problem.single_data, problem.has_ties
@@ -58,7 +58,7 @@ def simulate_answers(
 
 
 def observe_counts(problem: PeopleProblem, counts: np.ndarray) -> dict[str, np.ndarray]:
-    """Return counts of answers (draws, answers) as variables of `observed_data`."""
+    """Return answer counts (draws, answers) as variables of `observed_data`."""
     data_sets = [problem.single_data.with_answers(draw_counts) for draw_counts in counts]
     return observe_each(problem, data_sets)
 
@@ -66,7 +66,7 @@ def observe_counts(problem: PeopleProblem, counts: np.ndarray) -> dict[str, np.n
 def sample_people_record(
     problem: PeopleProblem, rngs: Sequence[np.random.Generator]
 ) -> PeopleRecord:
-    """Sample parameters and all respondents' worths from the prior, once per generator."""
+    """Sample population and respondents' worths from the prior, once per generator."""
     (N, q), n, K = problem.table.x.shape, problem.data.n_options, problem.n_directions
     rows = []
     for rng in rngs:

@@ -1,4 +1,4 @@
-r"""One sweep of the sampler of worths of people who differ.
+r"""Kernels of one sweep of individual worths: state, adaptation and record.
 
 .. math::
     u_p = M' x_p + W' f_p + d_p, \qquad d_{pi} \sim N(0, \sigma^2), \quad f_{pk} \sim N(0, 1), \quad
@@ -57,7 +57,7 @@ N_CURVATURES = 8  # curvatures that are averaged in tuning
 
 
 class PeopleState(NamedTuple):
-    """The state of a chain."""
+    """State of a chain: individual log worths, population and step sizes."""
 
     z: np.ndarray  # (N, 1 + q + K): columns x, directions f
     mean: np.ndarray  # (1 + q + K, n): worths, effects, loadings
@@ -77,7 +77,7 @@ class PeopleState(NamedTuple):
 
 
 class PeopleRecord(NamedTuple):
-    """The draws so far, one row per draw."""
+    """Recorded draws of a chain of individual worths, one row per draw."""
 
     mean: np.ndarray  # (draws, 1 + q, n) worths, effects
     loadings: np.ndarray  # (draws, K, n)
@@ -132,7 +132,7 @@ def run_sweeps(
 
 @scalar
 def compute_restarted_adaptation_gain(sweep: Any, tune: Any) -> Any:
-    """Return the step-adaptation gain; it restarts halfway through tuning and ends at 0."""
+    """Return the gain of step-size adaptation, restarted halfway through tuning."""
     if sweep > tune:
         return 0.0
     if sweep > tune // 2:
@@ -142,7 +142,7 @@ def compute_restarted_adaptation_gain(sweep: Any, tune: Any) -> Any:
 
 @part
 def learn_curvature(table: Any, state: Any, weight: Any) -> None:
-    """Update each person's mean curvature by the one at u, with this weight."""
+    """Update each person's running mean curvature by that at the current worths."""
     # Without a lapse a curvature is never below 0; a lapse scales it.
     for p in range(table.x.shape[0]):
         person_slice = slice(table.first_option[p], table.first_option[p + 1])
@@ -170,7 +170,7 @@ def learn_curvature(table: Any, state: Any, weight: Any) -> None:
 
 @scalar
 def add_person_metric(table: Any, state: Any, p: Any, off: Any) -> None:
-    """Add the curvature of person p's likelihood in M, W and log sigma."""
+    """Add the curvature of person p's likelihood by M, W and log sigma."""
     (w, n), first = state.mean.shape, table.first_option[p]
     curvature = view_person_matrix(table, state.curvature, p)
     for i in range(curvature.shape[0]):
@@ -189,7 +189,7 @@ def add_person_metric(table: Any, state: Any, p: Any, off: Any) -> None:
 
 @part
 def record_draw(rng: np.random.Generator, table: Any, state: Any, record: Any, row: Any) -> None:
-    """Record the state; sample unseen log worths of people from the population."""
+    """Record the state; sample worths of options that a person has not seen."""
     q, n, sigma = table.x.shape[1], table.n_options, math.exp(state.log_sds[SIGMA])
     record.mean[row] = state.mean[:q]
     record.loadings[row] = state.mean[q:]

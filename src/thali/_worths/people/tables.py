@@ -1,4 +1,4 @@
-"""Tables about respondents: scores, segments, reach, and effects of their covariates."""
+"""Tables about respondents: scores, segments, reach and covariate effects."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ def tabulate_respondent_scores(
 def pivot_scores(
     scores: "pandas.DataFrame", fit: np.ndarray, labels: list[str]
 ) -> "pandas.DataFrame":
-    """Reshape scores to one row per respondent: fit, and each option's mean score."""
+    """Return scores with one row per respondent: fit, and each option's mean score."""
     from thali._tables import Table
 
     respondents = list(dict.fromkeys(scores.index.get_level_values(0)))
@@ -49,7 +49,7 @@ def pivot_scores(
 
 
 def measure_preferences(respondent_draws: RespondentDraws, labels: list[str]) -> Preferences:
-    r"""Measure how often each respondent prefers each option to another one.
+    r"""Return the probability that each respondent prefers an option to a random other.
 
     .. math:: v_{ni} = \frac{1}{I - 1} \sum_{j \neq i} \frac{1}{1 + e^{u_{nj} - u_{ni}}}
     """
@@ -69,7 +69,7 @@ def measure_preferences(respondent_draws: RespondentDraws, labels: list[str]) ->
 def find_reached_options(
     respondent_draws: RespondentDraws, labels: list[str], none: Any
 ) -> tuple[np.ndarray, list[str]]:
-    """Return which options reach which respondents (draws, respondents, options), with labels.
+    """Return a mask of options that reach each respondent, by draw, and labels.
 
     An option reaches a respondent if its worth is above the mean of all options, or above that
     of the option `none`.
@@ -98,7 +98,7 @@ def tabulate_group_scores(
     random_seed: Any,
     ci: float,
 ) -> "pandas.DataFrame":
-    """Return a table of mean scores over all respondents or over each group of `by`.
+    """Return a table of mean scores over all respondents, or by group of `by`.
 
     In every draw respondents have the weights of a Bayesian bootstrap.
     """
@@ -129,7 +129,7 @@ def tabulate_group_scores(
 
 
 def assign_groups(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]:
-    """Return the names of groups, and the group of each respondent."""
+    """Return group names, and each respondent's group index."""
     import pandas as pd
 
     if by is None:

@@ -1,1 +1,1 @@
-"""How product classes are sampled: chains that anneal first, and sequential Monte Carlo."""
+"""Samplers of product classes: annealed Markov chains, and sequential Monte Carlo."""

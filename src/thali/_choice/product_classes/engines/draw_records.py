@@ -1,4 +1,4 @@
-"""The result of an engine, states and draws as arrays, and checks of stored states."""
+"""States and draws of product classes as arrays to store, and checks of stored states."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -44,7 +44,7 @@ from ..state import (
 
 @dataclass
 class EngineResult:
-    """Draws, evidence, and messages of a run."""
+    """Result of a sampler: draws, log evidence and messages."""
 
     particles: Particles
     log_evidence: float = math.nan
@@ -63,13 +63,14 @@ OWNED_FIELDS = ("owned_class", "owned_sign", "owned_log_theta")
 
 
 class DrawRecorder:
-    """Conversion of states to draws; the bits of all levels are located once."""
+    """Converter of sampler states to recorded draws."""
 
     problem: "ClassProblem"
     offset: np.ndarray
     inactive_bits: np.ndarray
 
     def __init__(self, problem: "ClassProblem") -> None:
+        """Locate the bits of all levels once for the data of a fit."""
         self.problem = problem
         levels, first_bits = problem.n_levels, problem.first_bit[:-1]
         self.offset = part_bounds(levels)
@@ -85,7 +86,7 @@ class DrawRecorder:
     def record(
         self, state: ClassState, group: int, log_likelihood: float, lapse: float
     ) -> Particles:
-        """Return the current state as one draw."""
+        """Return the sampler's state as one recorded draw."""
         n_people, n_classes = self.problem.n_people, int(state.whole[CLASSES])
         slots = state.features.slots[: state.whole[TOP]]
         used_slots = np.flatnonzero(slots[:, PERSON] >= 0)
@@ -116,7 +117,7 @@ class DrawRecorder:
 
 
 def _read_bits(rows: np.ndarray, bits: np.ndarray) -> np.ndarray:
-    """Return whether each bit is set, shape (rows, places), contiguous as after reading a file."""
+    """Return a bool array of these bits of each row, shape (rows, bits)."""
     return np.ascontiguousarray((rows[:, bits >> 6] >> (bits & 63)) & 1 != 0)
 
 
@@ -129,7 +130,7 @@ def concatenate_chains(chains: list[list[Particles]]) -> Particles:
 
 
 def slice_draws(draws: Particles, start: int, stop: int) -> Particles:
-    """Return draws `start` to `stop` - 1."""
+    """Return draws number `start` to `stop` - 1."""
     people = draws.n_respondents
     classes = draws.first_class[start : stop + 1]
     owned = draws.first_owned[start * people : stop * people + 1]
@@ -156,7 +157,7 @@ _COUNT_OF_FIELD = {"bits": CLASSES, "classes": CLASSES} | {
 
 
 def pack_states(states: Sequence[ClassState]) -> dict[str, np.ndarray]:
-    """Return the used parts of all states, concatenated, by name."""
+    """Return all sampler states as concatenated arrays, by name."""
     ends = {
         count_index: np.cumsum([0, *(int(s.whole[count_index]) for s in states)])
         for count_index in (CLASSES, TOP)
@@ -176,7 +177,7 @@ def pack_states(states: Sequence[ClassState]) -> dict[str, np.ndarray]:
 
 
 def unpack_states(arrays: Mapping[str, np.ndarray], empty: ClassState) -> list[ClassState]:
-    """Return the states that `pack_states` packed, at least as large as `empty`."""
+    """Return the sampler states that `pack_states` packed."""
     all_ends = {CLASSES: arrays["state_end_classes"], TOP: arrays["state_end_slots"]}
     states = []
     for i in range(len(all_ends[TOP]) - 1):
@@ -196,14 +197,14 @@ def unpack_states(arrays: Mapping[str, np.ndarray], empty: ClassState) -> list[C
 
 
 def _get_state_array(state: ClassState, name: str) -> np.ndarray:
-    """Return a field of the state or of its features."""
+    """Return the named array of a state or of its features."""
     if name in ClassState._fields:
         return getattr(state, name)
     return getattr(state.features, name)
 
 
 def build_draw_rows(draws: Particles, sweeps: Sequence[int]) -> dict[str, np.ndarray]:
-    """Return draws of one chain as rows, with the sweep of each.
+    """Return draws of one chain as stored rows, with the sweep of each.
 
     Rows of two calls can be concatenated.
     """
@@ -213,7 +214,7 @@ def build_draw_rows(draws: Particles, sweeps: Sequence[int]) -> dict[str, np.nda
 
 
 def split_draw_rows(rows: Mapping[str, np.ndarray], like: Particles) -> list[tuple[int, Particles]]:
-    """Return the sweep and the draw of each row; other fields equal `like`."""
+    """Return (sweep, draw) of each stored row; other fields come from `like`."""
     fields = {name: rows[name] for name in (*DRAW_FIELDS, *CLASS_FIELDS, *OWNED_FIELDS)}
     ends = {name: part_bounds(rows[name]) for name in ("first_class", "first_owned")}
     draws = like._replace(**fields, **ends)
@@ -224,7 +225,7 @@ def split_draw_rows(rows: Mapping[str, np.ndarray], like: Particles) -> list[tup
 
 
 def refuse_damaged_states(flaws: Iterable[str]) -> None:
-    """Raise DataError if any flaw of a stored state is not ""."""
+    """Raise DataError if any of these descriptions of flaws is not ""."""
     for flaw in flaws:
         if flaw:
             raise DataError(
@@ -234,7 +235,7 @@ def refuse_damaged_states(flaws: Iterable[str]) -> None:
 
 
 def describe_state_flaw(state: ClassState, problem: ClassProblem) -> str:
-    """Return why the state was not saved between two sweeps, or ""."""
+    """Return why a stored state is inconsistent, or "" if it is not."""
     integers, n_people = state.whole, problem.n_people
     n_classes, top, n_present = int(integers[CLASSES]), int(integers[TOP]), int(integers[PRESENT])
     if integers[VISITED] or integers[PENDING] != -1:
@@ -288,7 +289,7 @@ def describe_state_flaw(state: ClassState, problem: ClassProblem) -> str:
 def _collect_list(
     rows: list[list[int]], first: int, following: int, previous: int | None
 ) -> list[int]:
-    """Return the slots of a linked list."""
+    """Return the slots of a linked list, or raise if its links disagree."""
     # Raises IndexError or ValueError if the list is broken or circular.
     list_slots, slot, previous_slot = [], first, -1
     while slot >= 0:

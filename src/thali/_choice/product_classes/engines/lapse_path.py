@@ -1,4 +1,4 @@
-"""The path from prior to posterior: step sizes, and the evidence along it.
+"""Tempering path of sequential Monte Carlo: lapse rates from 1 down, steps and evidence.
 
 The lapse 1 / (1 + u) falls from 1 to the lapse of the model. At u = 0 every task has the likelihood
 1 / J.
@@ -21,14 +21,14 @@ LAST_LAPSE = 1.0 / (1.0 + MAX_ODDS)
 
 
 def lapse_odds(lapse: float) -> float:
-    """Return u, the odds against a lapse; infinite for 0."""
+    """Return (1 - lapse) / lapse, the odds against a random choice."""
     if lapse == 0.0:
         return math.inf
     return 1.0 / lapse - 1.0
 
 
 class LapsePath:
-    """Likelihoods along the path, from hits of shape (particles, tasks)."""
+    """Likelihoods of particles at every lapse rate, from likelihoods without lapses."""
 
     lapse: float
     sizes: np.ndarray  # alternatives of each task
@@ -38,13 +38,13 @@ class LapsePath:
         self.lapse, self.sizes, self.hits = lapse, sizes, hits
 
     def log_likelihood(self, u: float) -> np.ndarray:
-        """Return the log-likelihood of every particle at u, shape (particles,)."""
+        """Return each particle's log-likelihood at odds u against lapses, (particles,)."""
         delta = 1.0 / (1.0 + u)
         with np.errstate(divide="ignore"):
             return np.log((1.0 - delta) * self.hits + delta / self.sizes).sum(axis=1)
 
     def write_target(self, target: PosteriorTarget, tasks: slice, u: float) -> None:
-        """Write the lapse at u to these tasks of the target."""
+        """Set the lapse rate of these tasks to odds u in the target."""
         lapse = 1.0 / (1.0 + u)
         if u == lapse_odds(self.lapse):
             lapse = self.lapse
@@ -52,7 +52,7 @@ class LapsePath:
 
 
 def relative_sample_size(log_weights: np.ndarray) -> float:
-    """Return the relative effective sample size (Σ w)² / (n Σ w²)."""
+    """Return the effective share of the particles, (sum w)² / (n sum w²)."""
     top = log_weights.max()
     if top == -math.inf:
         return 0.0
@@ -63,7 +63,7 @@ def relative_sample_size(log_weights: np.ndarray) -> float:
 def find_next_point(
     log_weights: Callable[[float], np.ndarray], u: float, end: float, groups: int
 ) -> float:
-    """Return u after a step: the relative sample size falls to TAU.
+    """Return the next odds u, at which a fixed share of particles stays effective.
 
     The end of the path is returned if it is reached before.
     """
@@ -95,7 +95,7 @@ def find_next_point(
 
 
 def log_mean_exp(exponents: np.ndarray) -> np.ndarray:
-    """Return the logarithm of the mean of exponentials over the last axis."""
+    """Return the log of the mean of exponentials over the last axis."""
     top = exponents.max(axis=-1)
     safe = np.where(np.isfinite(top), top, 0.0)
     with np.errstate(divide="ignore"):
@@ -109,7 +109,7 @@ USABLE = 1.0  # standard deviation between groups up to which the evidence is us
 
 
 def pool_evidence(log_evidence: np.ndarray) -> tuple[float, float, float]:
-    """Return the pooled log evidence, its standard error, and the group sd.
+    """Return pooled log evidence, its standard error, and sd between groups.
 
     The pooled evidence is ln of the mean of the groups' estimates; the sd is that of their
     logarithms.
@@ -125,7 +125,7 @@ def pool_evidence(log_evidence: np.ndarray) -> tuple[float, float, float]:
 
 
 def format_evidence_messages(log_evidence: np.ndarray, steps: int, particles: int) -> list[str]:
-    """Return sentences on the evidence, its error, and advice."""
+    """Return sentences on the log evidence, its error, and advice."""
     pooled, se, sd = pool_evidence(log_evidence)
     min_sd = math.sqrt(max(steps, 1) * (1.0 / TAU - 1.0) / particles)
     ratio = sd / min_sd
@@ -147,7 +147,7 @@ def format_evidence_messages(log_evidence: np.ndarray, steps: int, particles: in
 
 
 def format_lapse_messages(respondents: Sequence[int]) -> list[str]:
-    """Return a sentence naming respondents with choices that nothing satisfies."""
+    """Return a sentence naming respondents whose choices no classes explain."""
     if not len(respondents):
         return []
     noun = "respondents"

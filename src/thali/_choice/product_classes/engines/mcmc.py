@@ -1,4 +1,4 @@
-"""Chains that anneal from the prior to the posterior, and then draw from it."""
+"""Markov chains of product classes, annealed from prior to posterior during tuning."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -48,13 +48,13 @@ START_ODDS = 0.02  # against a lapse in the first sweep
 
 
 def list_kept_draws(draws: int) -> np.ndarray:
-    """Return the numbers of kept draws of a chain, counted from 1."""
+    """Return which draws of a chain are kept, counted from 1."""
     step = choose_spacing(draws)
     return np.arange(step, draws + 1, step)
 
 
 class ClassChain(Chain):
-    """Chain with its own random stream, annealed in the first half of tuning.
+    """One Markov chain of product classes, annealed in the first half of tuning.
 
     The lapse falls from near 1 to its value.
     """
@@ -75,6 +75,7 @@ class ClassChain(Chain):
     def __init__(
         self, problem: ClassProblem, lapse: float, rng: np.random.Generator, run: "Run", draws: int
     ) -> None:
+        """Draw the starting state from the prior and set up the record."""
         assert run.thin is not None
         self.problem, self.lapse, self.rng, self.keeper = problem, lapse, rng, DrawRecorder(problem)
         self.thin, self.tune = run.thin, run.tune * run.thin
@@ -107,7 +108,7 @@ class ClassChain(Chain):
         return max(0, self.sweeps - self.tune) // self.thin
 
     def run_until(self, until: int) -> None:
-        """Run sweeps until number `until`, and record draws."""
+        """Run the chain until it has done `until` sweeps, recording draws."""
         self._sweep(0)  # compiles or loads the kernels
         while (sweeps := self.sweeps) < until:
             is_hot = sweeps < len(self.lapses)
@@ -125,13 +126,13 @@ class ClassChain(Chain):
                     self._record()
 
     def _sweep(self, sweeps: int) -> None:
-        """Run sweeps under the current target."""
+        """Run `sweeps` sweeps at the current lapse rates."""
         self.state, self.work = sweep_state(
             self.rng, self.problem, self.target, self.state, self.work, sweeps
         )
 
     def _record(self) -> None:
-        """Record the current draw, and thin earlier draws as the chain grows."""
+        """Record the current state; keep fewer earlier draws as the chain grows."""
         number, step = self.recorded, choose_spacing(self.recorded)
         self._keep_every(step)
         if number % step == 0:
@@ -147,18 +148,18 @@ class ClassChain(Chain):
         return self.keeper.record(self.state, 0, fit, self.lapse)
 
     def remove_needless_lapses(self) -> None:
-        """Set the lapse of respondents without impossible choices to 0, if the model's is 0."""
+        """Set lapse rates to 0 for respondents whose choices are all possible."""
         if self.lapse == 0.0 and self.target.delta.any():
             write_hits(self.problem, self.state, self.work, self.hits)
             impossible = np.bincount(self._person, self.hits == 0.0, self.problem.n_people) > 0
             self.target.delta[~impossible[self._person]] = 0.0
 
     def respondents_with_lapse(self) -> np.ndarray:
-        """Return indices of respondents who still lapse in a model without lapse."""
+        """Return respondents who still need lapses in a model without them."""
         return np.unique(self._person[self.target.delta > self.lapse])
 
     def pack_state(self) -> Arrays:
-        """Return the arrays needed to resume the chain."""
+        """Return the arrays from which the chain can resume."""
         return {
             "stream": pack_generators([self.rng]),
             "delta": self.target.delta.copy(),
@@ -166,7 +167,7 @@ class ClassChain(Chain):
         }
 
     def restore(self, arrays: Arrays) -> None:
-        """Restore the state that `pack_state` returned."""
+        """Restore the chain from the arrays of `pack_state`."""
         self.state = unpack_states(arrays, build_empty_state(self.problem))[0]
         self.work = build_workspace(self.problem, self.state)
         self.rng = unpack_generators(arrays["stream"])[0]
@@ -182,7 +183,7 @@ class ClassChain(Chain):
         )
 
     def adopt(self, draws: Arrays) -> None:
-        """Replace the kept draws by stored draws."""
+        """Replace the chain's kept draws by stored ones."""
         self.kept_draws = []
         if draws:
             self.kept_draws = split_draw_rows(draws, self._no_draws)
@@ -192,7 +193,7 @@ class ClassChain(Chain):
 def build_chains(
     problem: ClassProblem, lapse: float, run: "Run", draws: int, random_seed: np.random.SeedSequence
 ) -> list[ClassChain]:
-    """Build chains at starts from the prior, with a = 2, sigma = 0.6."""
+    """Build chains that start from prior draws, with a = 2 and sigma = 0.6."""
     return [
         ClassChain(problem, lapse, rng, run, draws)
         for rng in spawn_generators(random_seed, run.chains)
@@ -200,7 +201,7 @@ def build_chains(
 
 
 def format_chain_status(chains: Sequence[ClassChain]) -> str:
-    """Return the lapse and the acceptance rate of the chains as text."""
+    """Return lapse rate and acceptance rate of the chains as text."""
     chain = min(chains, key=lambda c: c.sweeps)
     tried, accepted = np.sum([c.state.counts for c in chains], axis=(0, 1))
     return (
@@ -209,7 +210,7 @@ def format_chain_status(chains: Sequence[ClassChain]) -> str:
 
 
 def compute_mean_classes(chains: Sequence[ClassChain]) -> float:
-    """Return the mean number of classes of the kept draws.
+    """Return the mean number of classes over the kept draws.
 
     Without draws, USUAL_CLASSES.
     """
@@ -220,7 +221,7 @@ def compute_mean_classes(chains: Sequence[ClassChain]) -> float:
 
 
 def read_chain_draws(tree: "xarray.DataTree") -> list[Arrays]:
-    """Return the draws of each chain in a posterior, as `adopt` reads them."""
+    """Return the draws of each chain stored in a posterior tree."""
     draws = read_particles(tree["particles"].to_dataset())
     numbers = list_kept_draws(int(tree.attrs["draws"])).tolist()
     ends = np.flatnonzero(np.diff(draws.group, prepend=-1, append=-1)).tolist()
@@ -228,7 +229,7 @@ def read_chain_draws(tree: "xarray.DataTree") -> list[Arrays]:
 
 
 def build_engine_result(chains: Sequence[ClassChain]) -> EngineResult:
-    """Build the result of chains, complete or interrupted."""
+    """Return draws and messages of finished or interrupted chains."""
     chain_indices, length = choose_recorded_chains(chains)
     recorded = [chains[index] for index in chain_indices]
     step = max(choose_spacing(chain.recorded) for chain in recorded)

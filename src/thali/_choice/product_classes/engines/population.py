@@ -1,4 +1,4 @@
-"""Groups of particles, moved in threads, weighted, and resampled."""
+"""Groups of particles for sequential Monte Carlo, moved in threads and resampled."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ CHUNK = 8  # particles that a thread takes at a time
 
 
 class ParticlePopulation:
-    """All particles, group after group; resampling leaves random streams in place."""
+    """All particles in groups, each with its own state and random stream."""
 
     cores: int | None
     groups: int
@@ -38,11 +38,11 @@ class ParticlePopulation:
 
     @property
     def size(self) -> int:
-        """Number of particles of all groups."""
+        """Number of particles in all groups."""
         return len(self.states)
 
     def apply(self, action: Callable[[int, ClassWorkspace], None], progress: Any = None) -> None:
-        """Apply an action to every particle, in threads.
+        """Call `action` for every particle, in threads.
 
         A started action is finished, even after Ctrl-C.
         """
@@ -52,9 +52,10 @@ class ParticlePopulation:
         )
 
     def sweep(self, target: PosteriorTarget, sweeps: int, progress: Any = None) -> None:
-        """Run sweeps of every particle."""
+        """Run `sweeps` sweeps of every particle."""
 
         def move(i: int, work: ClassWorkspace) -> None:
+            """Run the sweeps of particle i."""
             self.states[i], _ = sweep_state(
                 self.rngs[i], self.problem, target, self.states[i], work, sweeps
             )
@@ -62,13 +63,13 @@ class ParticlePopulation:
         self.apply(move, progress)
 
     def compute_hits(self) -> np.ndarray:
-        """Return likelihoods without lapse, shape (particles, tasks)."""
+        """Return each task's likelihood without lapses, shape (particles, tasks)."""
         hits = np.empty((self.size, self.problem.n_tasks))
         self.apply(lambda i, work: write_hits(self.problem, self.states[i], work, hits[i]))
         return hits
 
     def resample(self, weights: np.ndarray, uniforms: np.ndarray) -> None:
-        """Resample particles systematically within groups.
+        """Resample particles systematically within each group.
 
         Survivors keep their positions, and their copies replace the other particles.
         """
@@ -85,7 +86,7 @@ class ParticlePopulation:
 
 
 def draw_systematic_indices(weights: np.ndarray, uniform: float) -> np.ndarray:
-    """Draw indices at points (U + r) / P of the cumulated weights."""
+    """Draw particle indices by systematic resampling from one uniform number."""
     n_particles = len(weights)
     ends = np.cumsum(weights)
     points = (uniform + np.arange(n_particles)) / n_particles * ends[-1]
@@ -93,7 +94,7 @@ def draw_systematic_indices(weights: np.ndarray, uniform: float) -> np.ndarray:
 
 
 class _Chunk(SlicedWork):
-    """Particles that one thread moves one after the other."""
+    """Particles that one thread handles one after the other."""
 
     def __init__(
         self,
@@ -110,7 +111,7 @@ class _Chunk(SlicedWork):
         return self.sweeps >= self.total
 
     def run_until(self, until: int) -> None:
-        """Apply the action to particles up to number `until`."""
+        """Handle particles up to number `until`."""
         for i in self.chunk[self.sweeps : until]:
             self.action(i, build_workspace(self.population.problem, self.population.states[i]))
             self.sweeps += 1

@@ -1,4 +1,4 @@
-"""Adaptive sequential Monte Carlo: groups of particles from the prior to the posterior.
+"""Adaptive sequential Monte Carlo for product classes, from the prior to the posterior.
 
 Every step weights the particles by the change of the likelihood, resamples within groups, and moves
 each particle by sweeps. The product of the mean weights of a group is its estimate of the evidence;
@@ -48,7 +48,7 @@ MAX_RETRIES = 40  # failed steps after which respondents take the last step one 
 
 
 class TemperedParticles:
-    """Particles between the prior and the posterior."""
+    """Groups of particles on their way from the prior to the posterior."""
 
     problem: ClassProblem
     lapse: float
@@ -69,6 +69,7 @@ class TemperedParticles:
     def __init__(
         self, problem: ClassProblem, lapse: float, run: "Run", sweeps: int, random_seed: Any
     ) -> None:
+        """Set up all groups of particles at the start of the tempering path."""
         assert run.draws is not None
         self.problem, self.lapse, self.sweeps = problem, lapse, sweeps
         self.groups, self.particles = run.chains, run.draws
@@ -83,17 +84,17 @@ class TemperedParticles:
 
     @property
     def lapse_now(self) -> float:
-        """Largest lapse of the current target."""
+        """Largest lapse rate of the current tempered posterior."""
         return float(self.target.delta.max())
 
     def estimate_progress(self) -> float:
-        """Return the approximate share of steps done."""
+        """Return the approximate share of tempering steps done."""
         if self.is_done:
             return 1.0
         return min(0.97, len(self.rows) / estimate_steps(self.sizes))
 
     def format_status(self) -> str:
-        """Return lapse, step and log evidence as text."""
+        """Return lapse rate, step and log evidence as text."""
         words = [f"lapse {self.lapse_now:.2g}", f"step {len(self.rows)}"]
         if self.rows:
             log_evidence = self.rows[-1]["log_evidence"]
@@ -103,7 +104,7 @@ class TemperedParticles:
         return ", ".join(words)
 
     def take_step(self, watch: Any) -> None:
-        """Weight, resample and move all particles; only move them if a group died."""
+        """Do one tempering step: weight, resample and move all particles."""
         is_weighted = self.temper()
         self.population.sweep(self.target, self.sweeps, watch)
         with DelayedInterrupt():
@@ -111,11 +112,12 @@ class TemperedParticles:
                 self._record_step()
 
     def temper(self) -> bool:
-        """Weight and resample; return False if a group has no particle left."""
+        """Lower the lapse rate and resample; return False if a group has died out."""
         path = LapsePath(self.lapse, self.sizes, self.population.compute_hits())
         now = path.log_likelihood(self.u)
 
         def weights(u: float) -> np.ndarray:
+            """Return the particles' log weights for a step to odds u."""
             change = path.log_likelihood(u) - now
             return np.where(np.isnan(change), -math.inf, change)
 
@@ -135,7 +137,7 @@ class TemperedParticles:
         return True
 
     def _resample(self, log_weights: np.ndarray) -> None:
-        """Add the mean weights to the evidence and resample the particles."""
+        """Resample by these log weights; add their means to the log evidence."""
         self.log_z += log_mean_exp(log_weights)
         uniforms = self.rng.random(self.groups)
         if np.ptp(log_weights) > 0.0:
@@ -144,7 +146,7 @@ class TemperedParticles:
             )
 
     def _satisfy_one_by_one(self, hits: np.ndarray) -> None:
-        """Take the last step separately for each respondent."""
+        """Remove lapses in the last step, respondent by respondent."""
         # Respondents whose choices no particle of some group satisfies keep the lapse.
         for n in range(self.problem.n_people):
             tasks = slice(*self.problem.tasks.first_task[n : n + 2].tolist())
@@ -161,18 +163,19 @@ class TemperedParticles:
         self.u, self.retries = self.end, 0
 
     def _record_step(self) -> None:
-        """Record log evidence and lapse after a temperature step; note whether it was the last."""
+        """Record log evidence and lapse rate of the step; note if it is the last."""
         self.rows.append({"log_evidence": self.log_z.copy(), "lapse": self.lapse_now})
         self.is_done = self.u == self.end
 
     def build_result(self, interrupted: bool) -> EngineResult:
-        """Build the result from the current particles and the recorded steps."""
+        """Return draws, evidence and messages of the current particles."""
         lapse = self.lapse_now
         if self.is_done:
             lapse = self.lapse
         log_likelihoods = np.empty(self.population.size)
 
         def evaluate(i: int, work: ClassWorkspace) -> None:
+            """Record the state of particle i as a draw."""
             log_likelihoods[i] = log_likelihood(
                 self.problem, self.target, self.population.states[i], work
             )
@@ -205,7 +208,7 @@ class TemperedParticles:
         )
 
     def pack_state(self) -> dict[str, np.ndarray]:
-        """Return the arrays needed to resume the run between two steps."""
+        """Return the arrays from which the run can resume."""
         return {
             **pack_states(self.population.states),
             "streams": pack_generators([self.rng, *self.population.rngs]),
@@ -218,7 +221,7 @@ class TemperedParticles:
         }
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Restore the state that `pack_state` returned."""
+        """Restore the run from the arrays of `pack_state`."""
         self.population.states = unpack_states(arrays, build_empty_state(self.problem))
         self.rng, *self.population.rngs = unpack_generators(arrays["streams"])
         self.target.delta[:] = arrays["delta"]
@@ -244,7 +247,7 @@ def run_smc(
     random_seed: Any,
     folder: FitFolder | None = None,
 ) -> EngineResult:
-    """Draw from the posterior and estimate the evidence by groups of particles."""
+    """Draw from the posterior and estimate the evidence by sequential Monte Carlo."""
     from thali._inference.progress import Progress, build_duration_warning
 
     is_interrupted, particles, limit = False, None, TimeLimit(run.max_time)
@@ -275,13 +278,13 @@ def run_smc(
 
 
 class _ProgressWatch:
-    """Display of the progress of a run."""
+    """Progress display of a sequential Monte Carlo run."""
 
     def __init__(self, ascent: TemperedParticles, progress: Any) -> None:
         self.ascent, self.progress = ascent, progress
 
     def update(self, done: int) -> None:
-        """Show the progress and the status of the particles."""
+        """Show progress and status after `done` particles of a step."""
         self.progress.update(
             int(_PERCENT_TOTAL * self.ascent.estimate_progress()), self.ascent.format_status()
         )

@@ -1,1 +1,1 @@
-"""Moves of the sampler of product classes: one family of moves a file."""
+"""Moves of the sampler of product classes, one kind per file."""

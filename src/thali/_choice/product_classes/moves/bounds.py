@@ -1,4 +1,4 @@
-"""Likelihood of one feature of a respondent, with other features fixed and ε integrated out.
+"""Bounds that a respondent's choices put on the value of one feature, and their probability.
 
 A task bounds the value θ + ε from below if the feature must outweigh the others, and from above if
 it must not. The likelihood of θ is the probability of ε between the bounds in every task.
@@ -28,7 +28,7 @@ UNBOUNDED, LINEAR, LOGARITHMIC, LAPSED = range(4)  # in ValueBounds.kind
 
 @scalar
 def compute_shapes(real: Any) -> Any:
-    """Return the shapes of θ and ε, and ln Γ(shape of ε + 1)."""
+    """Return Gamma shapes of theta and epsilon, and ln Gamma(shape of epsilon + 1)."""
     a, sigma = real[A], real[SIGMA]
     return sigma * a, (1.0 - sigma) * a, math.lgamma((1.0 - sigma) * a + 1.0)
 
@@ -48,7 +48,7 @@ def bound_feature(
     sign: Any,
     old_slot: Any,
 ) -> Any:
-    """Write bounds on a feature's value in all tasks of respondent n.
+    """Write bounds on a feature's value in every task of respondent n.
 
     `row` of `sums` contains the differences without the feature.
     """
@@ -116,7 +116,7 @@ def bound_feature(
 def bound_owned_feature(
     problem: Any, state: Any, work: Any, row: Any, n: Any, f: Any, sign: Any
 ) -> Any:
-    """Bound the value of feature f, owned by respondent n; see `bound_feature`."""
+    """Write bounds on the value of feature f, which respondent n owns."""
     features = state.features
     return bound_feature(
         problem.tasks,
@@ -138,7 +138,7 @@ def bound_owned_feature(
 def bound_compared_feature(
     problem: Any, state: Any, work: Any, row: Any, n: Any, at: Any, sign: Any
 ) -> Any:
-    """Bound a feature compared in row `at` of the work space.
+    """Write bounds on the value of a proposed feature of respondent n.
 
     See `bound_feature`.
     """
@@ -171,7 +171,7 @@ def compute_exact_bounds(
     at: Any,
     sign: Any,
 ) -> Any:
-    """Return bounds on the log value, and whether the choice is possible without it.
+    """Return bounds on a feature's log value in one task, from log values.
 
     Used where floats are too coarse.
     """
@@ -196,7 +196,7 @@ def compute_exact_bounds(
 
 @scalar
 def compute_eps_limits(bounds: Any, tau: Any, theta: Any, log_theta: Any) -> Any:
-    """Return the bounds on ln ε; the second is -inf if none exists."""
+    """Return lower and upper bound of ln epsilon; upper is -inf if none is possible."""
     low, high = -math.inf, math.inf
     if bounds.kind[tau] == LINEAR:
         if bounds.low[tau] > theta:
@@ -222,7 +222,7 @@ def compute_eps_limits(bounds: Any, tau: Any, theta: Any, log_theta: Any) -> Any
 def log_bound_probability(
     bounds: Any, log_theta: Any, h: Any, next_h: Any, count: Any, min_log: Any
 ) -> Any:
-    """Return ln P(ε within its bounds); may be -inf below `min_log`."""
+    """Return the log probability that epsilon is within its bounds in a task."""
     if count == 0:
         return 0.0
     return sum_log_probabilities(bounds, log_theta, h, next_h, count, min_log)
@@ -232,7 +232,7 @@ def log_bound_probability(
 def sum_log_probabilities(
     bounds: Any, log_theta: Any, h: Any, next_h: Any, count: Any, min_log: Any
 ) -> Any:
-    """Sum ln P(ε within its bounds) over the bounded tasks."""
+    """Return the log probability that epsilon is within its bounds in all tasks."""
     total, product, floor = 0.0, 1.0, math.exp(min_log)
     theta = math.exp(log_theta)
     for i in range(count):
@@ -252,7 +252,7 @@ def sum_log_probabilities(
 
 @part
 def draw_eps(rng: Any, tasks: Any, features: Any, bounds: Any, n: Any, f: Any, h: Any) -> None:
-    """Draw ε of feature f within its bounds."""
+    """Draw epsilon of feature f within its bounds, in every task of respondent n."""
     log_theta = features.log_theta[f]
     theta = math.exp(log_theta)
     features.theta[f] = theta

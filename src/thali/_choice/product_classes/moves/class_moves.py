@@ -1,4 +1,4 @@
-"""Moves of a class that keep its owners: edits of one attribute, exchanges of two."""
+"""Moves that change which products a class contains and keep its owners."""
 
 import math
 from typing import Any
@@ -47,7 +47,7 @@ from .ownership import copy_comparisons
 
 @scalar
 def step_level_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity: Any) -> Any:
-    """Flip a level, or move a threshold by one; return ln prior ratio.
+    """Flip a level of attribute i, or move its threshold by one; return ln prior ratio.
 
     Free attributes flip a level, ordered ones move the threshold. NaN if the set would not be
     proper.
@@ -79,7 +79,7 @@ def step_level_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity
 
 @scalar
 def find_attribute(problem: Any, bits: Any, row: Any, active: Any, rank: Any) -> Any:
-    """Return the active, or the inactive, attribute of this rank."""
+    """Return the active (or inactive) attribute of this rank in a class."""
     for i in range(problem.n_levels.shape[0]):
         if is_active(problem, bits, row, i) == active:
             if rank == 0:
@@ -92,7 +92,7 @@ def find_attribute(problem: Any, bits: Any, row: Any, active: Any, rank: Any) ->
 def exchange_attributes(
     rng: Any, problem: Any, bits: Any, row: Any, polarity: Any, active: Any, ordered: Any
 ) -> Any:
-    """Exchange an active attribute for an inactive one; see `propose_class`."""
+    """Replace a random active attribute of a class by an inactive one."""
     # The ratio is 1. The same number of attributes is active; the new set and, if no other ordered
     # attribute is active, the new polarity are drawn from their prior, and so would the reverse
     # move draw the old ones.
@@ -116,7 +116,7 @@ def exchange_attributes(
 
 @scalar
 def propose_class(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exchange: Any) -> Any:
-    """Write a class near k to work.bits; return log ratio and counts.
+    """Write a changed copy of class k; return the log prior and proposal ratio, counts.
 
     The log ratio of priors and proposals is NaN if the class is unchanged; the counts are polarity,
     active and ordered attributes.
@@ -159,7 +159,7 @@ def propose_class(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exch
 
 @scalar
 def move_class(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None:
-    """Propose edits and exchanges of class k, accepted by its owners' likelihoods.
+    """Propose changes of class k, accepted by the likelihood of its owners.
 
     ε of the class is integrated out.
     """
@@ -196,7 +196,7 @@ def move_class(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None:
 
 @scalar
 def log_likelihood_ratio(problem: Any, state: Any, work: Any, k: Any) -> Any:
-    """Return the log-likelihood ratio of all owners, work.bits to class k."""
+    """Return the log-likelihood ratio of the changed class to class k, over owners."""
     # Row 1 + j of the comparisons and row 2 + j of the differences belong to the j-th owner.
     total, j, f = 0.0, 0, state.classes[k, FIRST]
     while f >= 0:
@@ -241,7 +241,7 @@ def owner_log_likelihood(
     separates: Any,
     at: Any,
 ) -> Any:
-    """Return the log-likelihood of an owner with the class of row `at`.
+    """Return an owner's log-likelihood with the compared (old or new) class.
 
     It omits the log-likelihood without any class.
     """
@@ -270,7 +270,7 @@ def owner_log_likelihood(
 
 @scalar
 def is_unchanged(problem: Any, state: Any, work: Any, n: Any, f: Any, row: Any, split: Any) -> Any:
-    """Return whether the comparisons of an owner are unchanged."""
+    """Return whether the changed class separates an owner's products as before."""
     if split != state.features.slots[f, SPLIT]:
         return False
     for c in range(count_comparisons(problem.tasks, n)):
@@ -281,7 +281,7 @@ def is_unchanged(problem: Any, state: Any, work: Any, n: Any, f: Any, row: Any, 
 
 @scalar
 def update_owners(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None:
-    """Write comparisons and new ε of the changed class to its owners."""
+    """Store comparisons and newly drawn epsilon of the accepted class for its owners."""
     _, h, _ = compute_shapes(state.real)
     j, f = 0, state.classes[k, FIRST]
     while f >= 0:
@@ -300,7 +300,7 @@ def update_owners(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None
 
 @scalar
 def count_separated_tasks(problem: Any, work: Any, n: Any, row: Any) -> Any:
-    """Count the tasks of respondent n that are separated in row `row` of `work`."""
+    """Count respondent n's tasks in which the compared class separates products."""
     count = 0
     for task in range(count_tasks(problem.tasks, n)):
         count += work.separates[row, task]

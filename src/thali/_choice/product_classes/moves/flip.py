@@ -1,4 +1,4 @@
-"""Exchange of a class of one attribute for its complement, with the opposite sign."""
+"""Move that replaces a class of one attribute by its complement, with signs reversed."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from .class_moves import find_attribute
 
 @scalar
 def flip_classes(rng: Any, problem: Any, state: Any) -> None:
-    """Flip every class of one attribute with probability 1/2.
+    """Replace each class of one attribute by its complement with probability 1/2.
 
     Classes of an attribute that some product lacks are never flipped.
     """
@@ -28,7 +28,7 @@ def flip_classes(rng: Any, problem: Any, state: Any) -> None:
 
 @scalar
 def flip_class(problem: Any, state: Any, k: Any, i: Any) -> None:
-    """Replace class k by the other levels of attribute i, signs reversed."""
+    """Replace class k by the other levels of attribute i and reverse all signs."""
     row, features = state.classes, state.features
     for b in range(problem.first_bit[i], problem.first_bit[i + 1] - 1):
         state.bits[k, b >> 6] ^= np.int64(1) << (b & 63)

@@ -1,4 +1,4 @@
-"""Indicators of random choices, redrawn at the start of every update of a respondent."""
+"""Draws of which choices of a respondent were random (lapses)."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ..likelihood import count_alternatives, update_differences_and_hits
 
 @scalar
 def draw_lapses(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any) -> None:
-    """Draw lapses of respondent n with P = (δ / J) / (δ / J + (1 − δ) L)."""
+    """Draw whether each choice of respondent n is a lapse."""
     # Later moves read the differences with all features in row 0, and L of every task in work.hit.
     update_differences_and_hits(problem, state, work, 0, n)
     start = problem.tasks.first_task[n]

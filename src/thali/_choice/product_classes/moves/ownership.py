@@ -1,4 +1,4 @@
-"""Ownership of classes with other owners: the thinned scan.
+"""Moves by which a respondent gains or loses classes that others also own.
 
 With o the prior odds of owning, a birth is proposed with probability min(1, o) and a death with
 min(1, 1 / o). The acceptance ratio is then the likelihood ratio, and few classes are evaluated.
@@ -45,7 +45,7 @@ from .bounds import (
 
 @scalar
 def scan_ownership(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> None:
-    """Update which classes with other owners respondent n owns.
+    """Update which of the classes with other owners respondent n owns.
 
     Row 0 of work.sums contains the differences, before and after.
     """
@@ -62,7 +62,7 @@ def scan_ownership(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> Non
 
 @scalar
 def find_owned_slots(state: Any, work: Any, n: Any) -> None:
-    """Write respondent n's slot of each class, or -1, to work.class_slots."""
+    """Write the feature slot by which respondent n owns each class, or -1."""
     for k in range(state.whole[CLASSES]):
         work.class_slots[k] = -1
     for i in range(collect_owned_slots(state, work, n)):
@@ -71,7 +71,7 @@ def find_owned_slots(state: Any, work: Any, n: Any) -> None:
 
 @scalar
 def select_candidate_classes(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> Any:
-    """Write classes with a proposed change to work.order; return their number.
+    """Select classes whose ownership by n is proposed to change; return how many.
 
     The draws for different classes are independent.
     """
@@ -93,7 +93,7 @@ def select_candidate_classes(rng: Any, problem: Any, state: Any, work: Any, n: A
 
 @scalar
 def propose_birth(rng: Any, problem: Any, state: Any, work: Any, n: Any, k: Any) -> None:
-    """Propose that respondent n owns class k, with ε integrated out.
+    """Propose that respondent n becomes an owner of class k.
 
     Sign and θ come from their prior.
     """
@@ -128,7 +128,7 @@ def propose_birth(rng: Any, problem: Any, state: Any, work: Any, n: Any, k: Any)
 
 @scalar
 def propose_death(rng: Any, problem: Any, state: Any, work: Any, n: Any, f: Any) -> None:
-    """Propose that respondent n loses feature f, with ε integrated out."""
+    """Propose that respondent n loses feature f and so stops owning its class."""
     if state.features.slots[f, SPLIT] == 0:
         state.counts[SWITCH, 1] += 1
         free_feature(state, f)
@@ -152,7 +152,7 @@ def propose_death(rng: Any, problem: Any, state: Any, work: Any, n: Any, f: Any)
 
 @scalar
 def copy_comparisons(state: Any, work: Any, f: Any, row: Any) -> None:
-    """Copy comparisons from a row of the work space to slot f."""
+    """Copy product comparisons from a work row to feature slot f."""
     for c in range(state.features.difference.shape[1]):
         state.features.difference[f, c] = work.difference[row, c]
     for tau in range(state.features.separates.shape[1]):

@@ -1,4 +1,4 @@
-"""Redraw the sum of one respondent's values, which choices do not identify."""
+"""Move that redraws the scale of a respondent's values, which choices do not identify."""
 
 import math
 from typing import Any
@@ -56,7 +56,7 @@ def rescale_values(rng: Any, problem: Any, state: Any, n: Any) -> None:
 
 @part
 def log_total_value(state: Any, n: Any, tasks: Any) -> Any:
-    """Return ln of the sum of respondent n's values, from their logarithms."""
+    """Return ln of the sum of respondent n's values."""
     total = -math.inf
     f = state.features.people[n, 0]
     while f >= 0:

@@ -1,4 +1,4 @@
-"""Replacement of all classes that one respondent owns alone by classes from the prior."""
+"""Move that replaces the classes that one respondent owns alone by prior draws."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from ..state import CLASS, MUTE, OWNERS, SINGLETONS, collect_owned_slots, free_f
 
 @scalar
 def replace_singletons(rng: Any, problem: Any, state: Any, work: Any, n: Any, n_new: Any) -> None:
-    """Propose `n_new` classes to replace the singletons of respondent n."""
+    """Propose `n_new` prior classes instead of those that respondent n owns alone."""
     # Row 0 of work.sums contains the differences, before and after.
     n_old = 0
     for i in range(collect_owned_slots(state, work, n)):

@@ -1,4 +1,4 @@
-"""Joint moves of (a, σ) and all values, by transport along the quantiles of their prior.
+"""Joint move of the value parameters (a, sigma) and all values along prior quantiles.
 
 Given all values, (a, σ) is nearly fixed. This move also changes the values, so the choices decide.
 Lapses are summed out here: the next update of a respondent must redraw them before any other move
@@ -30,7 +30,7 @@ _SCALE_RATIO = 4.0  # ratio of the largest to the smallest; steps of logit σ ar
 
 @scalar
 def transport_values(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> None:
-    """Propose new (a, σ), with all values transported accordingly."""
+    """Propose new (a, sigma), moving all values to equal prior quantiles."""
     a, sigma = state.real[A], state.real[SIGMA]
     scale = min(_MAX_SCALE, _REACH / math.sqrt(target.delta.shape[0])) * math.exp(
         -math.log(_SCALE_RATIO) * rng.random()
@@ -69,7 +69,7 @@ def transport_values(rng: Any, problem: Any, target: Any, state: Any, work: Any)
 def transport_person(
     problem: Any, features: Any, work: Any, n: Any, g: Any, h: Any, new_g: Any, new_h: Any
 ) -> Any:
-    """Transport respondent n's values; return ln of prior ratio times Jacobian.
+    """Move respondent n's values to new shapes; return ln prior ratio and Jacobian.
 
     The old values are stored in work.kept.
     """
@@ -106,7 +106,7 @@ def transport_person(
 
 @scalar
 def restore_values(tasks: Any, features: Any, backup: Any, n: Any) -> None:
-    """Restore the old values of respondent n."""
+    """Restore respondent n's values after a rejected move."""
     f = features.people[n, 0]
     while f >= 0:
         features.log_theta[f], features.theta[f] = backup.log_theta[f], backup.theta[f]

@@ -1,4 +1,4 @@
-"""The shapes of θ and ε given all values: a random walk on (ln a, logit σ)."""
+"""Random walk of the value parameters (a, sigma), which are Gamma shapes, given values."""
 
 import math
 from typing import Any
@@ -26,7 +26,7 @@ def log_prior_shapes(a: Any, sigma: Any) -> Any:
 def log_value_density(
     g: Any, h: Any, n_theta: Any, sum_theta: Any, n_eps: Any, sum_eps: Any
 ) -> Any:
-    """Return the log density of all values, without terms free of shapes.
+    """Return the log density of all values at these Gamma shapes.
 
     The sums are sums of logarithms.
     """
@@ -40,7 +40,7 @@ def log_value_density(
 
 @scalar
 def sum_log_values(problem: Any, state: Any) -> Any:
-    """Return the number and log sum of θ, then of ε."""
+    """Return number and sum of logs of theta, then of epsilon."""
     n_theta, sum_theta, n_eps, sum_eps = 0, 0.0, 0, 0.0
     for f in range(state.whole[TOP]):
         n = state.features.slots[f, PERSON]
@@ -57,13 +57,13 @@ def sum_log_values(problem: Any, state: Any) -> Any:
 
 @scalar
 def inverse_logit(x: Any) -> Any:
-    """Return 1 / (1 + e^-x), limited to between 0 and 1, exclusive."""
+    """Return 1 / (1 + e^-x), kept strictly between 0 and 1."""
     return min(max(1.0 / (1.0 + math.exp(-x)), 1e-12), 1.0 - 1e-12)
 
 
 @scalar
 def sample_shapes_by_walk(rng: Any, problem: Any, state: Any) -> None:
-    """Take ten steps of the random walk, long, medium and short in turn."""
+    """Update (a, sigma) by ten random-walk steps of three lengths."""
     n_theta, sum_theta, n_eps, sum_eps = sum_log_values(problem, state)
     a, sigma = state.real[A], state.real[SIGMA]
     log_density = log_prior_shapes(a, sigma) + log_value_density(

@@ -1,4 +1,4 @@
-"""Sign, θ and ε of owned features: θ with ε integrated out, then ε within its bounds."""
+"""Move that updates sign and values (theta, epsilon) of each feature of a respondent."""
 
 import math
 from typing import Any
@@ -17,7 +17,7 @@ WALK = 1.2  # standard deviation of the walk of ln θ
 
 @scalar
 def update_values(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> None:
-    """Update every feature of respondent n once, in random order."""
+    """Update sign and values of every feature of respondent n, in random order."""
     # The differences without a feature are the sum of the features before it, in row 0, and of the
     # features after it, in row 2 + its position. Subtraction would lose the sign if values differ
     # by many orders of magnitude.
@@ -36,7 +36,7 @@ def update_values(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> None
 
 @scalar
 def update_value(rng: Any, problem: Any, state: Any, work: Any, n: Any, f: Any) -> None:
-    """Update sign and θ of feature f, then draw ε.
+    """Update sign and theta of feature f, then draw epsilon within its bounds.
 
     Proposes (sign, θ) from the prior, or a step of ln θ. Row 1 contains the differences without f.
     """

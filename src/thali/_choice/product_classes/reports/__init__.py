@@ -1,1 +1,1 @@
-"""Reports of a fit of product classes."""
+"""Reports of fitted product classes: class table, effects, predictions, markets."""

@@ -1,4 +1,4 @@
-"""Kernels of one choice occasion: class membership, values, winners, and new respondents."""
+"""Kernels that simulate one choice: membership, values, winners, and new respondents."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ _SAFE = 1e-280  # relative values below this are rescaled before they are compar
 def contains_product(
     active: Any, member: Any, c: Any, offset: Any, codes: Any, product: Any
 ) -> Any:
-    """Return whether class c contains a product.
+    """Return whether class c of a draw contains a product.
 
     A class contains no product that lacks one of its active attributes.
     """
@@ -37,7 +37,7 @@ def contains_product(
 def draw_occasion_values(
     rng: Any, log_theta: Any, shape: Any, chosen: Any, n: Any, log_value: Any
 ) -> None:
-    """Draw log values of n owned classes for one occasion.
+    """Draw log values of n owned classes for one choice occasion.
 
     A value is its lasting part plus a fresh transient part.
     """
@@ -47,7 +47,7 @@ def draw_occasion_values(
 
 @scalar
 def scale_values(log_value: Any, n: Any, value: Any) -> None:
-    """Write the values relative to the largest of them."""
+    """Write values divided by the largest, from their logarithms."""
     top = -math.inf
     for q in range(n):
         top = max(top, log_value[q])
@@ -57,7 +57,7 @@ def scale_values(log_value: Any, n: Any, value: Any) -> None:
 
 @scalar
 def collect_separating_classes(inside: Any, n: Any, rows: Any, chosen: Any) -> Any:
-    """Write owned classes that separate some rows to `chosen`; return their number."""
+    """List owned classes that separate some products; return how many."""
     count = 0
     for o in range(n):
         for row in range(1, rows):
@@ -72,7 +72,7 @@ def collect_separating_classes(inside: Any, n: Any, rows: Any, chosen: Any) -> A
 def scaled_utility_difference(
     inside: Any, sign: Any, chosen: Any, n: Any, log_value: Any, value: Any, a: Any, b: Any
 ) -> Any:
-    """Return u(a) - u(b) up to a positive factor, without underflow.
+    """Return u(a) - u(b) times a positive factor, safe from underflow.
 
     Only classes that separate the two rows are summed.
     """
@@ -104,7 +104,7 @@ def scaled_utility_difference(
 
 @scalar
 def is_tie(inside: Any, chosen: Any, n: Any, a: Any, b: Any) -> Any:
-    """Return whether no class separates two rows."""
+    """Return whether no class separates products a and b."""
     for q in range(n):
         if inside[chosen[q], a] != inside[chosen[q], b]:
             return False
@@ -124,7 +124,7 @@ def add_winner_weights(
     weight: Any,
     total: Any,
 ) -> None:
-    """Distribute `weight` evenly over the best of rows `start` to `stop` - 1."""
+    """Add `weight`, split over ties, to the best of products `start` to `stop` - 1."""
     scale_values(log_value, n, value)
     best = start
     for row in range(start + 1, stop):
@@ -144,13 +144,13 @@ def add_winner_weights(
 
 @scalar
 def count_respondents(draws: Any) -> Any:
-    """Return the number of respondents of each draw."""
+    """Return the number of respondents in each draw."""
     return (draws.first_owned.shape[0] - 1) // draws.a.shape[0]
 
 
 @scalar
 def read_owned_classes(draws: Any, d: Any, person: Any) -> Any:
-    """Return position, number, signs and ln θ of a respondent's classes.
+    """Return first position, number, signs and ln theta of a respondent's classes.
 
     The position is that of the first class in `owned_class`.
     """
@@ -163,7 +163,7 @@ def read_owned_classes(draws: Any, d: Any, person: Any) -> Any:
 def fill_membership(
     draws: Any, d: Any, begin: Any, n: Any, codes: Any, rows: Any, inside: Any
 ) -> None:
-    """Write whether n owned classes of draw d contain each row.
+    """Write whether each owned class of draw d contains each product.
 
     The classes start at position `begin` of `owned_class`; rows are the first rows of `codes`.
     """
@@ -176,7 +176,7 @@ def fill_membership(
 def fill_class_row(
     active: Any, member: Any, c: Any, offset: Any, codes: Any, rows: Any, inside: Any, o: Any
 ) -> None:
-    """Write to row o of `inside` whether class c contains each product."""
+    """Write whether class c contains each product, as row o of `inside`."""
     for row in range(rows):
         inside[o, row] = contains_product(active, member, c, offset, codes, row)
 
@@ -197,7 +197,7 @@ def count_occasions(
     weight: Any,
     total: Any,
 ) -> None:
-    """Add the weighted choices in all tasks on some occasions to `total`.
+    """Add simulated choices of all tasks, over several occasions, to `total`.
 
     Values of an occasion are the same in all tasks.
     """
@@ -213,12 +213,12 @@ def count_occasions(
 
 @scalar
 def transient_shape(draws: Any, d: Any) -> Any:
-    """Return the Gamma shape of the transient component of a value."""
+    """Return the Gamma shape of epsilon, the part of a value that changes by task."""
     return (1.0 - draws.sigma[d]) * draws.a[d]
 
 
 def bound_owned_classes(draws: "Particles") -> int:
-    """Return a bound on the classes that any respondent owns in any draw."""
+    """Return the largest number of classes that a respondent may own in a draw."""
     return int(np.diff(draws.first_owned).max(initial=0)) + 1
 
 
@@ -227,7 +227,7 @@ def bound_owned_classes(draws: "Particles") -> int:
 
 @scalar
 def draw_design_row(rng: np.random.Generator, codes: Any, rows: Any, i: Any, min_level: Any) -> Any:
-    """Draw a design row whose level of attribute i is at least `min_level`."""
+    """Draw a random product row whose level of attribute i is at least `min_level`."""
     while True:
         product = rows[draw_index(rng, rows.shape[0])]
         if codes[product, i] >= min_level:
@@ -241,7 +241,7 @@ def draw_design_row(rng: np.random.Generator, codes: Any, rows: Any, i: Any, min
 def draw_class_members(
     rng: Any, offset: Any, monotone: Any, order: Any, active: Any, member: Any, c: Any
 ) -> Any:
-    """Draw class c into `active` and `member`; return its polarity."""
+    """Draw class c from the prior as level sets; return its polarity."""
     attributes = monotone.shape[0]
     for i in range(attributes):
         order[i] = i
@@ -274,7 +274,7 @@ def draw_class_members(
 
 
 def bound_total_classes(draws: "Particles", newcomers: int) -> int:
-    """Return a bound on all classes after `newcomers` respondents join.
+    """Return the largest number of classes after `newcomers` respondents join.
 
     Sum of all existing classes, and a bound on new ones.
     """

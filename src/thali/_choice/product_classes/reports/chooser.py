@@ -1,4 +1,4 @@
-"""Choices of respondents who own classes, for the reports on markets."""
+"""`Chooser` of product classes, by which market reports simulate choices."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
@@ -29,7 +29,7 @@ _MAX_SAMPLE_PRODUCTS = 8
 
 
 class ClassChooser(Chooser):
-    """Respondents and the classes that they own."""
+    """Respondents and the product classes that they own, in every draw."""
 
     search_draws = 24  # with 4,000 occasions each
 
@@ -135,7 +135,7 @@ class ClassChooser(Chooser):
         return estimate_attribute_importance(self.draws, self.data, cores, random_seed)
 
     def errors(self, draws: np.ndarray, chain: np.ndarray) -> np.ndarray:
-        """Return Monte Carlo errors from differences between chains."""
+        """Return Monte Carlo errors of means, from differences between chains."""
         return between_chain_error(draws, chain)
 
 

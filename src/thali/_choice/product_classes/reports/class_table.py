@@ -1,4 +1,4 @@
-"""The table of product classes: similar classes merged, with owners and importance."""
+"""Table of product classes, with similar ones merged, their owners and importance."""
 
 from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ClassPatterns(NamedTuple):
-    """Distinct classes of all draws, and the distinct class of each owned class.
+    """Distinct classes among all draws, and which of them each recorded class is.
 
     A disliked class with one active attribute that no product lacks equals its complement, liked:
     both give the same differences of utility. A class of products that also requires the no-choice
@@ -39,7 +39,7 @@ class ClassPatterns(NamedTuple):
 
 
 def merge_equivalent_classes(draws: "Particles", design: "ExperimentDesign") -> ClassPatterns:
-    """Merge equivalent classes of all draws."""
+    """Find the distinct classes among all draws, merging equivalent ones."""
     active, member, offset = draws.active.copy(), draws.member.copy(), draws.offset
     is_empty = np.zeros(len(active), bool)
     if design.inside >= 0:
@@ -80,7 +80,7 @@ def format_class_name(
     monotone: np.ndarray,
     never_missing: np.ndarray,
 ) -> str:
-    """Return the properties that the products of a class share, as text."""
+    """Return words for the properties that products of a class share."""
     parts, begin = [], 0
     cuts = {attribute.name: attribute.cuts for attribute in scheme.attributes}
     for i, (name, levels) in enumerate(scheme.levels.items()):
@@ -107,7 +107,7 @@ def _format_level_set(
     ordered: bool,
     never_missing: bool,
 ) -> str:
-    """Return a set of levels as a threshold, a level, or a list."""
+    """Return words for the included levels: a threshold, a level or a list."""
     # It is a threshold if the levels are ordered and the set is one end of them.
     n_included, last_index = int(included.sum()), len(levels) - 1
     at_start = ordered and included[:n_included].all()
@@ -129,7 +129,7 @@ def _format_level_set(
 
 
 def _format_cut(cut: float) -> str:
-    """Format a cut between levels as a decimal number without exponent."""
+    """Return a threshold between levels as a plain decimal number."""
     return np.format_float_positional(cut, trim="-")
 
 
@@ -148,7 +148,7 @@ def group_similar_classes(
     weight: np.ndarray,
     min_overlap: float,
 ) -> np.ndarray:
-    """Group patterns that overlap; return the centre of every pattern's group, shape (K,).
+    """Return, for each distinct class, the central class of its similar group, (K,).
 
     The most important pattern without a group takes in similar ones without a group, and so on.
     """
@@ -162,7 +162,7 @@ def group_similar_classes(
 
 
 def merge_groups(patterns: ClassPatterns, centre: np.ndarray) -> ClassPatterns:
-    """Return the patterns of the centres, with classes assigned to their centre."""
+    """Return the central classes only, with others assigned to their centre."""
     centres, of_pattern = np.unique(centre, return_inverse=True)
     of_class = np.where(patterns.of_class < 0, -1, of_pattern[patterns.of_class]).astype(np.int64)
     return patterns._replace(
@@ -173,7 +173,7 @@ def merge_groups(patterns: ClassPatterns, centre: np.ndarray) -> ClassPatterns:
 def compute_overlaps(
     patterns: ClassPatterns, offset: np.ndarray, inside_index: int, k: int
 ) -> np.ndarray:
-    """Return |A ∩ B| / |A ∪ B| of pattern k and all patterns.
+    """Return the Jaccard overlap of distinct class k with all others.
 
     Counted among all combinations of levels, without the no-choice option.
     """
@@ -192,7 +192,7 @@ _BLOCK_SIZE = 2_000_000  # owned classes processed at a time
 
 
 class ClassTally(NamedTuple):
-    """Sums over draws and respondents, for each distinct class and group."""
+    """Owners, likers and importance of each distinct class, summed by group of draws."""
 
     owners: np.ndarray  # (K, G)
     likers: np.ndarray  # (K, G) owners who like it
@@ -263,7 +263,7 @@ def build_class_table(
 
 
 def tally_owners(draws: "Particles", patterns: ClassPatterns) -> ClassTally:
-    """Count owners of distinct classes, and sum their importance."""
+    """Count owners of each distinct class, and sum its importance."""
     # The value of a class for a respondent sums ±(θ + (1 - σ) a), θ plus the mean of ε, over all
     # columns that are this class; its importance is the absolute value divided by the sum over all
     # classes of the respondent.
@@ -296,7 +296,7 @@ def tally_owners(draws: "Particles", patterns: ClassPatterns) -> ClassTally:
 
 
 def _split_draws(sizes: np.ndarray) -> Any:
-    """Yield ranges of draws with at most _BLOCK_SIZE owned classes."""
+    """Yield ranges of draws with a bounded number of owned classes."""
     start, filled = 0, 0
     for d, size in enumerate(sizes):
         if filled and filled + size > _BLOCK_SIZE:
@@ -309,7 +309,7 @@ def _split_draws(sizes: np.ndarray) -> Any:
 def _sum_class_values(
     draws: "Particles", patterns: ClassPatterns, start: int, stop: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return keys of draw, respondent and pattern, and the summed values of their classes."""
+    """Return (draw, respondent, class) keys and summed values of owned classes."""
     # A key is ((draw - first) N + respondent) K + pattern.
     n_people, n_patterns = draws.n_respondents, len(patterns.active)
     ends = draws.first_owned[start * n_people : stop * n_people + 1]
@@ -329,7 +329,7 @@ def _sum_class_values(
 
 
 def _sum_newcomer_probabilities(draws: "Particles", patterns: ClassPatterns) -> np.ndarray:
-    """Sum over draws the probability that a new respondent owns each pattern."""
+    """Return summed probabilities that a new respondent owns each class."""
     n_patterns, n_people = len(patterns.active), draws.n_respondents
     draw = np.repeat(np.arange(draws.n_draws), np.diff(draws.first_class))
     owns = draws.n_owners / (draws.beta + n_people)

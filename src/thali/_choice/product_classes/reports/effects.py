@@ -1,4 +1,4 @@
-"""Level effects and attribute importance of product classes, simulated from predictions."""
+"""Level effects and attribute importance of product classes, by simulated choices."""
 
 import math
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ from thali._inference.seeds import spawn_generators
 from thali._inference.threads import call_in_threads
 from thali._people.segments import Preferences, select_segment_draws
 
-from ...answers.check import (
+from ...answers.chooser import LevelEffects, select_draws, standard_error
+from ...answers.effects import MAX_DRAWS, choice_change, select_tasks
+from ...answers.predictive_check import (
     build_level_indicators,
     build_report_arrays,
     list_effect_names,
     list_reference_pairs,
     list_share_names,
 )
-from ...answers.chooser import LevelEffects, select_draws, standard_error
-from ...answers.effects import MAX_DRAWS, choice_change, select_tasks
 from ...answers.segments import average_preferences, list_all_level_pairs
 from ..arguments import OCCASIONS
 from .choice_kernels import (
@@ -66,7 +66,7 @@ def count_level_preferences(
     room: Any,
     by_person: Any,
 ) -> None:
-    """Count, twice, the occasions of a preference for `second` over `first`.
+    """Count, in two runs, simulated occasions that prefer `second` to `first`.
 
     Counts by respondent and pair; ties count half.
     """
@@ -113,7 +113,7 @@ def count_level_preferences(
 def index_pairs(
     pairs: Sequence[tuple[int, int, int]], attributes: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return first levels, second levels, and each attribute's first pair index."""
+    """Return first levels, second levels, and each attribute's first pair."""
     attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
     return first, second, np.searchsorted(attribute, np.arange(attributes + 1))
 
@@ -125,7 +125,7 @@ def estimate_level_effects(
     cores: int | None,
     random_seed: Any,
 ) -> LevelEffects:
-    """Return how often the second level of each pair is preferred.
+    """Return how often the second level of each pair is preferred, simulated.
 
     A pair is (attribute, level, other level).
     """
@@ -142,6 +142,7 @@ def estimate_level_effects(
     arrays = (design.products, design.row_product, design.inside, *pair_index, repeats, room)
 
     def work(piece: int) -> None:
+        """Simulate preferences at the draws of one thread."""
         for draw_position in range(piece, len(draw_indices), pieces):
             counts = np.zeros((people, len(pairs)), np.int64)
             d = int(draw_indices[draw_position])
@@ -174,7 +175,7 @@ def equalise_attribute(
     inside: Any,
     without: Any,
 ) -> Any:
-    """Write the membership of rows with one level of attribute i to `without`.
+    """Write class membership of products that all have one level of attribute i.
 
     Returns whether any of the n owned classes uses the attribute. Rows that lack the attribute
     continue to lack it.
@@ -212,7 +213,7 @@ def count_choices_without_attributes(
     room: Any,
     total: Any,
 ) -> None:
-    """Count a respondent's choices as observed and with each attribute equalised.
+    """Count a respondent's choices as shown, and with each attribute made equal.
 
     Adds choices to total[g, 0], and to total[g, 1 + i] the choices if attribute i has the same
     level everywhere.
@@ -263,7 +264,7 @@ def count_choices_without_attributes(
 def estimate_attribute_importance(
     draws: "Particles", design: "ExperimentDesign", cores: int | None, random_seed: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return change of choices without each attribute, (people, attributes), and errors.
+    """Return changes of choices without each attribute, by respondent, and errors.
 
     Means over tasks; errors are errors of means over respondents.
     """
@@ -278,6 +279,7 @@ def estimate_attribute_importance(
     tasks = np.zeros(n_people)
 
     def work(person: int) -> None:
+        """Simulate the choices of one respondent."""
         task_rows, first_row = select_tasks(design, person)
         total = np.zeros((len(groups), attributes + 1, len(task_rows)))
         count_choices_without_attributes(
@@ -313,7 +315,7 @@ def estimate_attribute_importance(
 
 
 class SimulatedQuantities(NamedTuple):
-    """Simulated quantities of one draw, or of all, arrays (draws, ...)."""
+    """Simulated level shares, effects and choices of each draw."""
 
     shares: np.ndarray  # of levels among the choices
     effects: np.ndarray
@@ -349,6 +351,7 @@ def simulate_quantities(
     new_draws = [d for d, key in enumerate(keys) if key not in reports_by_draw]
 
     def work(new_index: int) -> None:
+        """Simulate the quantities of one new draw."""
         d = new_draws[new_index]
         rng = spawn_generators(
             np.random.SeedSequence(_identify_draw(draws, d).view(np.uint32).tolist()), 1
@@ -384,7 +387,7 @@ def simulate_quantities(
 def label_reports(
     reports: SimulatedQuantities, draws: "Particles", design: "ExperimentDesign"
 ) -> "dict[str, xarray.DataArray]":
-    """Return `share` and `effect` of every draw, arrays (chain, draw, name)."""
+    """Return draws of level shares and effects as labelled posterior variables."""
     groups = draws.n_groups
     pairs = list_reference_pairs(design.scheme, draws.monotone)
     shares, effects = (
@@ -396,7 +399,7 @@ def label_reports(
 
 
 def estimate_prediction_difference(reports: SimulatedQuantities, draws: "Particles") -> float:
-    """Return the root mean square difference of predictions between runs.
+    """Return the root mean square difference of predictions between two runs.
 
     NaN for one chain.
     """
@@ -411,7 +414,7 @@ def estimate_prediction_difference(reports: SimulatedQuantities, draws: "Particl
 
 
 def _identify_draw(draws: "Particles", d: int) -> np.ndarray:
-    """Return numbers that identify a draw and seed its simulation."""
+    """Return numbers of a draw that seed its simulation."""
     return np.array([draws.a[d], draws.sigma[d], draws.log_likelihood[d]])
 
 
@@ -425,7 +428,7 @@ _SEED = 0
 def simulate_preferences(
     draws: "Particles", design: "ExperimentDesign", cores: int | None = None
 ) -> Preferences:
-    """Simulate preferences of the respondents at some draws, equally many per chain."""
+    """Return each respondent's preferences between levels at some draws, simulated."""
     sizes = [len(levels) for levels in design.scheme.levels.values()]
     pairs = list_all_level_pairs(sizes)
     pair_index = index_pairs(pairs, len(sizes))
@@ -438,6 +441,7 @@ def simulate_preferences(
     arrays = (design.products, design.row_product, design.inside, *pair_index)
 
     def work(draw_position: int) -> None:
+        """Simulate the preferences of all respondents at one draw."""
         counts = np.zeros((draws.n_respondents, len(pairs)), np.int64)
         rng, d = rngs[draw_position], int(draw_indices[draw_position])
         count_level_preferences(rng, draws, d, *arrays, _PREFERENCE_OCCASIONS, room, counts)

@@ -1,4 +1,4 @@
-"""A fit of product classes as market draws: each respondent takes the highest sum of values."""
+"""Market simulator's draws of product classes: classes with values from a shared table."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -36,7 +36,7 @@ _N_TRANSIENT = 128  # transient values to choose from in each draw; a power of 2
 
 
 class ClassChoiceRule(NamedTuple):
-    """Classes of D draws, owned by P respondents in each, with values from a shared table.
+    """Classes of P respondents in D draws, compressed for a page's market simulator.
 
     On occasion r the o-th owned class of all draws has the value values[lasting[o]] +
     values[passing[d, h(R o + r)]], where h is a hash with even values and R is the number of
@@ -59,7 +59,7 @@ class ClassChoiceRule(NamedTuple):
     def shares(
         self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None
     ) -> list[np.ndarray]:
-        """Return shares of every market's products, without lapse, shape (draws, products)."""
+        """Return shares of every market's products without lapses, (draws, products) each."""
         draws, people = self.counts.shape
         market_weights = hash_exponentials(draws, self.respondents)
         if weights is not None:
@@ -80,7 +80,7 @@ class ClassChoiceRule(NamedTuple):
         return share_arrays
 
     def distinguish_products(self, n_products: int) -> Self:
-        """Return the rule for products with an additional product-number cell.
+        """Return a rule for products that carry their number in a last entry.
 
         Every class contains any number.
         """
@@ -90,7 +90,7 @@ class ClassChoiceRule(NamedTuple):
         )
 
     def _cells(self, market: Sequence[Product]) -> np.ndarray:
-        """Return columns of `member` for the levels of each product, (products, attributes)."""
+        """Return where each product's levels are in `member`, (products, attributes)."""
         first_column = part_bounds(np.add(self.sizes, 1))[:-1]
         levels = [
             [size if level is None else level for size, level in zip(self.sizes, p, strict=True)]
@@ -99,7 +99,7 @@ class ClassChoiceRule(NamedTuple):
         return first_column + np.array(levels, np.int64)
 
     def _values(self, d: int, begin: int, end: int) -> np.ndarray:
-        """Return the values of classes owned in draw d, shape (owned, occasions)."""
+        """Return values of classes owned in draw d, shape (owned classes, occasions)."""
         table = self.values.astype(np.float64)
         counters = np.arange(begin * self.occasions, end * self.occasions, dtype=np.uint32)
         rows = (mix_bits(counters) >> np.uint32(25)).reshape(-1, self.occasions)
@@ -113,7 +113,7 @@ class ClassChoiceRule(NamedTuple):
         counts: np.ndarray,
         weights: np.ndarray,
     ) -> np.ndarray:
-        """Return how often each product wins, over weighted respondents and occasions."""
+        """Return how often each product wins, by weight, over people and occasions."""
         differs = np.logical_or.reduce(inside, axis=1) & ~np.logical_and.reduce(inside, axis=1)
         separates = differs[owned >> 1]
         signed = np.where(owned & 1, -1.0, 1.0)[separates, None] * values[separates]
@@ -135,7 +135,7 @@ class ClassChoiceRule(NamedTuple):
             return case_weights @ (best / best.sum(axis=1, keepdims=True)) / case_weights.sum()
 
     def pack(self) -> dict[str, Any]:
-        """Return the rule as JSON values."""
+        """Return the classes and values for JSON."""
         return {
             "name": "best",
             "sizes": list(self.sizes),
@@ -155,7 +155,7 @@ class ClassChoiceRule(NamedTuple):
 def build_market_draws(
     draws: "Particles", design: "ExperimentDesign", people: "pandas.DataFrame | None"
 ) -> MarketDraws:
-    """Build `MarketDraws` from evenly spaced posterior draws.
+    """Build the market simulator's draws from evenly spaced posterior draws.
 
     With many respondents, fewer draws contain some respondents each.
     """
@@ -177,7 +177,7 @@ def build_market_draws(
 
 
 def _build_rule(draws: "Particles", draw_indices: np.ndarray, people: int) -> ClassChoiceRule:
-    """Build the rule from these draws and `people` respondents of each."""
+    """Return the compressed classes of `people` respondents in each of these draws."""
     n_respondents = draws.n_respondents
     owner_indices = (
         draw_indices[:, None] * n_respondents
@@ -219,7 +219,7 @@ def build_value_table(log_values: np.ndarray) -> np.ndarray:
 
 
 def encode_values(table: np.ndarray, log_values: np.ndarray) -> np.ndarray:
-    """Return indices of the nearest values of the table, by ratio."""
+    """Return the index of the nearest table value, by ratio, for each log value."""
     low, high = np.log(table[0].astype(float)), np.log(table[-1].astype(float))
     return np.clip(np.rint((log_values - low) * 255 / (high - low)), 0, 255).astype(np.uint8)
 

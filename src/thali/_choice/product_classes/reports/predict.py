@@ -1,4 +1,4 @@
-"""Choice probabilities and market shares of product classes, for known and new respondents."""
+"""Simulated choice probabilities and market shares of product classes."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +55,7 @@ def count_person_choices(
     value: Any,
     total: Any,
 ) -> None:
-    """Count a respondent's simulated choices of each row in draw d."""
+    """Count a respondent's simulated choices of each product row in draw d."""
     # Task t has the rows first_row[t], ..., first_row[t + 1] - 1 of `codes`.
     begin, n, sign, log_theta = read_owned_classes(draws, d, person)
     shape = transient_shape(draws, d)
@@ -94,7 +94,7 @@ def count_respondent_choices(
     room: Any,
     total: Any,
 ) -> None:
-    """Count simulated choices of each row by known respondents in some draws."""
+    """Count fitted respondents' simulated choices of each row in some draws."""
     # Person first_person + n of the data has the tasks first_task[n], ..., first_task[n + 1] - 1.
     inside, chosen = np.empty((room, np.diff(first_row).max()), np.bool_), np.empty(room, np.int64)
     log_value, value = np.empty(room), np.empty(room)
@@ -121,7 +121,7 @@ def count_newcomer_choices(
     room: Any,
     total: Any,
 ) -> None:
-    """Count simulated choices of each row by new respondents in some draws.
+    """Count new respondents' simulated choices of each row in some draws.
 
     New respondents of a group join the respondents of a draw one after the other.
     """
@@ -175,7 +175,7 @@ def count_newcomer_choices(
 
 
 def add_lapse(draws: "Particles", p: np.ndarray, first_row: np.ndarray) -> np.ndarray:
-    """Return probabilities (..., rows) with lapse from probabilities without."""
+    """Return probabilities (..., rows) mixed with random choices (lapses)."""
     sizes = np.diff(first_row)
     return (1.0 - draws.lapse) * p + draws.lapse / np.repeat(sizes, sizes)
 
@@ -186,7 +186,7 @@ def draw_choices(
     rng: np.random.Generator,
     draw_indices: np.ndarray,
 ) -> np.ndarray:
-    """Draw choices of all respondents in their tasks, shape (draws, tasks)."""
+    """Draw choices of all respondents in the fitted tasks, shape (draws, tasks)."""
     room, codes = bound_owned_classes(draws), design.products[design.row_product]
     chosen = np.empty((len(draw_indices), len(design.chosen)), np.int64)
     for position, d in enumerate(draw_indices.tolist()):
@@ -209,7 +209,7 @@ def predict_tasks(
     cores: Any = None,
     random_seed: Any = 0,
 ) -> np.ndarray:
-    """Return the probability of each row, shape (chains or draws, rows).
+    """Return the choice probability of each row, (chains or draws, rows).
 
     Every task of an unknown respondent belongs to a new one.
     """
@@ -253,7 +253,7 @@ def estimate_row_probabilities(
     cores: int | None,
     random_seed: Any,
 ) -> np.ndarray:
-    """Estimate the probability of each row in its task, shape (chains, rows).
+    """Estimate each row's choice probability within its task, (chains, rows).
 
     `by_draw`: in each draw, shape (draws, rows), of occasions of the same new person.
     """
@@ -280,6 +280,7 @@ def estimate_row_probabilities(
     total = np.zeros((n_parts, len(row_product)))
 
     def work(unit: int) -> None:
+        """Simulate the choices of one fitted respondent, or of new respondents."""
         tasks = first_row[first_task[unit] : first_task[unit + 1] + 1]
         rows = slice(tasks[0], tasks[-1])
         starts, person = np.ascontiguousarray(tasks - tasks[0], np.int64), int(people[unit])
@@ -319,7 +320,7 @@ def add_market_choices(
     room: Any,
     total: Any,
 ) -> None:
-    """Add the weighted choices of each market's products in draw d."""
+    """Add the weighted choices of each market's products in draw d to `total`."""
     # Market m offers the rows first_row[m], ..., first_row[m + 1] - 1 of `codes`. On an occasion a
     # respondent's values are the same in all markets. Respondents with weight 0 are skipped.
     people, rows = count_respondents(draws), codes.shape[0]
@@ -343,7 +344,7 @@ def simulate_share_draws(
     cores: int | None = None,
     random_seed: Any = 0,
 ) -> list[np.ndarray]:
-    """Return shares of products of several markets, arrays (draws, products).
+    """Return simulated market shares of several markets, (draws, products) each.
 
     Weights of respondents have shape (respondents,) or (draws, respondents); None simulates new
     respondents.

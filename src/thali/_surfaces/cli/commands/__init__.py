@@ -1,1 +1,1 @@
-"""What each command does."""
+"""Implementations of the commands, one file each."""

@@ -14,7 +14,7 @@ from ..terminal import notify
 
 
 def show_info() -> None:
-    """Print the size and folder of the cache."""
+    """Print folder and size of the cache of compiled samplers."""
     info = store.cache_info()
     print(store.format_cache_size(info.files, info.bytes))
     if info.refused:
@@ -26,18 +26,18 @@ def show_info() -> None:
 
 
 def clear() -> None:
-    """Delete the compiled samplers of this machine."""
+    """Delete the cache of compiled samplers."""
     print(f"removed {store.cache_clear():,} files")
 
 
 def warm(models: Sequence[str]) -> None:
-    """Compile the samplers of models for this machine."""
+    """Compile the samplers of models in advance, for this machine."""
     _fit_all(models, None)
     show_info()
 
 
 def build(models: Sequence[str], target: str | None, out: Path) -> None:
-    """Compile the samplers of models into a folder for a wheel."""
+    """Compile the samplers of models into `out`, to be packed into a wheel."""
     from thali._testing.small_models import build_environment, find_processor_level
 
     level = target or find_processor_level()
@@ -48,7 +48,7 @@ def build(models: Sequence[str], target: str | None, out: Path) -> None:
 
 
 def _fit_all(models: Sequence[str], environment: dict[str, str] | None) -> None:
-    """Fit each model once, so that its samplers are compiled."""
+    """Fit each model once to tiny data, so that its samplers are compiled."""
     from thali._testing.small_models import fit_in_processes, list_cases
 
     names = list_cases([find_model(model, "MODEL")[0].name for model in models])

@@ -6,7 +6,7 @@ from ...report import format_own_citation, read_references
 
 
 def print_citations(model: str | None) -> None:
-    """Print the entry of thali and the entries of a model's papers."""
+    """Print the BibTeX entries of thali and of a model's papers."""
     entries = [format_own_citation()]
     if model is not None:
         entry_by_key = read_references()
@@ -15,7 +15,7 @@ def print_citations(model: str | None) -> None:
 
 
 def _find_citation_keys(model: str) -> tuple[str, ...]:
-    """Return the citation keys of a model's papers."""
+    """Return the keys of a model's papers in references.bib."""
     from thali._model.registry import SPECS, find_spec_by_name
 
     spec = find_spec_by_name(model)

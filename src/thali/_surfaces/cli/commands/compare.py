@@ -1,4 +1,4 @@
-"""`thali compare`: hold out pairs, choices, tasks or rows, and compare model predictions."""
+"""`thali compare`: comparison of models by evidence or by held-out predictions."""
 
 import contextlib
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def run_compare(
     overwrite: bool = False,
     formats: Sequence[str] = ("csv",),
 ) -> None:
-    """Compare models on data and print the results."""
+    """Compare models on data; print, and write to `out`, the results."""
     import thali
     from thali._comparison.compare import PREDICTION
     from thali._comparison.holdout_schemes import convert_data, find_data_form
@@ -98,7 +98,7 @@ def run_compare(
 
 
 def _check_leave_out(leave_out: str | None, form: DataForm) -> None:
-    """Raise if `leave_out` is not a way to divide data of this form."""
+    """Raise ArgumentError if data of this form cannot be divided by `leave_out`."""
     from thali._comparison.holdout_schemes import SCHEMES
 
     if leave_out in (None, *SCHEMES[form]):
@@ -113,7 +113,7 @@ def _check_leave_out(leave_out: str | None, form: DataForm) -> None:
 
 
 def _find_default_models(data: Any, form: DataForm) -> str:
-    """Return the models that are compared if none are named, as the text of --models."""
+    """Return the text of --models that is used if none are typed."""
     data_spec = find_data_spec(form.kind)
     if form.has_groups:
         return data_spec.compared_by_group
@@ -123,7 +123,7 @@ def _find_default_models(data: Any, form: DataForm) -> str:
 
 
 def _choose_criterion(models: list[Any], is_plain: bool) -> str:
-    """Return evidence if all of several models have it, else prediction."""
+    """Return "evidence" if all of several models have it, else "prediction"."""
     # `is_plain`: whether the user said nothing about parts of the data to hold out.
     from thali._comparison.by_evidence import EVIDENCE, has_evidence
     from thali._comparison.compare import PREDICTION
@@ -137,7 +137,7 @@ def _choose_criterion(models: list[Any], is_plain: bool) -> str:
 
 
 def _plan_folds(data: Any, leave_out: str | None, n_models: int) -> int | None:
-    """Return the default number of folds, and print the number of fits."""
+    """Return the default number of folds; print how many fits will run."""
     from thali._comparison.holdout_schemes import choose_n_folds, count_parts
 
     n_data_parts = count_parts(data, leave_out)
@@ -151,7 +151,7 @@ def _plan_folds(data: Any, leave_out: str | None, n_models: int) -> int | None:
 
 
 def _report_interruption(table: "pandas.DataFrame", by: str, out_folder: Path | None) -> None:
-    """Print how much of an interrupted comparison is finished, and how to resume it."""
+    """Print how many fits of an interrupted comparison are done, and how to resume."""
     from thali._comparison.by_evidence import EVIDENCE
 
     n_fits, unit = table.attrs["fits"], "fits"
@@ -175,7 +175,7 @@ def _write_and_print(
     formats: Sequence[str],
     read: str,
 ) -> None:
-    """Write the results to the folder, if given, and print the results."""
+    """Write the comparison to the folder, if given; print it."""
     from thali._comparison.by_evidence import EVIDENCE
     from thali._comparison.findings import find_comparison_findings
 
@@ -202,7 +202,7 @@ def _write_and_print(
 
 
 def _find_option(word: str, specs: list[ModelSpec]) -> Option:
-    """Return the option of that name, if possible of one of these models."""
+    """Return the option named `word`, of one of these models if possible."""
     owned = index_options()[word]
     return next((option for spec, option in owned if spec in specs), owned[0][1])
 
@@ -210,7 +210,7 @@ def _find_option(word: str, specs: list[ModelSpec]) -> Option:
 def _load_compared_data(
     named_data: NamedData, specs: list[ModelSpec], values_by_word: dict[str, Any]
 ) -> tuple[Any, str]:
-    """Return the data that all models are fitted to, and a sentence about how they were read."""
+    """Read the data for all models; also return a sentence on how."""
     spec = _choose_data_spec(named_data, specs, values_by_word)
     read_arguments = {
         option.target: values_by_word[option.word]
@@ -223,7 +223,7 @@ def _load_compared_data(
 def _choose_data_spec(
     named_data: NamedData, specs: list[ModelSpec], values_by_word: dict[str, Any]
 ) -> ModelSpec:
-    """Return the model that decides how the data are read."""
+    """Return the model whose reader and options are used for the data."""
     # A model or option that requires other data decides; otherwise the kind of data.
     for spec in specs:
         if not get_features_argument(spec.data[0]):
@@ -247,7 +247,7 @@ def _choose_data_spec(
 def _check_applicable_options(
     form: DataForm, has_methods: bool, data_name: str, typed: dict[str, Any]
 ) -> None:
-    """Raise if an option applies only to models for other data."""
+    """Raise ArgumentError for a typed option of models for other data."""
     owners = {word: [spec for spec, option in index_options()[word]] for word in typed}
     for word, owner_specs in owners.items():
         if not any(form.kind in spec.data for spec in owner_specs):

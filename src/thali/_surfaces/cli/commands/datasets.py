@@ -11,7 +11,7 @@ from ..terminal import notify
 
 
 def list_datasets() -> None:
-    """Print one paragraph per bundled data set."""
+    """Print name and description of each bundled data set."""
     from thali import datasets
 
     for record in datasets.catalogue():
@@ -19,7 +19,7 @@ def list_datasets() -> None:
 
 
 def export_dataset(name: str, out_file: Path | None) -> None:
-    """Write a bundled data set as a square table, which `thali fit` reads.
+    """Write a bundled data set to a CSV file or standard output.
 
     Comparisons are counts, row chosen over column; the diagonal of similarities is empty.
     """

@@ -1,4 +1,4 @@
-"""`thali design`: pairs or sets of options in a balanced order, or tasks of a choice experiment."""
+"""`thali design`: designs of pairs, of option sets, or of choice tasks."""
 
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,7 @@ def run_design(
     out_folder: Path | None,
     formats: tuple[str, ...],
 ) -> None:
-    """Print and write a design of pairs, of sets of options, or of choice tasks."""
+    """Build a design of pairs, sets or choice tasks; print and write it."""
     check_output_folder(out_folder)
     if n_tasks is not None:
         _check_task_options(typed)
@@ -59,7 +59,7 @@ def run_design(
 
 
 def _check_task_options(typed: dict[str, Any]) -> None:
-    """Raise if an option does not apply to choice tasks."""
+    """Raise ArgumentError for a typed option that choice tasks do not have."""
     if "size" in typed or "per-person" in typed:
         raise ArgumentError(
             "--size and --per-person apply to sets of options; for choice tasks use --alternatives"
@@ -72,7 +72,7 @@ def _check_task_options(typed: dict[str, Any]) -> None:
 
 
 def _check_pair_options(typed: dict[str, Any], seed: int | None) -> None:
-    """Raise if an option does not apply to the design of all pairs."""
+    """Raise ArgumentError for a typed option that the design of pairs does not have."""
     word = ""
     if "versions" in typed:
         word = "versions"
@@ -88,7 +88,7 @@ def _check_pair_options(typed: dict[str, Any], seed: int | None) -> None:
 def _design_sets(
     options: list[str], typed: dict[str, Any], seed: int | None
 ) -> "tuple[str, pandas.DataFrame]":
-    """Return a sentence about a design of sets of options, and the design."""
+    """Build a design of option sets; return a sentence and the table."""
     size, n_versions = typed.get("size", 2), typed.get("versions", 1)
     labels = _parse_options(options)
     design = designs.sets(labels, size, typed.get("per-person"), n_versions, random_seed=seed)
@@ -105,7 +105,7 @@ Parts = dict[str, tuple[str, "pandas.DataFrame"]]  # label -> a sentence and a t
 def _simulate_ranks(
     design: "pandas.DataFrame", typed: dict[str, Any], seed: int | None
 ) -> "tuple[str, pandas.DataFrame]":
-    """Return a sentence and a table about how often simulated studies separate the top options."""
+    """Simulate studies; return a sentence and table on how often top ranks are right."""
     prior = None
     if "pilot" in typed:
         prior = load_model(typed["pilot"])
@@ -126,7 +126,7 @@ def _write_and_print(
     formats: tuple[str, ...],
     **other_tables: Any,
 ) -> None:
-    """Write the tables of a design and other tables, and print its parts."""
+    """Write the tables of a design to the folder, if given; print its parts."""
     if out_folder is not None:
         tables = {label.lower(): table for label, (_, table) in parts.items()} | other_tables
         write_files(out_folder, format_tables(tables, formats))
@@ -142,12 +142,12 @@ def _write_and_print(
 
 
 def _build_design_finding(label: str, sentence: str, table: "pandas.DataFrame", *_: Any) -> Finding:
-    """Return a part of a design as a finding."""
+    """Build the finding that prints one part of a design."""
     return Finding(sentence, table=table, brief=Brief(label, table=table))
 
 
 def _parse_options(options: list[str]) -> int | list[str]:
-    """Return the labels of the options, or their number."""
+    """Return option labels, or their number if one integer was typed."""
     if len(options) == 1 and options[0].isdigit():
         return int(options[0])
     return options
@@ -156,7 +156,7 @@ def _parse_options(options: list[str]) -> int | list[str]:
 def _design_tasks(
     files: list[str], n_tasks: int, typed: dict[str, Any], seed: int | None
 ) -> "tuple[Parts, dict[str, pandas.DataFrame]]":
-    """Return the tasks of a choice experiment with their statistics, and tables only for files."""
+    """Build choice tasks; return printed parts, and tables for files."""
     attributes, utilities = _read_levels_and_prior(files, typed)
     effects = _parse_effects(typed)
     rules = [
@@ -208,7 +208,7 @@ def _design_tasks(
 def _read_levels_and_prior(
     files: list[str], typed: dict[str, Any]
 ) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    """Check the options; return levels by attribute, and `prior` and `prior_sd`."""
+    """Read attribute levels and prior utilities from the file of attributes."""
     if "alternatives" not in typed:
         raise ArgumentError("--tasks requires --alternatives, the number of products per task.")
     if len(files) != 1:
@@ -231,7 +231,7 @@ def _read_levels_and_prior(
 
 
 def _describe_errors(design_check: "DesignCheck") -> str:
-    """Return sentences about the efficiency of a design."""
+    """Return sentences on the standard errors that a design gives."""
     sentences = (
         f"{design_check.title}: D-error {design_check.d_error:.4g} (one respondent), D-efficiency"
         f" {design_check.d_efficiency:.3f}."
@@ -247,7 +247,7 @@ def _describe_errors(design_check: "DesignCheck") -> str:
 
 
 def _describe_power(power_table: "pandas.DataFrame") -> str:
-    """Return the sentence above the power to detect each utility."""
+    """Return the sentence on the power to detect each utility."""
     return (
         f"Share of {power_table.attrs['simulations']:,} simulated studies with"
         f" {power_table.attrs['respondents']:,} respondents in which a utility differs"
@@ -256,7 +256,7 @@ def _describe_power(power_table: "pandas.DataFrame") -> str:
 
 
 def _parse_effects(typed: dict[str, Any]) -> dict[str, Any]:
-    """Parse --interaction and --direction as arguments of `designs.choice`."""
+    """Parse --interaction and --direction to arguments of `designs.choice`."""
     named_partners = split_named_values(Option("interactions", ""), typed.get("interaction", []))
     directions = split_named_values(Option("directions", ""), typed.get("direction", []))
     return {
@@ -270,7 +270,7 @@ def _parse_effects(typed: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_holdout_tasks(path: Path) -> "list[pandas.DataFrame]":
-    """Read holdout tasks from a table with a task column and attribute columns."""
+    """Read fixed holdout tasks from a file, one table each."""
     from thali._reading.table import load
 
     frame: pandas.DataFrame = load(path).frame
@@ -300,7 +300,7 @@ Numbers = dict[str, list[float]] | None  # attribute -> one number per level
 
 
 def _read_attributes(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
-    """Read levels, utilities and sds, by attribute; None for columns that the table lacks."""
+    """Read levels, utilities and their sds by attribute from a file."""
     # Utilities and standard deviations are None if the table lacks them.
     from thali._reading.table import load
 

@@ -1,4 +1,4 @@
-"""`thali field`: a questionnaire as a web page, and a table of the collected answers."""
+"""`thali field`: questionnaires as web pages, and tables of their answers."""
 
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ def make_questionnaire(
     study: Path | None,
     seed: int,
 ) -> None:
-    """Write the questionnaire and print what it asks."""
+    """Write the questionnaire of a design as an HTML page; print what it asks."""
     from thali._field.questionnaire import build_page
 
     _check_file(out_file)
@@ -33,7 +33,7 @@ def make_questionnaire(
 
 
 def export_study(design: Path, program: str, out_folder: Path, settings: dict[str, Any]) -> None:
-    """Write the study for another program and print what it asks."""
+    """Write the study's files for jsPsych or PsychoPy; print what it asks."""
     from thali._field.export import build_export
 
     check_folder(out_folder)
@@ -44,7 +44,7 @@ def export_study(design: Path, program: str, out_folder: Path, settings: dict[st
 
 
 def collect_answers(folder: Path, out_file: Path | None) -> None:
-    """Print a summary of the answers in a folder, and write the answers."""
+    """Merge the answer files in a folder into a table; print a summary."""
     from thali._field.collect import collect
 
     if out_file is not None:
@@ -59,7 +59,7 @@ def collect_answers(folder: Path, out_file: Path | None) -> None:
 
 
 def _check_file(out_file: Path) -> None:
-    """Raise if a file cannot be written, or is a folder."""
+    """Raise DataError if the output file cannot be written."""
     if out_file.is_dir():
         raise ArgumentError(f"--out requires a file name; {out_file} is a folder.")
     check_folder(out_file.parent)

@@ -1,4 +1,4 @@
-"""`thali fit`: read the data, fit a model, print and write the results."""
+"""`thali fit`: reads data, fits a model, prints and writes the results."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -51,7 +51,7 @@ def run_fit(
     cover: dict[str, str] = NO_COVER,
     slides: Path | None = None,
 ) -> None:
-    """Fit a model to data, print the results and write them."""
+    """Fit a model to data; print the results, and write them to `out`."""
     if model_name is not None:
         spec, alias = find_model(model_name)
     else:
@@ -100,7 +100,7 @@ def run_fit(
 
 
 class FitOutput(NamedTuple):
-    """The files that a fit writes, and the command that wrote them."""
+    """Files that a fit writes: folder, formats, report, slides; and its command."""
 
     command: dict[str, Any]  # the arguments of `run_fit` that repeat it
     note: dict[str, Any]  # the command as a job stores it
@@ -113,7 +113,7 @@ class FitOutput(NamedTuple):
 def _list_file_arguments(
     formats: Sequence[str], page: Path | None, cover: dict[str, str], slides: Path | None
 ) -> dict[str, Any]:
-    """Return the arguments of `run_fit` about files, with absolute paths."""
+    """Return the output arguments of `run_fit`, with absolute paths."""
     arguments: dict[str, Any] = {"formats": list(formats)}
     if page is not None:
         arguments |= {"page": page.absolute(), "cover": cover}
@@ -123,7 +123,7 @@ def _list_file_arguments(
 
 
 def _parse_table_arguments(terminal: Terminal, typed: dict[str, Any]) -> dict[str, Any]:
-    """Parse all typed options, of any model; return the arguments about the table."""
+    """Parse all typed options; return those that describe the table."""
     option_by_word = {word: owned[0][1] for word, owned in index_options().items()}
     # of options with equal names, --respondent of tables comes first
     terminal.use_options([*COMMAND_OPTIONS, *TABLE_OPTIONS, *option_by_word.values()])
@@ -133,7 +133,7 @@ def _parse_table_arguments(terminal: Terminal, typed: dict[str, Any]) -> dict[st
 
 
 def _check_destinations(out_folder: Path | None, slides: Path | None) -> None:
-    """Raise if a folder cannot be written."""
+    """Raise DataError if an output folder cannot be written."""
     check_output_folder(out_folder)
     if slides is not None:
         check_folder(slides, "--slides")
@@ -145,7 +145,7 @@ def _request_kind_model(
     read_arguments: dict[str, Any],
     typed: dict[str, Any],
 ) -> FitRequest:
-    """Return the request for the model that fits the kind of the data and the typed options."""
+    """Choose the model for the data's kind and the typed options."""
     kind_spec = choose_model(detect_data_kind(named_data, read_arguments=read_arguments), typed)
     # so that options of individuals are accepted with every method
     if kind_spec.method_of_individuals:
@@ -154,7 +154,7 @@ def _request_kind_model(
 
 
 def _describe_constants(terminal: Terminal, request: FitRequest, data: Any) -> str:
-    """Return a clause about the constants of a logit; "" for other models."""
+    """Return a clause on constants of a logit's alternatives; "" for other models."""
     from thali._choice.coding import describe_constants
 
     if not any(option.name == "constants" for option in request.spec.options):
@@ -178,7 +178,7 @@ def _report_early_stop(model: Any, out_folder: Path | None) -> None:
 def _compute_results(
     terminal: Terminal, model: Any, settings: AnswerSettings, output: FitOutput, data_sentence: str
 ) -> tuple[Findings, AnswerSettings, str]:
-    """Return the findings, their settings and the text to print; save the fit after an error."""
+    """Compute the findings and the text to print; save the fit if this fails."""
     from thali._model.model_files import build_model_tree
 
     hints = list_report_hints(output.folder, output.page)
@@ -215,7 +215,7 @@ def _write_results(
     output: FitOutput,
     figures: Figures,
 ) -> None:
-    """Write the folder, the report and the slides of a fit, as far as requested."""
+    """Write folder, report and slides of a fit, as far as requested."""
     from ...html import describe_fit
 
     if output.folder is not None:
@@ -236,7 +236,7 @@ def _write_results(
 def _write_folder(
     model: Any, findings: Findings, folder: Path, output: FitOutput, figures: Figures
 ) -> None:
-    """Write the model, tables and pictures to a folder, or to another if that fails."""
+    """Write model, tables and pictures to a folder; to another if that fails."""
     from thali._model.model_files import build_model_tree
 
     datatree = build_model_tree(model)
@@ -260,7 +260,7 @@ def _write_folder(
 
 
 def _build_model(request: FitRequest, data: Any) -> Any:
-    """Build the model with its arguments and features."""
+    """Construct the model with its typed arguments and features."""
     arguments = request.arguments(MODEL)
     if request.spec.features:
         arguments |= _parse_features(request.spec, request.values, data.labels)
@@ -270,7 +270,7 @@ def _build_model(request: FitRequest, data: Any) -> Any:
 def _parse_features(
     spec: ModelSpec, values_by_word: dict[str, Any], labels: tuple[str, ...]
 ) -> dict[str, Any]:
-    """Return the argument for the features, from their option or from a tree."""
+    """Return the features argument, from --aspects, --features or --tree."""
     from ..model_arguments import parse_aspects, read_tree
 
     name = spec.features
@@ -299,7 +299,7 @@ def _parse_features(
 def _fit_model(
     terminal: Terminal, request: FitRequest, model: Any, data: Any, output: FitOutput
 ) -> None:
-    """Fit the model, in the job of the output folder if it has chains."""
+    """Fit the model; a model with chains stores its progress in the output folder."""
     arguments, folder = request.arguments(FIT), output.folder
     is_finished = folder is not None and not output.overwrite and _is_finished(folder, output.note)
     if (is_finished or terminal.is_quiet) and "progressbar" in arguments:
@@ -318,7 +318,7 @@ def _fit_model(
 
 @contextmanager
 def _open_bootstrap_job(settings: AnswerSettings, output: FitOutput) -> Iterator[AnswerSettings]:
-    """Open the job of a test by simulated data, if requested; yield the settings."""
+    """Open the job folder of a bootstrap test; yield the settings with it."""
     if output.folder is None or not settings.bootstrap:
         yield settings
         return
@@ -327,6 +327,6 @@ def _open_bootstrap_job(settings: AnswerSettings, output: FitOutput) -> Iterator
 
 
 def _is_finished(folder: Path, note: dict[str, Any]) -> bool:
-    """Return whether a folder contains the finished job of the same command."""
+    """Return whether a folder contains the finished results of the same command."""
     index = read_index(folder / JOB)
     return index is not None and index["ended"] and index["command"] == json.loads(json.dumps(note))

@@ -1,4 +1,4 @@
-"""Requests of `thali fit`: one model, its typed options and their values."""
+"""A parsed `thali fit` command: model, typed options and their values."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ COMMAND_OPTIONS = (Option("model", "Name of the model."), OVERWRITE)  # for ever
 
 
 class FitRequest(NamedTuple):
-    """A model with the options that were typed for it."""
+    """A parsed `thali fit` command: model, method, options, values."""
 
     spec: ModelSpec
     method: str
@@ -34,7 +34,7 @@ class FitRequest(NamedTuple):
     values: dict[str, Any]  # word -> value, also of words that an alias or a method implies
 
     def arguments(self, destination: str) -> dict[str, Any]:
-        """Return the arguments for one destination."""
+        """Return the arguments for MODEL, FIT, FEATURES, DATA or REPORT, by name."""
         argument_by_name = {
             option.target: self.values[word]
             for word, option in self.options.items()
@@ -50,19 +50,19 @@ class FitRequest(NamedTuple):
 
     @property
     def has_cores(self) -> bool:
-        """Whether the fit has chains, which may run in parallel."""
+        """Whether the fit runs chains in parallel, so that --cores applies."""
         return any(option.name == "cores" for option in self.spec.select_options(self.method))
 
     @property
     def read_arguments(self) -> dict[str, Any]:
-        """The arguments about the table, with its holdout tasks."""
+        """Arguments of the table's reader, with the file of holdout tasks."""
         return self.arguments(DATA) | {
             word: path for word, path in self.values.items() if word == "holdouts"
         }
 
     @property
     def without_holdouts(self) -> "FitRequest":
-        """The same request without holdout tasks."""
+        """Copy of the request without the holdout tasks."""
         options, values = self.options.copy(), self.values.copy()
         options.pop("holdouts", None)
         values.pop("holdouts", None)
@@ -71,7 +71,7 @@ class FitRequest(NamedTuple):
     def settings(
         self, named_data: NamedData | None, data: Any, folder: Path = Path()
     ) -> AnswerSettings:
-        """Return the settings of the results.
+        """Build the settings of findings; read the market and holdout files.
 
         `named_data`: the table; `data`: the data of the fit; `folder`: where the command was typed.
         """
@@ -98,7 +98,7 @@ class FitRequest(NamedTuple):
 
 
 def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
-    """Return the arguments of a model with --people, --by and --group as one."""
+    """Combine --people, --by and --group into the argument `people` of the model."""
     by, people = arguments.pop("by", None), arguments.get("people")
     if by is None:
         if has_groups and people is None:
@@ -110,7 +110,7 @@ def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
 
 
 def _read_shares(file: Path) -> dict[str, float]:
-    """Read actual shares by product from a table of two columns."""
+    """Read a file with columns product and share; return {product: share}."""
     from thali._reading.table import load, prefix_errors
 
     frame = load(file).frame
@@ -132,7 +132,7 @@ def _read_shares(file: Path) -> dict[str, float]:
 def request_model(
     terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, Any], data_name: str | None
 ) -> FitRequest:
-    """Return the request for a model; later messages name only its options."""
+    """Parse the typed options for a model; return the `FitRequest`."""
     terminal.use_options([*COMMAND_OPTIONS, *spec.options])
     if "method" in typed:
         typed = typed | {"method": normalise_method(typed["method"])}
@@ -160,7 +160,7 @@ def request_model(
 def request_default_model(
     terminal: Terminal, data: Any, typed: dict[str, Any]
 ) -> tuple[FitRequest, str]:
-    """Return the request for the default model, and a clause that names it."""
+    """Choose the default model for the data; return its request and a clause."""
     offer, settings, alternatives = choose_default_model(data, typed)
     clause = f"; {LABELS.get(offer.name, offer.name.replace('-', ' '))}"
     clause += " with individual scores" * ("people" in settings)

@@ -1,4 +1,4 @@
-"""`thali resume` and `thali status`, and the jobs of commands."""
+"""`thali resume`, `thali status`, and the commands stored in job folders."""
 
 import contextlib
 import json
@@ -37,13 +37,13 @@ OVERWRITE = Option("overwrite", "Replace an existing job.", bool)
 
 
 def build_job_note(name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return a command and its arguments as a job stores them."""
+    """Return the dict that a job folder stores about its command."""
     return {"name": name, "arguments": _encode_paths(arguments), "folder": os.getcwd()}
 
 
 @contextmanager
 def open_job(out_folder: Path, overwrite: bool, command: dict[str, Any] | None) -> Iterator[Path]:
-    """Open the job of a command in the folder `out_folder`, which is created.
+    """Open the job in `out_folder`, created if needed; yield its path.
 
     New folders are removed again if nothing was saved. `command`: from `build_job_note`; with it
     the job can be resumed.
@@ -60,7 +60,7 @@ def open_job(out_folder: Path, overwrite: bool, command: dict[str, Any] | None) 
 
 
 def read_job_command(folder: Path) -> tuple[str, dict[str, Any]]:
-    """Read the command that started a job, and change to its folder.
+    """Read a job's command and arguments; change to the folder it was typed in.
 
     If the folder does not exist, the current folder is used. A relative path of the command starts
     at the folder of the results.
@@ -125,12 +125,12 @@ def _may_write_slides(slides: Path, job_folder: Path) -> bool:
 
 
 def _is_inside_or_new(path: Path, job_folder: Path) -> bool:
-    """Return whether a path is in the folder of a job, or does not exist."""
+    """Return whether a path is inside the job folder, or does not exist yet."""
     return path.resolve().is_relative_to(job_folder.resolve()) or not os.path.lexists(path)
 
 
 def _match_parameters(arguments: Any, type_by_name: Mapping[str, Any]) -> bool:
-    """Return whether the arguments have the names and types of a command."""
+    """Return whether stored arguments have the command's names and types."""
     if not isinstance(arguments, dict):
         return False
     return (
@@ -140,7 +140,7 @@ def _match_parameters(arguments: Any, type_by_name: Mapping[str, Any]) -> bool:
 
 
 def _is_cover(cover: Any) -> bool:
-    """Return whether a value contains texts of the cover of a report."""
+    """Return whether a stored value is a valid cover (title, author, ...)."""
     return (
         cover is not None
         and cover.keys() <= set(COVER)
@@ -149,7 +149,7 @@ def _is_cover(cover: Any) -> bool:
 
 
 def find_command(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
-    """Return the command that wrote a folder, its arguments and its folder; None if unknown."""
+    """Return name, arguments and folder of the command that wrote a results folder."""
     index = read_index(folder / JOB)
     if index is None and (folder / COMMAND).exists():
         index = {"command": json.loads((folder / COMMAND).read_text("utf-8"))}
@@ -163,7 +163,7 @@ def find_command(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
 
 
 def format_command(name: str, arguments: Mapping[str, Any]) -> str:
-    """Return a command as it was typed, without the destination of its results."""
+    """Return a command as the user typed it, without --out."""
     options = {
         word: text
         for word, text in (arguments.get("cover") or {}).items()
@@ -180,14 +180,14 @@ def format_command(name: str, arguments: Mapping[str, Any]) -> str:
 
 
 def list_data_names(arguments: Mapping[str, Any]) -> list[str]:
-    """Return the files and data sets that a command names."""
+    """Return the files and data sets in a command's arguments."""
     if "data_names" in arguments:
         return arguments["data_names"]
     return [arguments["data_name"]]
 
 
 def _format_option(word: str, setting: Any) -> list[str]:
-    """Return the words of an option as they are typed."""
+    """Return the words of a typed option, such as ["--draws", "500"]."""
     if setting is None:
         return []
     if isinstance(setting, bool):
@@ -200,7 +200,7 @@ def _format_option(word: str, setting: Any) -> list[str]:
 
 
 def print_status(folder: Path) -> None:
-    """Print the progress of a job."""
+    """Print the progress of the job in a folder."""
     index = _read_job_index(folder)
     progress, stamp = index["place"], index["stamp"]
     state = "stopped"
@@ -229,7 +229,7 @@ def print_status(folder: Path) -> None:
 
 
 def _read_job_index(folder: Path) -> dict[str, Any]:
-    """Read the index of a job; raise if there is none."""
+    """Return the index of a job; raise DataError if there is no job."""
     index = read_index(folder / JOB)
     if index is None:
         raise DataError(
@@ -240,7 +240,7 @@ def _read_job_index(folder: Path) -> dict[str, Any]:
 
 
 def _encode_paths(arguments: Any) -> Any:
-    """Return arguments with each path replaced by {"path": text}, as JSON requires."""
+    """Replace each Path in arguments by {"path": text}, for JSON."""
     if isinstance(arguments, dict):
         return {word: _encode_paths(argument) for word, argument in arguments.items()}
     if isinstance(arguments, Path):
@@ -249,7 +249,7 @@ def _encode_paths(arguments: Any) -> Any:
 
 
 def _decode_paths(encoded: Any) -> Any:
-    """Return arguments with dictionaries of `_encode_paths` as paths."""
+    """Replace each {"path": text} in arguments by a Path."""
     if not isinstance(encoded, dict):
         return encoded
     if encoded.keys() == {"path"}:

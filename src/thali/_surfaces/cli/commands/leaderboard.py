@@ -16,8 +16,8 @@ from .jobs import COMMAND, build_job_note, format_command
 from .report import check_report, write_report
 
 if TYPE_CHECKING:
-    from thali._paired.board import Leaderboard
     from thali._paired.leaderboard import LeaderboardRecipe
+    from thali._paired.leaderboard_result import Leaderboard
 
 _BOARD = ".nc"  # suffix of saved leaderboards
 _DEFAULTS = {"ties": "davidson", "anchor_model": None, "pool": False}
@@ -32,11 +32,11 @@ def run_leaderboard(
     report_file: Path | None,
     cover: dict[str, str],
 ) -> None:
-    """Print the leaderboard of files; write its tables, pictures and report."""
+    """Build the leaderboard of files; print it, write tables and report."""
     from thali._model.model_files import LEADERBOARD_FILE
-    from thali._paired.board import encode_json, encode_netcdf
-    from thali._paired.board_report import describe_board
     from thali._paired.findings import build_board_findings
+    from thali._paired.leaderboard_report import describe_board
+    from thali._paired.leaderboard_result import encode_json, encode_netcdf
 
     settings = {
         option.name: parse_option(option, typed[option.word])
@@ -79,8 +79,8 @@ def run_leaderboard(
 
 
 def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) -> "Leaderboard":
-    """Build the leaderboard of all files; the first may be a saved leaderboard."""
-    from thali._paired.worths import WorthsRequest
+    """Build the leaderboard of all files, or update a saved one."""
+    from thali._paired.leaderboard_worths import WorthsRequest
 
     first_name, *other_names = names
     if Path(first_name).suffix.lower() != _BOARD:
@@ -110,9 +110,9 @@ def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) 
 
 
 def _load_saved_board(name: str) -> "Leaderboard":
-    """Load the leaderboard that is saved in a file."""
+    """Load a leaderboard that was saved to a file."""
     from thali._model.model_files import load
-    from thali._paired.board import Leaderboard
+    from thali._paired.leaderboard_result import Leaderboard
 
     board = load(name)
     if not isinstance(board, Leaderboard):
@@ -124,11 +124,11 @@ def _load_saved_board(name: str) -> "Leaderboard":
 
 
 def _read_first_file(name: str, settings: dict[str, Any]) -> "LeaderboardRecipe":
-    """Read a file or bundled data set for a leaderboard; large files in batches."""
+    """Read the first file or data set; return the recipe of the leaderboard."""
     from thali import datasets
     from thali._paired.leaderboard import LeaderboardRecipe, check_settings
+    from thali._paired.leaderboard_worths import WorthsRequest
     from thali._paired.vote_counts import CountedComparisons, count_votes
-    from thali._paired.worths import WorthsRequest
     from thali._reading.large_tables import is_large
 
     worths_request = WorthsRequest(

@@ -1,4 +1,4 @@
-"""`thali report`: one HTML file with the results of a fit, comparison or leaderboard."""
+"""`thali report`: HTML reports of saved results."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -22,7 +22,7 @@ NO_COVER: dict[str, str] = {}  # of a report with the default title
 
 
 def check_report(report_file: Path | None, cover: dict[str, str]) -> None:
-    """Raise if a report cannot be written, or if its cover lacks a report.
+    """Raise if the report file cannot be written, or a cover was given without report.
 
     Called before long computations.
     """
@@ -39,7 +39,7 @@ def run_report(
     cover: dict[str, str] = NO_COVER,
     slides: Path | None = None,
 ) -> None:
-    """Write the report of saved results, and slides."""
+    """Write the report (and slides) of the results in a folder or file."""
     from ...report import compute_findings, describe_subject
 
     if slides is not None:
@@ -65,7 +65,7 @@ def run_report(
 
 
 class SavedResults(NamedTuple):
-    """The subject of saved results and the command that wrote it.
+    """Loaded results (model, leaderboard or comparison), with their command and settings.
 
     `subject`: a fitted model, a leaderboard or the table of a comparison.
     """
@@ -78,7 +78,7 @@ class SavedResults(NamedTuple):
 
 
 def load_results(terminal: Terminal, results_path: Path) -> SavedResults:
-    """Load results from a folder or file, with the settings of their command."""
+    """Load the results in a folder or file, with the settings of their command."""
     subject = _load_subject(results_path)
     if not results_path.is_dir() or (command_record := find_command(results_path)) is None:
         return SavedResults(subject)
@@ -107,7 +107,7 @@ def load_results(terminal: Terminal, results_path: Path) -> SavedResults:
 
 def use_options_for(terminal: Terminal, subject: Any) -> None:
     """Let messages name the options of the command that made the results."""
-    from thali._paired.board import Leaderboard
+    from thali._paired.leaderboard_result import Leaderboard
 
     if (spec := find_spec(subject)) is not None:
         terminal.use_options(spec.options)
@@ -116,7 +116,7 @@ def use_options_for(terminal: Terminal, subject: Any) -> None:
 
 
 def _find_fit_table(name: str, folder: Path) -> NamedData | None:
-    """Return the table of a fit; if it is missing, report it and return None."""
+    """Return the data file of a fit; print a note and return None if missing."""
     try:
         if name == "-":
             raise DataError("The table came from standard input.")
@@ -136,7 +136,7 @@ def write_report(
     cover: dict[str, str] = NO_COVER,
     names: Sequence[str] = (),
 ) -> None:
-    """Write the report of a fitted model, a comparison or a leaderboard.
+    """Write the HTML report of a model, comparison or leaderboard to a file.
 
     `figures`: figures drawn so far; `names`: files or data sets.
     """
@@ -154,7 +154,7 @@ def write_report(
 
 
 def _load_subject(results_path: Path) -> Any:
-    """Load the model, the leaderboard or the table of a comparison."""
+    """Load the model, leaderboard or comparison table in a folder or file."""
     from thali._comparison.job_table import TABLES, read_job_table
     from thali._inference.jobs import read_index
     from thali._model.model_files import find_model_file, load

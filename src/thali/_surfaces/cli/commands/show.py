@@ -12,7 +12,7 @@ from .report import load_results, use_options_for
 
 
 def run_show(terminal: Terminal, results_path: Path, key: str | None, shows_keys: bool) -> None:
-    """Print saved results: one screen, one finding, or all keys."""
+    """Print saved results: all on one screen, one finding, or the keys."""
     from ...report import compute_findings, describe_subject
 
     saved = load_results(terminal, results_path)

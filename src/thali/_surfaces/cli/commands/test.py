@@ -22,14 +22,14 @@ from ..terminal import Terminal, notify
 
 
 def list_tests() -> None:
-    """Print one line per test."""
+    """Print name and question of each classical test."""
     width = max(len(spec.name) for spec in TESTS)
     for spec in TESTS:
         print(f"{spec.name:<{width}}  {spec.answers}")
 
 
 def find_test(name: str) -> ModelSpec:
-    """Return the test with that name; capitals, hyphens and underscores are ignored."""
+    """Return the spec of the classical test with this name or alias."""
     plain_name = name.lower().replace("_", "-")
     for spec in TESTS:
         if plain_name in (spec.name, *spec.aliases):
@@ -50,7 +50,7 @@ def run_test(
     out_folder: Path | None,
     formats: tuple[str, ...],
 ) -> PrintedResult:
-    """Carry out a test, print its results and write its tables."""
+    """Run a classical test on files; print results, write tables."""
     spec = find_test(name)
     options = select_options(spec, typed, None, TESTS)
     terminal.use_options(spec.options)
@@ -93,7 +93,7 @@ def run_test(
 
 
 class TestRequest(NamedTuple):
-    """A test with its files and typed arguments, by receiver."""
+    """A parsed `thali test` command: test, files, arguments."""
 
     spec: ModelSpec
     files: list[str]
@@ -102,20 +102,20 @@ class TestRequest(NamedTuple):
     fit: dict[str, Any]
 
     def read_pairs(self, name: str) -> Any:
-        """Read comparisons from a file, and print how they were read."""
+        """Read paired comparisons from a file; print how they were read."""
         data, reading_sentence = load_pairs(name, self.read_arguments)
         notify(f"{name}: {reading_sentence}")
         return data
 
     def parse_aspects(self, data: Any) -> dict[str, Any]:
-        """Return the arguments for aspects that were typed."""
+        """Return the typed argument for aspects, as {"aspects": ...} or {}."""
         return {
             name: parse_aspects(text, data.labels, f"--{name}", ("unique",))
             for name, text in self.aspects.items()
         }
 
     def fit_aspects(self, data: Any, aspects: Any) -> Any:
-        """Fit a model with these aspects by maximum likelihood."""
+        """Fit elimination by aspects with these aspects by maximum likelihood."""
         import thali
 
         unique = self.fit.get("unique", True)
@@ -123,12 +123,12 @@ class TestRequest(NamedTuple):
         return model.fit(data)
 
     def compute(self, *inputs: Any, **arguments: Any) -> Any:
-        """Carry out the test of these data or models."""
+        """Call the test's function with these data or models."""
         return load_object(self.spec.cls)(*inputs, **arguments)
 
 
 def _run_data_test(request: TestRequest) -> Any:
-    """Run a test of comparisons, with aspects if typed."""
+    """Run a test that takes comparisons, and aspects if typed."""
     if request.spec.name == "trinary" and not request.aspects:
         raise ArgumentError(
             "The trinary inequality requires a tree of options; give its aspects with --aspects"
@@ -139,7 +139,7 @@ def _run_data_test(request: TestRequest) -> Any:
 
 
 def _run_model_test(request: TestRequest) -> Any:
-    """Run a test of a fitted model with the typed aspects, or unique aspects."""
+    """Fit a model with the typed or unique aspects; run a test of its fit."""
     data = request.read_pairs(request.files[0])
     model = request.fit_aspects(data, request.parse_aspects(data).get("aspects", "unique"))
     arguments = {name: value for name, value in request.fit.items() if name != "unique"}
@@ -147,7 +147,7 @@ def _run_model_test(request: TestRequest) -> Any:
 
 
 def _run_circular(request: TestRequest) -> Any:
-    """Run the test of circular triads, per judge or for all judges together."""
+    """Run the test of circular triads, for each judge or for all together."""
     data = request.read_pairs(request.files[0])
     arguments = dict(request.fit)
     people = arguments.pop("people", None)
@@ -157,7 +157,7 @@ def _run_circular(request: TestRequest) -> Any:
 
 
 def _run_likelihood_ratio(request: TestRequest) -> Any:
-    """Run the likelihood-ratio test of two nested models."""
+    """Fit two nested models; run their likelihood-ratio test."""
     if "larger" not in request.aspects:
         raise ArgumentError("The larger model has no aspects; give them with --larger FILE.")
     data = request.read_pairs(request.files[0])
@@ -167,7 +167,7 @@ def _run_likelihood_ratio(request: TestRequest) -> Any:
 
 
 def _run_group(request: TestRequest) -> Any:
-    """Run the test of groups, from one file or from one file per group."""
+    """Run the test that groups agree, from one file or a file per group."""
     arguments, files = dict(request.fit), request.files
     column = arguments.pop("group", None)
     column_text = "no column"
@@ -193,7 +193,7 @@ def _run_group(request: TestRequest) -> Any:
 
 
 def _run_order(request: TestRequest) -> Any:
-    """Run the test of order effects, from one or two files."""
+    """Run the test of order effects, from one file or a file per order."""
     files = request.files
     if len(files) > 2:
         raise ArgumentError(
@@ -215,7 +215,7 @@ def _run_order(request: TestRequest) -> Any:
 
 
 def _run_bootstrap(request: TestRequest) -> Any:
-    """Run the bootstrap of respondents."""
+    """Run the bootstrap over respondents."""
     data = request.read_pairs(request.files[0])
     return request.compute(data.by_respondent(), **request.parse_aspects(data), **request.fit)
 

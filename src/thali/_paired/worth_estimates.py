@@ -1,4 +1,4 @@
-"""Worths of a leaderboard: posterior draws, or estimates without a prior."""
+"""Estimation of a leaderboard's worths: posterior draws, or maximum likelihood."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,9 +13,7 @@ from thali._posterior.certain_signs import CERTAIN
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.dependence import Dependence
 
-from .scale import WorthScale
-from .vote_counts import Judgements
-from .worths import (
+from .leaderboard_worths import (
     BoardProblem,
     JudgedWorths,
     WorthsRequest,
@@ -24,6 +22,8 @@ from .worths import (
     check_worth_chains,
     tabulate_judged_worths,
 )
+from .rating_scale import WorthScale
+from .vote_counts import Judgements
 
 if TYPE_CHECKING:
     from thali._worths.density import Spreads
@@ -35,7 +35,7 @@ DRAWS, MIN_DRAWS, MAX_NUMBERS = 4000, 500, 25_000_000
 
 
 class WorthEstimates(NamedTuple):
-    """Draws or estimates of worths and other parameters."""
+    """Draws or estimates of worths and other parameters of a leaderboard."""
 
     log_worths: np.ndarray  # (draws, options), each row has mean 0
     # (options,) log worths for ranking, without the noise of means of draws
@@ -60,7 +60,7 @@ class WorthEstimates(NamedTuple):
 
     @property
     def monotone_means(self) -> np.ndarray:
-        """Reported log worths: means made monotone in rank."""
+        """Mean log worths, made monotone in rank for the table."""
         if self.estimate is None:
             means = self.log_worths.mean(axis=0)
         else:
@@ -69,14 +69,14 @@ class WorthEstimates(NamedTuple):
 
     @property
     def effects(self) -> np.ndarray:
-        """Reported coefficients of covariates."""
+        """Coefficients of covariates that the leaderboard reports."""
         if self.estimate is None:
             return self.beta.mean(axis=0)
         return self.estimate[1]
 
     @property
     def mean_nu(self) -> float:
-        """Mean of Davidson's parameter of ties; NaN without ties."""
+        """Mean of Davidson's tie parameter nu; NaN without ties."""
         if not len(self.nu):
             return np.nan
         return float(self.nu.mean())
@@ -92,7 +92,7 @@ class WorthEstimates(NamedTuple):
 def estimate_worths(
     data: Judgements, request: WorthsRequest, scale: WorthScale, progressbar: bool
 ) -> WorthEstimates:
-    """Estimate the worths of a leaderboard by the requested method."""
+    """Estimate a leaderboard's worths by the requested method."""
     from thali._worths.data_density import check_estimable, convert_for_likelihood
     from thali._worths.laplace import Marginal
     from thali._worths.respondent_variance import RespondentAdjustment, build_adjustment
@@ -118,7 +118,7 @@ def estimate_worths(
 
 
 def fit_individuals(data: Judgements, request: WorthsRequest, progressbar: bool) -> WorthEstimates:
-    """Fit individual worths; return the population worths."""
+    """Fit individual worths of respondents; return the population's worths."""
     from thali._worths.model import BradleyTerryLuce
 
     model = BradleyTerryLuce(spread=request.spread, lapse=request.lapse, people=request.people)
@@ -140,7 +140,7 @@ def _estimate_by_laplace(
     marginal: "Marginal",
     respondents: "RespondentAdjustment",
 ) -> WorthEstimates:
-    """Estimate worths by Laplace's approximation, or by maximum likelihood."""
+    """Estimate worths by Laplace approximation, or by maximum likelihood."""
     from scipy.special import ndtri, stdtrit
 
     from thali._worths.posterior_sample import sample_posterior
@@ -184,7 +184,7 @@ def _estimate_by_chains(
     people: Dependence | None,
     progressbar: bool,
 ) -> WorthEstimates:
-    """Estimate worths by Markov chains; the likelihood is tempered if `people` require it."""
+    """Estimate worths by Markov chains, tempered if respondents repeat answers."""
     from thali._worths.chains import run_chains
     from thali._worths.laplace import Marginal
 
@@ -205,7 +205,7 @@ def _build_estimates(
     points: np.ndarray,
     spreads: "Spreads | None",
 ) -> WorthEstimates:
-    """Build estimates from draws of points, with tables of judges and periods."""
+    """Return estimates from draws of parameters, with tables of judges and periods."""
     density = problem.density
     modes = density.centre_by_period(marginal.mean_mode[:, None])[-1, :, 0]
     nu = np.exp(points[density.nu]).ravel()

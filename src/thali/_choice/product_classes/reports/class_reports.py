@@ -1,4 +1,4 @@
-"""Reports of a fitted model of product classes: methods of `ProductClasses` after a fit."""
+"""`ProductClassReports`: methods of fitted product classes for tables and predictions."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +10,8 @@ from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, Setting
 
-from ...answers.check import ChoiceModelCheck, read_summary_rows
-from ...answers.methods import MarketAnswers
+from ...answers.market_answers import MarketAnswers
+from ...answers.predictive_check import ChoiceModelCheck, read_summary_rows
 from .class_table import MIN_OVERLAP, build_class_table
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _STUCK = (
 
 
 class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
-    """Reports and predictions of a fitted model of product classes."""
+    """Methods of fitted product classes: summary, classes and predictions."""
 
     posterior_: "xarray.DataTree"
     _people_: "pandas.DataFrame | None"
@@ -40,12 +40,12 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
     _design_: "ExperimentDesign"
 
     def _fitted_parts(self) -> "tuple[Particles, ExperimentDesign]":
-        """Return the draws and the design of a fitted model."""
+        """Return the recorded draws and the design of the fit."""
         self._require_posterior()
         return self._draws_, self._design_
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
-        """Return the quantities of the convergence check, by name."""
+        """Return draws of the summary rows, by name."""
         return read_summary_rows(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -80,7 +80,7 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         return super().summary(ci)
 
     def _get_advice(self) -> Advice:
-        """Return advice for chains that disagree: more draws or more chains."""
+        """Return the advice for chains that disagree."""
         sizes, now = self._view.draws.sizes, int(self.posterior_.attrs["draws"])
         stuck = (
             _STUCK,
@@ -135,7 +135,7 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         return build_class_table(*self._fitted_parts(), cover, similar)
 
     def _preferences(self) -> "Preferences":
-        """Return simulated preferences between levels."""
+        """Return each respondent's simulated preferences between levels."""
         from .effects import simulate_preferences
 
         return simulate_preferences(*self._fitted_parts())
@@ -143,7 +143,7 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
     def _simulate_choices(
         self, max_draws: int, rng: np.random.Generator
     ) -> "tuple[ExperimentDesign, np.ndarray]":
-        """Return the design and simulated choices of at most `max_draws` draws."""
+        """Return the design, and choices simulated at up to `max_draws` draws."""
         from ...answers.chooser import select_draws
         from .predict import draw_choices
 
@@ -213,6 +213,7 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
             predictions = predictions, standard_error(by_chain.T)
 
         def drawn() -> np.ndarray:
+            """Return choice probabilities by draw, for intervals."""
             return predict_tasks(
                 self._chooser().thin(INTERVAL_DRAWS).draws, encoded, by_draw=True, **settings
             )
@@ -220,17 +221,17 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         return append_interval(predictions, drawn, ci)
 
     def _chooser(self) -> "ClassChooser":
-        """Return the chooser of the fitted respondents."""
+        """Return the `Chooser` of the fitted respondents."""
         from .chooser import ClassChooser
 
         return ClassChooser(*self._fitted_parts(), self._people_)
 
     def _get_fit_data(self) -> "ExperimentDesign":
-        """Return the design of the training data."""
+        """Return the design of the fitted data."""
         return self._design_
 
     def _get_market_draws(self) -> "MarketDraws":
-        """Return the draws of a market simulator."""
+        """Return draws for the market simulator of a page."""
         from .market import build_market_draws
 
         return build_market_draws(*self._fitted_parts(), self._people_)

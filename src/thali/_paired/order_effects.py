@@ -1,4 +1,4 @@
-"""Effect of the order in which the two options of a pair are shown."""
+"""Effect of the order in which a pair is shown (or of playing at home) on choices."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from thali._aspects.maximum_likelihood.fit import (
     fit_checked_aspects,
     warn_unbounded,
 )
-from thali._aspects.maximum_likelihood.goodness import run_equal_means_test
+from thali._aspects.maximum_likelihood.fit_tests import run_equal_means_test
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import CovariateCells
 from thali._data.pairs.subsets import build_ties_error
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class OrderEffect(PrintedResult):
-    """Order effect `order` with its standard error; `.table` has likelihood-ratio tests.
+    """The order effect with standard error; `.table` has likelihood-ratio tests.
 
     `advantage`, 1 / order, multiplies the odds of the option shown first, or at home.
     """
@@ -171,7 +171,7 @@ def order_effect(
 def _merge_without_ties(
     forward: PairedComparisons, backward: PairedComparisons
 ) -> PairedComparisons:
-    """Merge both orders into comparisons with the covariate "order"; raise for ties."""
+    """Merge comparisons of both orders, with the covariate "order"."""
     if ties := forward.n_ties + backward.n_ties:
         raise DataError(
             build_ties_error(ties, forward.n_comparisons + backward.n_comparisons),
@@ -183,7 +183,7 @@ def _merge_without_ties(
 
 
 def _count_by_position(cells: CovariateCells) -> tuple[float, float]:
-    """Count choices of the option shown first, and of the other; raise if one has none."""
+    """Return counts of choices of first and of second; raise if one is zero."""
     shown_first = cells.x[:, 0] > 0.0
     n_for_second = float(cells.losses[shown_first].sum() + cells.wins[~shown_first].sum())
     n_for_first = float(cells.wins.sum() + cells.losses.sum()) - n_for_second
@@ -197,7 +197,7 @@ def _count_by_position(cells: CovariateCells) -> tuple[float, float]:
 
 
 def _describe_favoured(order: float, p_value: float) -> str:
-    """Return which position is favoured, if the order effect is significant."""
+    """Return which position is favoured, if the effect is significant."""
     if p_value >= _LEVEL:
         return f"not significant at the {_LEVEL:g} level"
     if order < 1:

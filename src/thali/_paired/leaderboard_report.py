@@ -1,4 +1,4 @@
-"""Report of a leaderboard: data, methods text, convergence and settings."""
+"""Report of a leaderboard: findings on data and methods, settings, and Python code."""
 
 import inspect
 from typing import Any
@@ -31,9 +31,9 @@ from thali._model.versions import describe_program
 from thali._posterior.dependence import SCORES
 from thali._posterior.interval import INTERVAL, describe_interval
 
-from .board import Leaderboard
+from .leaderboard_result import Leaderboard
+from .leaderboard_worths import WorthsRequest
 from .vote_counts import Judgements, convert_to_judgements
-from .worths import WorthsRequest
 
 _NAMED = 12  # maximum of covariates, or columns, in a sentence
 _TIES = {"half": "Each tie counted as half a win for each option.", "drop": "Ties were excluded."}
@@ -69,13 +69,13 @@ _SENTENCES = {
 
 
 def describe_board(board: Leaderboard) -> str:
-    """Return the title of the leaderboard."""
+    """Return the title of a leaderboard's report."""
     return f"Leaderboard of {board.data}"
 
 
 @finding("data", "Description of the data", SHOWN, chapter=DATA)
 def data(board: Leaderboard, settings: None) -> Finding:
-    """Report the counted data and the files."""
+    """Report the counts of the data and the files they come from."""
     import pandas as pd
 
     facts = list(board.data._facts())
@@ -98,7 +98,7 @@ def data(board: Leaderboard, settings: None) -> Finding:
 
 @finding("methods", "Methods text", SHOWN, chapter=METHODS)
 def methods(board: Leaderboard, settings: None) -> Finding | None:
-    """Write the methods text; None for the board of a part."""
+    """Report the methods text; None for the leaderboard of a part."""
     if board.made is None:
         return None
     settings_used = board.made.settings
@@ -121,7 +121,7 @@ def methods(board: Leaderboard, settings: None) -> Finding | None:
 def _describe_rule(
     board: Leaderboard, settings_used: dict[str, Any], is_estimate: bool
 ) -> tuple[Text, ...]:
-    """Describe the choice rule and priors."""
+    """Return methods sentences about the choice rule and the priors."""
     from thali._model.best_worst import RANKING
     from thali._model.choice_findings import SENTENCES, describe_best_worst, describe_ties
 
@@ -157,7 +157,7 @@ def _describe_rule(
 
 
 def _describe_variation(settings_used: dict[str, Any]) -> tuple[Text, ...]:
-    """Describe variation between judges, periods and parts."""
+    """Return methods sentences about variation of judges, periods and parts."""
     sentences: list[Text] = []
     if settings_used["judges"]:
         spread = _describe_spread("tau", settings_used["judge_sd"])
@@ -176,14 +176,14 @@ def _describe_variation(settings_used: dict[str, Any]) -> tuple[Text, ...]:
 
 
 def _describe_spread(name: str, fixed: float | None) -> Text:
-    """Describe a standard deviation: its prior, or its fixed value."""
+    """Return a sentence about a prior standard deviation, learned or fixed."""
     if fixed is None:
         return phrase(_SENTENCES, "learned", name=name)
     return phrase(_SENTENCES, "known", name=name, value=fixed)
 
 
 def _describe_estimation(board: Leaderboard, method: str) -> tuple[Text, ...]:
-    """Describe the method and the treatment of respondents."""
+    """Return methods sentences about estimation and respondents."""
     from thali._model.choice_findings import SENTENCES, describe_dependence
 
     errors: Text = SENTENCES["ml.methods.observed"]
@@ -200,7 +200,7 @@ def _describe_estimation(board: Leaderboard, method: str) -> tuple[Text, ...]:
     "independence", "Repeated answers from the same respondents", (SCREEN, PAGE), chapter=STATISTICS
 )
 def independence(board: Leaderboard, settings: None) -> Finding | None:
-    """Report the treatment of repeated answers of respondents."""
+    """Report how repeated answers of respondents were treated."""
     from thali._model.choice_findings import build_dependence_finding
 
     if board.people is None:
@@ -238,7 +238,7 @@ def convergence(board: Leaderboard, settings: None) -> Finding | None:
 
 
 def list_settings(board: Leaderboard) -> Facts:
-    """List the settings and named columns that are set."""
+    """Return (name, value) of settings and column names that the user set."""
     return tuple(
         (name.replace("_", " ").capitalize(), _format_setting(setting))
         for name, setting in _list_arguments(board).items()
@@ -247,7 +247,7 @@ def list_settings(board: Leaderboard) -> Facts:
 
 
 def format_python(board: Leaderboard) -> str:
-    """Format the leaderboard as Python code; "" for the board of a part."""
+    """Return Python code that makes the leaderboard; "" for a part's."""
     from .leaderboard import leaderboard
 
     if board.made is None:
@@ -267,7 +267,7 @@ def format_python(board: Leaderboard) -> str:
 
 
 def _list_arguments(board: Leaderboard) -> dict[str, Any]:
-    """Return settings and columns of a leaderboard; the seed only if it is an integer."""
+    """Return the arguments of `leaderboard` by name, for Python code."""
     if board.made is None:
         return {}
     arguments = board.made.settings | board.made.columns
@@ -280,7 +280,7 @@ def _list_arguments(board: Leaderboard) -> dict[str, Any]:
 
 
 def _format_setting(setting: Any) -> str:
-    """Format a setting."""
+    """Return a setting's value as text."""
     if isinstance(setting, dict):
         return ", ".join(f"{name} = {entry}" for name, entry in setting.items())
     if isinstance(setting, list | tuple):

@@ -1,4 +1,4 @@
-"""The trinary inequality, which preference trees imply."""
+"""Trinary inequality of choice probabilities, which preference trees imply, and its test."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class TrinaryInequality(PrintedResult):
-    """Tests of the trinary inequality; `triples` lists each triple."""
+    """Test of the trinary inequality: proportion of triples; `triples` lists all."""
 
     n_tests: int
     proportion: float

@@ -1,4 +1,4 @@
-"""Tests of group differences in the weights of aspects."""
+"""Tests whether groups of respondents have different aspect weights."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate, warn_unbounded
-from thali._aspects.maximum_likelihood.goodness import (
+from thali._aspects.maximum_likelihood.fit_tests import (
     FitTest,
     choose_n_samples,
     run_equal_means_test,
@@ -41,7 +41,7 @@ def permutation_test(
     df: int,
     random_seed: Any,
 ) -> FitTest:
-    """Test whether groups differ by more than random groups of respondents.
+    """Test whether groups differ more than random groups of the respondents.
 
     p = (1 + permutations with a statistic at least as large) / (1 + permutations). All answers of a
     respondent stay together, so that they may depend on each other.
@@ -77,7 +77,7 @@ def permutation_test(
 
 
 def _tally_respondents(group: PairedComparisons, pooled: PairedComparisons) -> np.ndarray:
-    """Count choices of each side of the pooled pairs, shape (respondents, 2 * pairs)."""
+    """Return each respondent's choices of both sides of all pairs, (n, 2 * pairs)."""
     answers = group.answers
     assert answers is not None
     pair_index = find_pair_indices(group, pooled)[answers.pair]
@@ -205,7 +205,7 @@ def group_test(
 
 
 def _fit_group(name: str, data: PairedComparisons, aspects: Any, unique: bool) -> Estimates:
-    """Fit the choices of one group; errors name the group."""
+    """Return estimates of one group's choices; errors name the group."""
     try:
         fit = estimate(data, aspects, unique)
     except DataError as error:
@@ -216,7 +216,7 @@ def _fit_group(name: str, data: PairedComparisons, aspects: Any, unique: bool) -
 
 
 def _test_fits(fits: list[Estimates], statistic: float, df: int, n: np.ndarray) -> FitTest:
-    """Test the joint fit of separate models of all groups; n: comparisons of each pair."""
+    """Test separate fits of all groups against the saturated model."""
 
     def replicate(rng: np.random.Generator) -> float:
         return sum(fit.replicate(rng) for fit in fits)
@@ -228,7 +228,7 @@ def _test_fits(fits: list[Estimates], statistic: float, df: int, n: np.ndarray) 
 
 
 def _describe_group_difference(table: "pandas.DataFrame", names: list[str]) -> str:
-    """Return the sentence on whether groups differ; "" for a single group."""
+    """Return a sentence on whether groups differ; "" for one group."""
     row = table.loc["group"]
     if len(names) < 2 or not np.isfinite(p := float(row["p_value"])):
         return ""

@@ -1,4 +1,4 @@
-"""The logit: choice probabilities, maximum likelihood, separation, and directions of attributes."""
+"""Likelihood of conditional logit choices, its maximisation, separation and covariance."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
@@ -24,7 +24,7 @@ SECONDS_PER_CELL = 1.25e-8
 
 
 class EncodedTasks(NamedTuple):
-    """Choices as the arrays that the likelihood reads."""
+    """Choice tasks as arrays: model matrix, task starts and chosen rows."""
 
     matrix: np.ndarray  # (rows, p)
     first_row: np.ndarray  # (tasks + 1,)
@@ -32,12 +32,12 @@ class EncodedTasks(NamedTuple):
 
     @property
     def task_of_row(self) -> np.ndarray:
-        """Task index of every row."""
+        """Task index of every row of the model matrix."""
         return np.repeat(np.arange(len(self.chosen_row)), np.diff(self.first_row))
 
 
 class NewtonResult(NamedTuple):
-    """End point of Newton's method."""
+    """Where Newton's method ended: estimate, log-likelihood, information."""
 
     beta: np.ndarray
     log_likelihood: float  # minus the ridge penalty
@@ -46,13 +46,13 @@ class NewtonResult(NamedTuple):
 
 
 def encode_choices(data: "ChoiceExperiment", coding: Coding) -> EncodedTasks:
-    """Encode the choices of the data in the columns of a coding."""
+    """Return the data's tasks and choices as arrays, encoded by a coding."""
     matrix = coding.encode_codes(data.products)[data.row_product]
     return EncodedTasks(matrix, data.first_row, data.first_row[:-1] + data.chosen)
 
 
 def choice_probabilities(utilities: np.ndarray, task_of_row: np.ndarray) -> np.ndarray:
-    r"""Return the probability of each row in its task, shape (rows,).
+    r"""Return each row's logit choice probability within its task, shape (rows,).
 
     .. math:: p_j = e^{u_j} \Big/ \sum_{j' \in X} e^{u_{j'}}
     """
@@ -68,7 +68,7 @@ def choice_probabilities(utilities: np.ndarray, task_of_row: np.ndarray) -> np.n
 
 
 class LocalLikelihood(NamedTuple):
-    """The likelihood and its derivatives at one vector of tastes."""
+    """Log-likelihood by task and its derivatives at one vector of tastes."""
 
     log_chosen: np.ndarray  # (tasks,) ln p_t(x*_t)
     score: np.ndarray  # (tasks, p) x*_t minus the mean of the task
@@ -96,7 +96,7 @@ def compute_local_likelihood(tasks: EncodedTasks, beta: np.ndarray) -> LocalLike
 def fisher_information(
     likelihood: LocalLikelihood, weight_of_row: np.ndarray | float = 1.0
 ) -> np.ndarray:
-    r"""Return the negative Hessian of the weighted log-likelihood, shape (p, p).
+    r"""Return the negative Hessian of the weighted log-likelihood, (p, p).
 
     .. math:: \sum_t w_t \sum_j p_{tj} (x_{tj} - \bar x_t)(x_{tj} - \bar x_t)^T
     """
@@ -123,7 +123,7 @@ def log_likelihood_derivatives(
 
 
 def maximise_log_likelihood(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonResult:
-    """Maximise the log-likelihood minus ridge/2 times the sum of squares.
+    """Maximise the log-likelihood minus ridge / 2 times the sum of squares.
 
     Uses Newton's method with halved steps.
     """
@@ -131,6 +131,7 @@ def maximise_log_likelihood(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonRe
     ridges = ridge * np.eye(p)
 
     def evaluate(beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return penalised log-likelihood, gradient and information at beta."""
         log_likelihood, gradient, hessian = log_likelihood_derivatives(tasks, beta)
         return (
             float(log_likelihood - 0.5 * ridge * beta @ beta),
@@ -150,12 +151,12 @@ def maximise_log_likelihood(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonRe
 
 
 def _compute_newton_step(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Return Newton's step, the shortest one if the information is singular."""
+    """Return information^-1 gradient, the shortest solution if it is singular."""
     return np.linalg.lstsq(information, gradient, rcond=None)[0]
 
 
 def find_independent_columns(tasks: EncodedTasks) -> np.ndarray:
-    """Return whether each column is independent of earlier columns, shape (p,).
+    """Return a mask of columns linearly independent of earlier ones, (p,).
 
     Independence is linear and within tasks. Raises DataError if no column varies within tasks.
     """
@@ -183,7 +184,7 @@ def find_independent_columns(tasks: EncodedTasks) -> np.ndarray:
 def draw_logit_choices(
     beta: np.ndarray, tasks: EncodedTasks, first_task: np.ndarray, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
-    """Draw choices at tastes of shape (chain, draw, respondent, coefficient)."""
+    """Draw choices given tastes (chain, draw, respondent, coefficient), by name."""
     chosen = np.empty((*beta.shape[:2], len(tasks.chosen_row)), np.int64)
     for person, (start, end) in enumerate(pairwise(first_task)):
         for task in range(start, end):
@@ -208,7 +209,7 @@ NOT_CONVERGED = (
 def compute_covariance(
     information: np.ndarray, is_estimated: np.ndarray, units: np.ndarray
 ) -> np.ndarray:
-    """Return the covariance of all coefficients, NaN where they are not estimated, (p, p).
+    """Return the covariance (p, p) of coefficients, NaN where not estimated.
 
     `information` belongs to the estimated coefficients times `units`.
     """
@@ -222,7 +223,7 @@ def compute_covariance(
 def tabulate_coefficients(
     estimates: np.ndarray, errors: np.ndarray, names: Any
 ) -> "pandas.DataFrame":
-    """Tabulate estimates with standard errors, z and two-sided p-values."""
+    """Return a table of estimates, standard errors, z and two-sided p-values."""
     from scipy.special import ndtr
 
     from thali._tables import Table
@@ -234,7 +235,7 @@ def tabulate_coefficients(
 
 
 def list_unidentified_warnings(names: Iterable[Any]) -> list[DataWarning]:
-    """List a warning of coefficients that the data do not identify, if there are any."""
+    """Return a list with a warning on coefficients that data do not identify."""
     labels = list(map(str, names))
     if not labels:
         return []
@@ -253,7 +254,7 @@ _SEPARATION_GAP = 12.0  # difference of two utilities within a task
 
 
 def find_separating_columns(tasks: EncodedTasks, beta: np.ndarray) -> np.ndarray:
-    r"""Return indices of columns along which the likelihood rises without limit.
+    r"""Return columns along which the likelihood rises without limit (separation).
 
     .. math::
 
@@ -286,7 +287,7 @@ _RIDGE = 1.0
 
 
 def parse_directions(argument: str, mapping: Any, data: "ChoiceExperiment") -> dict[str, str]:
-    """Return an argument as attribute -> direction, checked against the data."""
+    """Return the user's {attribute: direction}, checked against the data."""
     from thali._data.experiments.levels import ALPHABET
 
     directions: dict[str, str] = {}
@@ -325,7 +326,7 @@ def parse_directions(argument: str, mapping: Any, data: "ChoiceExperiment") -> d
 
 
 def _parse_pairs(argument: str, mapping: Any) -> list[tuple[str, Any]]:
-    """Return an argument as pairs of attribute and direction."""
+    """Return the user's directions as (attribute, direction) pairs."""
     if mapping is None:
         return []
     if isinstance(mapping, Mapping):
@@ -348,7 +349,7 @@ def encode_directions(directions: Mapping[str, str], attributes: Sequence[str]) 
 def compute_direction_scores(
     data: "ChoiceExperiment", attributes: tuple[str, ...]
 ) -> dict[str, float]:
-    r"""Return z-scores of attributes in a multinomial logit, by attribute.
+    r"""Return {attribute: z-score of its slope} in a multinomial logit.
 
     A positive score means that later levels are preferred.
 
@@ -388,7 +389,7 @@ def clustered_covariance(
 
 
 def describe_contradicted_directions(data: "ChoiceExperiment", monotone: Mapping[str, str]) -> str:
-    """Return a sentence on directions that choices contradict, or "".
+    """Return a sentence on directions that the choices contradict, or "".
 
     A contradiction is a z-score beyond 3 standard errors.
     """

@@ -1,4 +1,4 @@
-r"""Settings of market shares: choice rule, scale, availability, and known actual shares.
+r"""Arguments that turn utilities into market shares: rule, scale, availability, actual shares.
 
 With utilities :math:`u_{nj}` of a respondent, constants :math:`c_j` and the scale s, the rules are
 
@@ -41,7 +41,7 @@ AvailableSets = tuple[np.ndarray, list[tuple[np.ndarray, float]]]
 
 
 class ShareSettings(NamedTuple):
-    """The arguments that turn utilities into shares."""
+    """The user's arguments that turn utilities into market shares."""
 
     rule: Any = LOGIT
     scale: Any = 1.0
@@ -70,7 +70,7 @@ class ShareSettings(NamedTuple):
     def _parse_actual(
         self, markets: Sequence[Market], availability: Mapping[str, float]
     ) -> dict[str, float]:
-        """Return the actual share of each product, checked."""
+        """Return the checked actual market share of each product."""
         if len(markets) > 1:
             raise ArgumentError(
                 Argument("actual"),
@@ -126,7 +126,7 @@ class ShareSettings(NamedTuple):
         cores: int | None,
         seed: Any,
     ) -> list[np.ndarray]:
-        """Return shares (draws, products) of each market.
+        """Return market shares of the products of each market, (draws, products) each.
 
         The actual shares are those of the first market.
         """
@@ -136,6 +136,7 @@ class ShareSettings(NamedTuple):
         def simulate(
             offered: Sequence[AvailableSets], constants: np.ndarray | None
         ) -> list[np.ndarray]:
+            """Return shares of offered products with these constants."""
             return self._shares(chooser, offered, constants, weights, cores, seed)
 
         if self.actual is None:
@@ -148,7 +149,7 @@ class ShareSettings(NamedTuple):
     def calibrate_constants(
         self, labels: Sequence[str], draws: int, shares: Callable[[np.ndarray], np.ndarray]
     ) -> np.ndarray:
-        """Return constants (draws, products) that reproduce the actual shares in each draw."""
+        """Return product constants by draw at which shares equal the actual ones."""
         log_actual = np.log([self.actual[label] for label in labels])
         constants, missing = np.zeros((draws, len(log_actual))), log_actual
         for _ in range(_STEPS):
@@ -175,7 +176,7 @@ class ShareSettings(NamedTuple):
         cores: int | None,
         seed: Any,
     ) -> list[np.ndarray]:
-        """Return shares with these constants, summed over sets of available products."""
+        """Return shares with these product constants, averaged over what is available."""
         available_cells = [cells[available] for cells, sets in offered for available, _ in sets]
         added: tuple[np.ndarray, ...] = ()
         if constants is not None:
@@ -185,7 +186,7 @@ class ShareSettings(NamedTuple):
         return [average_over_sets(set_shares, sets, len(cells)) for cells, sets in offered]
 
     def _list_sets(self, market: Market) -> list[tuple[np.ndarray, float]]:
-        """Return the sets of available products and their probabilities."""
+        """Return possible sets of available products of a market, with probabilities."""
         values = [(self.availability or {}).get(label, 1.0) for label in market.labels]
         max_limited = _MAX_LIMITED
         if self.rule == RANDOMISED:
@@ -201,7 +202,7 @@ class ShareSettings(NamedTuple):
 
 
 def list_available_sets(availability: Sequence[float]) -> list[tuple[np.ndarray, float]]:
-    """Return sets of available products and their probabilities.
+    """Return possible sets of available products, with their probabilities.
 
     `availability` contains the probability that each product is available.
     """
@@ -220,7 +221,7 @@ def list_available_sets(availability: Sequence[float]) -> list[tuple[np.ndarray,
 def average_over_sets(
     set_shares: Iterator[np.ndarray], sets: list[tuple[np.ndarray, float]], n_products: int
 ) -> np.ndarray:
-    """Return shares (draws, products), the mean over sets of available products.
+    """Return shares (draws, products), averaged over sets of available products.
 
     `set_shares` yields the shares (draws, available products) of each set.
     """
@@ -234,7 +235,7 @@ def average_over_sets(
 
 
 def _parse_by_product(name: str, mapping: Any, labels: Sequence[str]) -> dict[str, float]:
-    """Return an argument as values by product label, checked."""
+    """Return a user's mapping as {product label: number}, checked."""
     if isinstance(mapping, Mapping) or hasattr(mapping, "keys"):
         mapping = dict(mapping)
     if not isinstance(mapping, dict) or not mapping:

@@ -1,4 +1,4 @@
-"""Posterior predictive check of a choice model, and the quantities of its summary."""
+"""Posterior predictive check of choice models, and quantities of their summary table."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ _MAX_POSITIONS = 12
 
 
 class ChoiceModelCheck:
-    """The posterior predictive check of models that can replicate choices."""
+    """Method `check` of models that can simulate replicated choices."""
 
     # (max_draws, rng) -> the design of the data, and replicates (draws, tasks) of its choices
     _simulate_choices: Any
@@ -77,7 +77,7 @@ class ChoiceModelCheck:
 def tabulate_choice_check(
     design: "ChoiceExperiment | ExperimentDesign", replicates: np.ndarray, ci: float
 ) -> "pandas.DataFrame":
-    """Compare summary statistics of the choices with replicates (draws, tasks)."""
+    """Tabulate observed statistics of choices against replicates, shape (n_draws, n_tasks)."""
     from thali._tables import Table
 
     labels, of_rows = _build_indicators(design)
@@ -101,7 +101,7 @@ def tabulate_choice_check(
 
 
 def format_check_sentence(table: "pandas.DataFrame") -> str:
-    """Return a sentence on missed statistics and the worst of them."""
+    """Return a sentence on how many statistics the model misses, and the worst one."""
     missed = table.loc[table["missed"]]
     ci = table.attrs["interval"]
     sentence = (
@@ -122,7 +122,7 @@ def format_check_sentence(table: "pandas.DataFrame") -> str:
 def _build_indicators(
     design: "ChoiceExperiment | ExperimentDesign",
 ) -> tuple[list[tuple[str, str]], np.ndarray]:
-    """Return labels and indicators (rows, statistics) of levels and positions."""
+    """Return names of statistics, and 0/1 indicators of levels and positions by row."""
     # The labels of the heterogeneity of levels follow at the end.
     products = design.products[design.row_product]
     labels, columns = [], []
@@ -143,7 +143,7 @@ def _build_indicators(
 def _compute_statistics(
     design: "ChoiceExperiment | ExperimentDesign", indicators: np.ndarray, chosen: np.ndarray
 ) -> np.ndarray:
-    """Return shares of all choices, and sd over respondents of level shares."""
+    """Return shares of choices by level and position, and their sd over respondents."""
     counted = indicators[design.first_row[:-1] + chosen]
     levels = sum(len(groups) for groups, _ in design.scheme.groups.values())
     by_respondent = (
@@ -164,7 +164,7 @@ DESCRIPTIONS = {
 
 
 def list_share_names(scheme: "Scheme") -> list[str]:
-    """Return names of all levels or groups of levels but each attribute's first.
+    """Return "attribute=level" of all levels whose share is reported, without the first.
 
     The share of the first follows from the others.
     """
@@ -176,7 +176,7 @@ def list_share_names(scheme: "Scheme") -> list[str]:
 
 
 def build_level_indicators(scheme: "Scheme", products: np.ndarray) -> np.ndarray:
-    """Return which of these levels products have, shape (products, levels)."""
+    """Return whether each product has each reported level, shape (products, levels)."""
     columns = []
     for i, (groups, of_level) in enumerate(scheme.groups.values()):
         group = np.append(of_level, -1)[products[:, i]]
@@ -187,19 +187,21 @@ def build_level_indicators(scheme: "Scheme", products: np.ndarray) -> np.ndarray
 def list_reference_pairs(
     scheme: "Scheme", directions: Sequence[int] | np.ndarray
 ) -> list[tuple[int, int, int]]:
-    """Return pairs of the first and each other level, (attribute, level, preferred).
+    """Return (attribute, level, preferred level) for the first level against each other.
 
     The better level is the preferred one if the attribute has a direction.
     """
     pairs = []
     for i, (name, levels) in enumerate(scheme.levels.items()):
-        reference, *other_levels = scheme.compared(name, np.arange(len(levels))).tolist()
+        reference, *other_levels = scheme.select_compared_levels(
+            name, np.arange(len(levels))
+        ).tolist()
         pairs += [(i, reference, k) for k in other_levels]
     return orient_pairs(pairs, directions)
 
 
 def list_effect_names(scheme: "Scheme", pairs: Sequence[tuple[int, int, int]]) -> list[str]:
-    """Return the names of the pairs of levels."""
+    """Return the summary row name of each pair of levels."""
     labels = list(scheme.labels.items())
     return [f"{labels[i][0]}: {labels[i][1][b]} over {labels[i][1][a]}" for i, a, b in pairs]
 
@@ -207,7 +209,7 @@ def list_effect_names(scheme: "Scheme", pairs: Sequence[tuple[int, int, int]]) -
 def build_report_arrays(
     shares: np.ndarray, effects: np.ndarray, levels: Sequence[str], pairs: Sequence[str]
 ) -> "dict[str, xarray.DataArray]":
-    """Return shares and effects (chain, draw, name) as posterior variables."""
+    """Return draws of level shares and level effects as posterior variables."""
     import xarray as xr
 
     variables = {
@@ -226,7 +228,7 @@ def build_report_arrays(
 
 
 def read_summary_rows(draws: "xarray.Dataset") -> dict[str, np.ndarray]:
-    """Return the rows of `summary` as arrays (chain, draw) by name."""
+    """Return the draws of each summary row, arrays (chain, draw) by row name."""
     rows = {}
     for name in DESCRIPTIONS:
         variable = draws[name]

@@ -1,4 +1,4 @@
-"""Leaderboards from draws of worths: ranks, ratings and tiers."""
+"""Table of a leaderboard from draws of worths: ranks, ratings and tiers."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,10 +17,10 @@ from thali._posterior.interval import (
     describe_interval,
 )
 
-from .board import Leaderboard
-from .estimates import WorthEstimates
-from .scale import SCALE, WorthScale
+from .leaderboard_result import Leaderboard
+from .rating_scale import SCALE, WorthScale
 from .vote_counts import Judgements
+from .worth_estimates import WorthEstimates
 
 if TYPE_CHECKING:
     import pandas
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def order_probabilities(rank: np.ndarray) -> np.ndarray:
-    """Return the probability that row is above column, from ranks (draws, options)."""
+    """Return the probability that row ranks above column, from ranks (draws, options)."""
     draws, n = rank.shape
     rank = np.ascontiguousarray(rank.T, dtype=np.int32)
     p_above = np.zeros((n, n))
@@ -39,7 +39,7 @@ def order_probabilities(rank: np.ndarray) -> np.ndarray:
 
 
 def find_tiers(order: np.ndarray) -> list[list[int]]:
-    """Find tiers, best first: two options share one if no order is certain.
+    """Return tiers, best first: options share one if no order is certain.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def find_tiers(order: np.ndarray) -> list[list[int]]:
 
 
 def number_tiers(tiers: list[list[int]], n: int) -> list[str]:
-    """Return the numbers of the tiers of each option, such as "2-4, 7".
+    """Return each option's tier numbers as text, such as "2-4, 7".
 
     Examples
     --------
@@ -94,7 +94,7 @@ def number_tiers(tiers: list[list[int]], n: int) -> list[str]:
 
 
 def _format_runs(numbers: np.ndarray) -> list[str]:
-    """Format numbers, with runs as ranges."""
+    """Return numbers as text, with runs of consecutive ones as ranges."""
     starts = np.flatnonzero(np.diff(numbers, prepend=-1) > 1)
     ends = numbers[np.append(starts[1:], len(numbers)) - 1].tolist()
     runs = [f"{a}-{b}" for a, b in zip(numbers[starts].tolist(), ends, strict=True)]
@@ -109,7 +109,7 @@ def _format_runs(numbers: np.ndarray) -> list[str]:
 def build_board(
     data: Judgements, estimates: WorthEstimates, scale: WorthScale, ci: float
 ) -> Leaderboard:
-    """Build the leaderboard from estimates of worths."""
+    """Build the `Leaderboard` from draws or estimates of worths."""
     import pandas as pd
 
     log_worths, mean_log_worths = (
@@ -172,7 +172,7 @@ def build_board(
 def _rate_without_covariates(
     estimates: WorthEstimates, scale: WorthScale, data: Judgements, order_indices: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Return ranks and ratings without control for covariates, in the order of the table."""
+    """Return ranks and ratings without control for covariates, by column."""
     rank = np.argsort(sort_descending(estimates.modes)) + 1
     log_worths = scale.subtract_anchor(estimates.monotone_means, data.labels)
     return {
@@ -184,7 +184,7 @@ def _rate_without_covariates(
 def _tabulate_effects(
     data: Judgements, estimates: WorthEstimates, ci: float
 ) -> "pandas.DataFrame | None":
-    """Tabulate covariate effects with intervals; None without covariates."""
+    """Return a table of covariate effects; None without covariates."""
     import pandas as pd
 
     if data.covariates is None:
@@ -195,13 +195,13 @@ def _tabulate_effects(
 
 
 def _normalise_worths(log_worths: np.ndarray) -> np.ndarray:
-    """Return worths that sum to 1 along the last axis."""
+    """Return worths that sum to 1 over options (last axis)."""
     worth = np.exp(log_worths - log_worths.max(axis=-1, keepdims=True))
     return worth / worth.sum(axis=-1, keepdims=True)
 
 
 def _count_outcomes(data: Judgements) -> dict[str, np.ndarray]:
-    """Count how often each option was compared, chosen, rejected, and neither."""
+    """Return how often each option was compared, chosen, rejected or tied."""
     # For best and worst: best, worst, and neither.
     n = data.n_options
     if isinstance(data, Choices):
@@ -238,7 +238,7 @@ def _describe_table(
     anchor_text: str,
     ci: float,
 ) -> str:
-    """Describe the columns of the table, and options whose worths depend on the prior."""
+    """Return sentences that explain the table's columns and prior-driven options."""
     sentences = [
         f"Intervals are central {describe_interval(ci)}s. Two options share a tier if neither"
         " ranks"

@@ -1,4 +1,4 @@
-"""Wald tests of linear hypotheses about weights or utilities."""
+"""Wald tests of linear contrasts of weights or utilities."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._arguments import check_allowed
 from thali._aspects.maximum_likelihood.engine import require_estimates
-from thali._aspects.maximum_likelihood.goodness import chi_square_tail
+from thali._aspects.maximum_likelihood.fit_tests import chi_square_tail
 from thali._digits import format_p_value
 from thali._labels import shorten, suggest
 from thali._model.clusters import compute_orthonormal_basis
@@ -17,7 +17,7 @@ from thali.errors import ArgumentError
 
 @dataclass(frozen=True, repr=False, eq=False)
 class WaldTest(PrintedResult):
-    """Wald's test; `.table` has each contrast with its standard error."""
+    """A joint Wald test; `.table` has each contrast with its standard error."""
 
     statistic: float
     df: int
@@ -134,7 +134,7 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
 
 
 def f_test_p_value(statistic: float, df: int, error_df: float) -> float:
-    """Return P(W >= statistic) for a covariance with `error_df` degrees of freedom."""
+    """Return the p-value of a Wald statistic by the F distribution."""
     from scipy.special import fdtrc
 
     denominator_df = error_df + 1.0 - df
@@ -147,7 +147,7 @@ def f_test_p_value(statistic: float, df: int, error_df: float) -> float:
 
 
 def _build_contrasts(contrasts: Any, names: list[str], noun: str) -> np.ndarray:
-    """Build the matrix of contrasts, by options or aspects."""
+    """Return the contrast matrix, one row per contrast, from the user's argument."""
     if isinstance(contrasts, dict):
         contrasts = [contrasts]
     if hasattr(contrasts, "to_dict") and hasattr(contrasts, "columns"):

@@ -1,4 +1,4 @@
-"""Check of a leaderboard: observed proportions of pairs or sets against replicates."""
+"""Posterior predictive check of a leaderboard: observed proportions against replicates."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from thali._data.questions import AnswerProbabilities, Questions
 from thali._model.answer_checks import EqualRespondents, check_answers, check_unweighted
 from thali.errors import DataError
 
-from .estimates import WorthEstimates
+from .worth_estimates import WorthEstimates
 
 if TYPE_CHECKING:
     import pandas
@@ -27,7 +27,7 @@ _MAX_ANSWERS, _MAX_DRAWS, _MIN_DRAWS = 2_000_000, 1_000, 100
 
 
 def check_votes(estimates: WorthEstimates) -> "pandas.DataFrame":
-    """Compare observed proportions with replicates, as `check_answers` does.
+    """Return a table of observed proportions against posterior replicates.
 
     Raises
     ------
@@ -55,7 +55,7 @@ def check_votes(estimates: WorthEstimates) -> "pandas.DataFrame":
 def _check_pairs(
     data: PairedComparisons, density: "Density", points: np.ndarray
 ) -> tuple[Questions, list[EqualRespondents]]:
-    """Return one question per row of the density, and probabilities and counts of its answers."""
+    """Return each compared pair as a question, with answer probabilities and counts."""
     keys = data.n_options * data.first + data.second
     pair = np.searchsorted(keys, data.n_options * density.rows.first + density.rows.second)
     density = density.select_rows(np.argsort(pair, kind="stable"))
@@ -73,14 +73,14 @@ def _check_pairs(
 
 
 def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerProbabilities:
-    """Return a function (slice) -> outcome probabilities, shape (points, answers)."""
+    """Return a function from a slice of pairs to outcome probabilities by draw."""
     from thali._inference.numerics.log_densities import compute_outcomes
 
     lapse = density.rows.lapse
     has_ties = density.rows.has_ties
 
     def probabilities(row_slice: slice) -> np.ndarray:
-        """Return the probabilities of the outcomes of some rows."""
+        """Return outcome probabilities of these pairs, (draws, outcomes)."""
         block_density = density.select_rows(row_slice)
         q = np.concatenate(
             [
@@ -101,7 +101,7 @@ def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerPr
 def _check_sets(
     data: Any, density: Any, points: np.ndarray
 ) -> tuple[Questions, list[EqualRespondents]]:
-    """Return one question per set; answer probabilities and counts of each judge (or all)."""
+    """Return each set as a question, with answer probabilities and counts by judge."""
     data = drop_tied_sets(data)
     questions = data.questions()
     logs = points[density.worths]
@@ -126,7 +126,7 @@ def _check_sets(
 
 
 def _make_set_probabilities(density: Any, data: Any, log_worths: np.ndarray) -> AnswerProbabilities:
-    """Return a function (slice) -> answer probabilities; log worths (options, points)."""
+    """Return a function from a slice of sets to answer probabilities by draw."""
     from thali._worths.worth_draws import WorthDraws
 
     no_covariates = np.zeros((log_worths.shape[1], 0))

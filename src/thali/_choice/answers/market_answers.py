@@ -1,4 +1,4 @@
-"""`MarketAnswers`: tables of a market study, methods of every model of described products."""
+"""`MarketAnswers`: methods for market studies that every model of described products has."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ def require_individual_tastes(model: Any, name: str) -> None:
 
 
 class MarketAnswers:
-    """Market shares, demand, effects of levels, and importance of attributes, of a fitted model.
+    """Methods on market shares, demand, level effects and willingness to pay.
 
     A subclass has `_chooser`, which returns the respondents and their choices in every draw.
     """
@@ -32,17 +32,17 @@ class MarketAnswers:
     _compute_once: Any  # from `Model`
 
     def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
-        """Return the settings with the price, after checking the market."""
+        """Return report settings with the price attribute, checked against the data."""
         from .findings import complete_settings
 
         return complete_settings(self, data, settings)
 
     def _chooser(self) -> "Chooser":
-        """Build the respondents of the fit and their choices."""
+        """Build the `Chooser` of the fitted respondents."""
         raise NotImplementedError
 
     def _people_of_fit(self) -> "Chooser":
-        """Return the respondents of the fit, built once for each fit."""
+        """Return the `Chooser` of the fitted respondents, built once per fit."""
         return self._compute_once("chooser", self._chooser)
 
     @property
@@ -177,7 +177,7 @@ class MarketAnswers:
         (2009), Discrete choice methods with simulation, section 2.8 (constants by actual shares);
         Rubin (1981), The Bayesian bootstrap.
         """
-        from .rules import ShareSettings
+        from .share_settings import ShareSettings
         from .shares import tabulate_market_shares
 
         settings = ShareSettings(rule, scale, availability, actual)
@@ -252,7 +252,7 @@ class MarketAnswers:
         ----------
         Train (2009), Discrete choice methods with simulation, section 2.6.
         """
-        from .rules import ShareSettings
+        from .share_settings import ShareSettings
         from .substitution import tabulate_elasticities
 
         settings = ShareSettings(rule, scale, availability, actual)
@@ -350,7 +350,7 @@ class MarketAnswers:
         ArgumentError
             As `market_shares`, or if a new product is not in the market, or every product is new.
         """
-        from .rules import ShareSettings
+        from .share_settings import ShareSettings
         from .substitution import tabulate_source_of_volume
 
         return tabulate_source_of_volume(
@@ -418,7 +418,7 @@ class MarketAnswers:
         ArgumentError
             As `market_shares`, or if the product or attribute is unknown.
         """
-        from .rules import ShareSettings
+        from .share_settings import ShareSettings
         from .shares import tabulate_demand
 
         settings = ShareSettings(rule, scale, availability, actual)

@@ -1,4 +1,4 @@
-"""Leaderboards of parts that share information: their worths vary about common worths."""
+"""Pooled leaderboards of parts, whose worths vary around common worths."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,16 +11,16 @@ from thali._labels import shorten
 from thali._posterior.interval import compute_interval
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from .estimates import DRAWS, WorthEstimates
+from .leaderboard_worths import WorthsRequest, check_worth_chains
 from .vote_counts import list_names_argument
-from .worths import WorthsRequest, check_worth_chains
+from .worth_estimates import DRAWS, WorthEstimates
 
 if TYPE_CHECKING:
-    from thali._worths.group_density import GroupDensity
+    from thali._worths.density import GroupDensity
 
 
 def check_pool(pool: Any, by: Any, request: WorthsRequest) -> None:
-    """Raise for arguments that cannot be combined with pooling."""
+    """Raise ArgumentError for settings that cannot be combined with pooling."""
     if not pool:
         return
     columns = list_names_argument(by)
@@ -53,7 +53,7 @@ def check_pool(pool: Any, by: Any, request: WorthsRequest) -> None:
 
 
 class PooledWorths(NamedTuple):
-    """Estimates of the worths of each part."""
+    """Pooled estimates of each part's worths."""
 
     parts: dict[str, WorthEstimates]
     sentence: str  # describes differences between parts
@@ -66,7 +66,7 @@ def pool_worths(
     power: float,
     progressbar: bool,
 ) -> PooledWorths:
-    """Estimate the worths of all parts from pooled draws.
+    """Return pooled estimates of each part's worths, from joint draws.
 
     `all_data` has the comparisons of all parts; the likelihood is raised to `power`.
     """
@@ -119,9 +119,8 @@ def pool_worths(
 def _build_group_density(
     parts: Mapping[str, PairedComparisons], all_data: PairedComparisons, power: float, lapse: float
 ) -> "GroupDensity":
-    """Build the density of the comparisons of all parts."""
-    from thali._worths.density import DistinctComparisons
-    from thali._worths.group_density import GroupDensity
+    """Build the joint density of all parts' comparisons."""
+    from thali._worths.density import DistinctComparisons, GroupDensity
 
     option_index = {label: k for k, label in enumerate(all_data.labels)}
     names = all_data.covariate_names

@@ -1,4 +1,4 @@
-"""Willingness-to-pay space: coefficients as amounts of money, with the scale of utility."""
+"""Willingness-to-pay space: coefficients as amounts of money, times the scale of utility."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -10,7 +10,7 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..answers.willingness_to_pay import find_price_attribute
 from ..coding import Coding
-from ..logit import encode_choices, maximise_log_likelihood
+from ..logit_likelihood import encode_choices, maximise_log_likelihood
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
@@ -23,7 +23,7 @@ _MIN_RISING_Z = 3.0
 
 
 def require_price(data: "ChoiceExperiment", coding: Coding) -> str:
-    """Return the attribute of money, whose coefficient is the scale; refuse data without."""
+    """Return the price attribute; raise DataError for data without one."""
     setting = Setting("space", MONEY)
     price = find_price_attribute(data.scheme)
     if price is None:
@@ -51,7 +51,7 @@ def require_price(data: "ChoiceExperiment", coding: Coding) -> str:
 
 
 def refuse_price_settings(price: str, signs: Mapping[str, str], ignored: Sequence[str]) -> None:
-    """Refuse settings that let people ignore the price or prefer a high one."""
+    """Raise ArgumentError if settings let people ignore or like a high price."""
     setting = Setting("space", MONEY)
     if signs.get(price, "decreasing") != "decreasing":
         raise ArgumentError(
@@ -71,7 +71,7 @@ def refuse_price_settings(price: str, signs: Mapping[str, str], ignored: Sequenc
 
 
 def refuse_rising_demand(data: "ChoiceExperiment", coding: Coding, price: str) -> None:
-    """Refuse data whose pooled demand rises with the price."""
+    """Raise DataError if choices rise with the price in a pooled logit."""
     tasks, price_index = encode_choices(data, coding), coding.names.index(price)
     estimate = maximise_log_likelihood(tasks._replace(matrix=tasks.matrix / coding.scale), _RIDGE)
     slope, error = (
@@ -83,7 +83,7 @@ def refuse_rising_demand(data: "ChoiceExperiment", coding: Coding, price: str) -
 
 
 def _build_rising_error(price: str, slope: float, z: float) -> DataError:
-    """Build the error for demand that rises with the price."""
+    """Return the DataError for demand that rises with the price."""
     return DataError(
         f"Demand does not decrease with {price!r} (coefficient {slope:.3g}, z = {z:.1f}), so"
         " willingness to pay is undefined; check the attribute, or set ",
@@ -95,7 +95,7 @@ def _build_rising_error(price: str, slope: float, z: float) -> DataError:
 def convert_to_amounts(
     beta: np.ndarray, covariance: np.ndarray, price_index: int, price: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return scale and amounts with their covariance by the delta method.
+    """Return scale and amounts from coefficients, with covariance by the delta method.
 
     The covariance is exact at a maximum of the likelihood.
     """
@@ -120,14 +120,14 @@ def convert_to_amounts(
 
 
 def convert_to_utility(coef: np.ndarray, price_index: int) -> np.ndarray:
-    """Return coefficients of utility (..., p) from the scale and the amounts."""
+    """Return utility coefficients (..., p) from scale and amounts."""
     utility = coef * coef[..., price_index : price_index + 1]
     utility[..., price_index] = -coef[..., price_index]
     return utility
 
 
 def convert_from_logarithm(log_coefficients: np.ndarray, price_index: int) -> np.ndarray:
-    """Return coefficients of utility from the log scale and the amounts."""
+    """Return utility coefficients from log scale and amounts."""
     coefficients = log_coefficients.copy()
     coefficients[..., price_index] = np.exp(coefficients[..., price_index])
     return convert_to_utility(coefficients, price_index)

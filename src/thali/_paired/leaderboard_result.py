@@ -1,4 +1,4 @@
-"""Leaderboards: tables, uncertainty of the order, saving and updating."""
+"""`Leaderboard`, the result that users see: tables, uncertainty, saving and updating."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -121,6 +121,7 @@ class Leaderboard(PrintedResult):
         return self.people.sentence
 
     def _description(self) -> Description:
+        """Return title, table and note, as printed and shown in notebooks."""
         note = self.note
         if self.dependence_sentence is not None:
             note = f"{note} {self.dependence_sentence}"
@@ -481,7 +482,7 @@ class Leaderboard(PrintedResult):
 
 
 def _copy_result(table: "pandas.DataFrame | None", absence: str) -> "pandas.DataFrame":
-    """Return a copy of a table; raise with the reason of its absence."""
+    """Return a copy of a table; raise DataError with the reason if there is none."""
     if table is None:
         raise DataError(absence)
     return table.copy()

@@ -1,4 +1,4 @@
-"""Scale of ratings: 400 points are odds of 10 to 1, with a fixed mean or anchor."""
+"""Rating scale of leaderboards: 400 points are odds of 10 to 1, with mean or anchor fixed."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -18,14 +18,14 @@ PER_UNIT = SCALE / math.log(10.0)  # points of a log worth
 
 
 class WorthScale(NamedTuple):
-    """Scale of ratings, with an optional anchor."""
+    """Rating scale, fixed by the mean rating or by one option (anchor)."""
 
     anchor: str | None = None  # the option with this rating; None: the mean rating
     rating: float = CENTRE
 
     @classmethod
     def from_argument(cls, anchor_model: Any) -> "WorthScale":
-        """Build the scale from `anchor_model`: None, an option (1000), or {option: rating}."""
+        """Return the scale for the user's argument `anchor_model`."""
         if anchor_model is None:
             return cls()
         ratings = anchor_model
@@ -45,7 +45,7 @@ class WorthScale(NamedTuple):
         return cls(str(option), float(rating))
 
     def anchor_index(self, labels: Sequence[str]) -> int | None:
-        """Return the index of the anchor among the options, or None."""
+        """Return the index of the anchor option among the labels, or None."""
         if self.anchor is None:
             return None
         if self.anchor not in labels:
@@ -57,7 +57,7 @@ class WorthScale(NamedTuple):
         return list(labels).index(self.anchor)
 
     def adapt_to_part(self, labels: Sequence[str], full_table: "pandas.DataFrame") -> "WorthScale":
-        """Return the scale of a part; without anchor, its mean is that of the full board."""
+        """Return the scale for a part's options, aligned with the full leaderboard."""
         if self.anchor is None or self.anchor in labels:
             return self
         return WorthScale(None, float(full_table.loc[list(labels), "rating"].mean()))
@@ -65,19 +65,19 @@ class WorthScale(NamedTuple):
     def subtract_anchor(
         self, log_worths: np.ndarray, labels: Sequence[str], axis: int = -1
     ) -> np.ndarray:
-        """Subtract the anchor from log worths, with options along `axis`."""
+        """Return log worths minus the anchor's (or their mean) along `axis`."""
         index = self.anchor_index(labels)
         if index is None:
             return log_worths
         return log_worths - np.take(log_worths, [index], axis)
 
     def compute_ratings(self, log_worths: Any) -> Any:
-        """Compute ratings of log worths that are 0 at the anchor, or on average."""
+        """Return ratings of log worths that are 0 at the anchor or on average."""
         return self.rating + PER_UNIT * log_worths
 
     @property
     def sentence(self) -> str:
-        """Description of the fixed rating."""
+        """Words on which rating is fixed."""
         if self.anchor is None:
             among = ""
             if self.rating != CENTRE:

@@ -1,4 +1,4 @@
-"""Density of a leaderboard's comparisons, and results for judges and periods."""
+"""Density of a leaderboard's votes, settings of its estimation, tables of judges and periods."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,7 +24,7 @@ from thali._posterior.interval import (
 from thali._posterior.summary import build_summary
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting, Value
 
-from .scale import WorthScale
+from .rating_scale import WorthScale
 from .vote_counts import Judgements
 
 if TYPE_CHECKING:
@@ -45,13 +45,13 @@ MIN_JUDGE_COMPARISONS = 30
 
 
 def prior_required_error(name: str) -> ArgumentError:
-    """Return the error for an argument that maximum likelihood lacks."""
+    """Return the ArgumentError of an argument that requires a prior."""
     methods = Setting("method", "laplace"), " or ", Value("method", "mcmc")
     return ArgumentError(Argument(name), " requires a prior; set ", *methods, ".")
 
 
 class WorthsRequest(NamedTuple):
-    """Settings of the estimation of worths: method, judges, periods and intervals."""
+    """The user's settings for estimating worths: method, judges, periods, intervals."""
 
     method: str | None = None
     random_seed: Any = 0
@@ -69,7 +69,7 @@ class WorthsRequest(NamedTuple):
 
     @property
     def is_plain(self) -> bool:
-        """Whether there are neither judges nor periods."""
+        """Whether neither judges nor periods are modelled."""
         return not self.judges and self.period is None
 
     @property
@@ -83,7 +83,7 @@ class WorthsRequest(NamedTuple):
         return self.method != "maximum-likelihood"
 
     def choose_method(self) -> "WorthsRequest":
-        """Return the request with its default method unless one is named.
+        """Return the settings with the default method unless one is named.
 
         Raises
         ------
@@ -99,7 +99,7 @@ class WorthsRequest(NamedTuple):
         return self._replace(method="mcmc")
 
     def check(self) -> None:
-        """Raise for settings that cannot be combined."""
+        """Raise ArgumentError for settings that cannot be combined."""
         interval_tails(self.ci)
         for name, is_set, required, is_present in (
             ("judge_sd", self.judge_sd is not None, "judges", self.judges),
@@ -127,7 +127,7 @@ class WorthsRequest(NamedTuple):
             raise prior_required_error(conflict)
 
     def add_date_column(self, columns: dict[str, Any], is_data: bool) -> dict[str, Any]:
-        """Return the named columns, with the date column that a period implies."""
+        """Return the named columns, with the date column that periods require."""
         if self.period is None or self.period in PERIODS or is_data:
             return columns
         if columns.get("date", self.period) != self.period:
@@ -142,7 +142,7 @@ class WorthsRequest(NamedTuple):
         return columns | {"date": self.period}
 
     def select_comparisons(self, data: Judgements) -> Judgements:
-        """Select comparisons between the dates, with dates if there are periods."""
+        """Return comparisons between the dates, dated if there are periods."""
         if self.judge_bias and data.covariates is None:
             raise DataError(
                 Argument("judge_bias"),
@@ -177,7 +177,7 @@ class WorthsRequest(NamedTuple):
         return data.without_dates()
 
     def check_period(self, dates: DatedComparisons) -> str:
-        """Return the period; raise if it does not match the dates."""
+        """Return the period; raise ArgumentError if the dates do not allow it."""
         assert self.period is not None
         if dates.unit == DAY and self.period not in PERIODS:
             raise DataError(
@@ -199,7 +199,7 @@ class WorthsRequest(NamedTuple):
 
 
 class BoardProblem(NamedTuple):
-    """Density of data, with names of periods and judges."""
+    """Density of a leaderboard's votes, with names of periods and judges."""
 
     data: Judgements
     request: WorthsRequest
@@ -209,14 +209,14 @@ class BoardProblem(NamedTuple):
 
 
 def has_all_judges(data: Judgements) -> bool:
-    """Return whether the judge of each answer is known."""
+    """Return whether every answer has a known judge."""
     return bool(data.respondents) and not (
         isinstance(data, Choices) and (data.respondent < 0).any()
     )
 
 
 def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProblem:
-    """Build the density of comparisons, or of choices from sets."""
+    """Return the posterior density of the votes, with their periods and judges."""
     from thali._worths.data_density import build_density
     from thali._worths.density import Density, DistinctComparisons
     from thali._worths.set_density import ChoiceSetDensity, count_distinct_answers
@@ -281,7 +281,7 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProble
 
 
 class JudgedWorths(NamedTuple):
-    """Tables of judges and of worths in time."""
+    """Tables of judges and of worths by period."""
 
     judges: "pandas.DataFrame | None" = None
     in_time: "pandas.DataFrame | None" = None
@@ -295,7 +295,7 @@ def tabulate_judged_worths(
     points: np.ndarray,
     spreads: "Spreads",
 ) -> JudgedWorths:
-    """Tabulate judges and worths in time from draws."""
+    """Return tables of judges and of worths by period, from draws."""
     density = problem.density
     data = problem.data
     judges = None
@@ -324,7 +324,7 @@ def check_worth_chains(
     other_names: Sequence[str] = (),
     spreads: Sequence[str] = SPREADS,
 ) -> ConvergenceCheck:
-    """Return the convergence check of all reported quantities.
+    """Return the convergence check of all quantities a leaderboard reports.
 
     `other_names` names trailing entries of a point.
     """
@@ -347,7 +347,7 @@ def check_worth_chains(
 def _tabulate_judges(
     problem: BoardProblem, points: np.ndarray, marginal: "Marginal"
 ) -> "pandas.DataFrame":
-    """Tabulate the judges, sharpest first."""
+    """Return a table of judges' discriminations, sharpest first."""
     import pandas as pd
 
     from thali._worths.judge_agreement import measure_agreement
@@ -387,7 +387,7 @@ def _tabulate_judges(
 
 
 def check_anchor(problem: BoardProblem, scale: WorthScale) -> None:
-    """Raise if the anchor is absent from the first period."""
+    """Raise ArgumentError if the anchor option is absent from the first period."""
     anchor_index = scale.anchor_index(problem.data.labels)
     if anchor_index is not None and problem.density.entry[anchor_index] > 0:
         raise DataError(
@@ -404,7 +404,7 @@ def check_anchor(problem: BoardProblem, scale: WorthScale) -> None:
 def _tabulate_periods(
     problem: BoardProblem, worths: np.ndarray, modes: np.ndarray, scale: WorthScale
 ) -> "pandas.DataFrame":
-    """Tabulate worths in time; `worths` (periods, options, draws) are centred or anchored."""
+    """Return a table of worths and ratings by period."""
     # `modes` order the options.
     import pandas as pd
     from scipy.special import expit
@@ -447,7 +447,7 @@ def _tabulate_periods(
 def _describe_worths(
     problem: BoardProblem, scale: WorthScale, spreads: "Spreads", judges: "pandas.DataFrame | None"
 ) -> str:
-    """Describe the columns, and the standard deviations of judges and periods."""
+    """Return sentences about the table's columns and standard deviations."""
     request = problem.request
     density = problem.density
     sentences = []
@@ -497,7 +497,7 @@ def _describe_worths(
 
 
 def _format_sd(fixed: float | None, draws: np.ndarray, ci: float) -> str:
-    """Format a fixed or estimated standard deviation."""
+    """Return a fixed sd, or an estimated one with interval, as text."""
     if fixed is not None:
         return f"{fixed:g} (fixed)"
     low, high = compute_interval(draws, ci, axis=None)

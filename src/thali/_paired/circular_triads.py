@@ -1,4 +1,4 @@
-"""Circular triads of a judge: a over b, b over c, c over a."""
+"""Circular triads of a judge (a over b, b over c, c over a) and consistency tests."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -30,12 +30,12 @@ _LEVEL = 0.05  # significance level
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CircularTriads(PrintedResult):
-    """Circular triads by judge; attributes are numbers for one judge, else Series."""
+    """Circular triads and consistency by judge; numbers for one, Series for several."""
 
     majority: bool
 
     def _description(self) -> Description:
-        """Return the table of a few judges, or a summary of many."""
+        """Return the printed table of a few judges, or a summary of many."""
         if len(self.table) <= _MAX_JUDGES:
             return super()._description()
         note = (
@@ -45,7 +45,7 @@ class CircularTriads(PrintedResult):
         return Description(self.title, text=_describe_judges(self.table), note=note)
 
     def _get_column(self, name: str) -> "float | pandas.Series":
-        """Return a column, or its number if there is one judge."""
+        """Return a result column, or its number if there is one judge."""
         column = self.table[name]
         if len(column) == 1:
             return float(column.iloc[0])
@@ -53,17 +53,17 @@ class CircularTriads(PrintedResult):
 
     @property
     def circular(self) -> "float | pandas.Series":
-        """Number of circular triads, T."""
+        """Number of circular triads T of each judge."""
         return self._get_column("circular")
 
     @property
     def consistency(self) -> "float | pandas.Series":
-        """Kendall's coefficient of consistency, zeta."""
+        """Kendall's coefficient of consistency zeta of each judge."""
         return self._get_column("consistency")
 
     @property
     def p_value(self) -> "float | pandas.Series":
-        """Probability of this few circular triads by chance."""
+        """Probability of so few circular triads if choices were random."""
         return self._get_column("p_value")
 
 
@@ -151,7 +151,7 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
 
 
 def _describe_judges(table: "pandas.DataFrame") -> str:
-    """Describe the circular triads of many judges."""
+    """Return sentences on the circular triads of many judges."""
     circular, consistency, p_value = (
         table[name].to_numpy(float) for name in ("circular", "consistency", "p_value")
     )
@@ -182,7 +182,7 @@ def _describe_judges(table: "pandas.DataFrame") -> str:
 
 
 def _analyse_judge(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
-    """Return circular triads, maximum, consistency, statistic, df and p-value of a judge."""
+    """Return one judge's table row: triads, maximum, consistency, test and p-value."""
     check_complete(judge)
     n = judge.n_options
     dominance = np.zeros((n, n))
@@ -212,7 +212,7 @@ def _analyse_judge(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
 
 @lru_cache
 def count_tournaments(n: int) -> dict[int, int]:
-    """Count tournaments of n options by number of circular triads.
+    """Return {number of circular triads: number of tournaments of n options}.
 
     Options are added one by one. Only the multiset of scores is needed: a new option loses to some
     of the options with equal scores.
