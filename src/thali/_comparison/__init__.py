@@ -1,4 +1,4 @@
-"""Comparison of models by predictions of held-out data: Splitter x Scorer.
+"""Comparison of models by held-out predictions (splitters, scorers) or by evidence.
 
 - `compare`: `thali.compare`, which checks the models and the arguments
 - `holdout_schemes`: the splitters and scorers of each kind of data

@@ -1,4 +1,4 @@
-"""Comparison of models by their evidence: posterior probabilities and Bayes factors."""
+"""Comparison of models by log evidence: posterior probabilities and Bayes factors."""
 
 import math
 import os
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class EvidenceTask(NamedTuple):
-    """A model whose evidence is computed, with its seed, sent to worker processes."""
+    """A model whose evidence a worker process computes, with data and seed."""
 
     fit: Fit
     model: Any
@@ -65,7 +65,7 @@ def compare_by_evidence(
     prior_odds: Mapping[str, float] | None,
     job: Any,
 ) -> "pandas.DataFrame":
-    """Return the table of `thali.compare` with ``by="evidence"``."""
+    """Compare models by evidence; return the table of `thali.compare`."""
     odds = _check_odds(prior_odds, models)
     for name, model in models.items():
         _check_model(name, model, data)
@@ -109,7 +109,7 @@ def build_table_of_records(
     base: float | None,
     odds: Mapping[str, float],
 ) -> "pandas.DataFrame":
-    """Return the table of the models with records.
+    """Build the evidence table from stored records of the models.
 
     `odds` are the prior odds; None means equal odds.
     """
@@ -125,7 +125,7 @@ def build_table_of_records(
 
 
 def warn_about_evidence(table: "pandas.DataFrame", resume_advice: str | Fact) -> None:
-    """Warn about missing and unreliable evidence."""
+    """Warn about models whose evidence is missing or unreliable."""
     evidence_by_name = table.attrs["evidence"]
     missing = table.attrs["missing"]
     if waiting := list(missing["model"]):
@@ -145,19 +145,19 @@ def warn_about_evidence(table: "pandas.DataFrame", resume_advice: str | Fact) ->
 
 
 def number_models(names: Iterable[str]) -> list[Fit]:
-    """Return each model with its index, which determines its seed."""
+    """Return (name, index) of each model; the index determines its seed."""
     return [(name, index) for index, name in enumerate(names)]
 
 
 def _check_outcome(task: EvidenceTask, outcome: Any) -> Record:
-    """Return the record of a task; raise the error of a dead process."""
+    """Return a worker's record; raise the error if its process died."""
     if isinstance(outcome, BaseException):
         raise outcome
     return outcome
 
 
 def _compute_evidence(task: EvidenceTask) -> Record:
-    """Compute the evidence of a model; record it with its CPU seconds."""
+    """Compute the log evidence of a task's model; return it with CPU seconds."""
     began = time.process_time()
     try:
         with ignore_sigint(task.home):
@@ -168,12 +168,12 @@ def _compute_evidence(task: EvidenceTask) -> Record:
 
 
 def has_evidence(model: Any) -> bool:
-    """Return whether the evidence of a model can be found."""
+    """Return whether `log_evidence` is implemented for a model."""
     return isinstance(model, MarkovChainModel) and model._engine.has_evidence
 
 
 def _check_model(name: str, model: Any, data: Any) -> None:
-    """Refuse a model without evidence, or one that was fitted to other data or cannot be fitted."""
+    """Raise ArgumentError for a model without evidence, or fitted to other data."""
     if not has_evidence(model):
         raise ArgumentError(
             f"{name!r} is {model!r}, which has no evidence; evidence requires a latent-feature"
@@ -188,7 +188,7 @@ def _check_model(name: str, model: Any, data: Any) -> None:
 
 
 def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float]:
-    """Return the checked prior odds of the models; None means equal odds."""
+    """Return prior odds by model name; equal odds for None."""
     if prior_odds is None:
         return dict.fromkeys(models, 1.0)
     if not isinstance(prior_odds, Mapping) or set(prior_odds) != set(models):
@@ -206,7 +206,7 @@ def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float]:
 def _format_unusable(
     names: list[str], evidence_by_name: dict[str, LogEvidence]
 ) -> tuple[object, ...]:
-    """Return a message about models with unreliable evidence."""
+    """Return the parts of a warning about models with unreliable evidence."""
     parts: list[object] = []
     for name in names:
         parts += [f"Model {name!r}: ", evidence_by_name[name].convergence.message, " "]
@@ -224,7 +224,7 @@ _WORDS = (
 
 
 def compute_guessing_evidence(data: Any) -> float | None:
-    """Return the log-likelihood of equally probable outcomes; None if it is not defined."""
+    """Return the log-likelihood if all outcomes are equally probable; None if undefined."""
     if isinstance(data, Mapping):
         total = 0.0
         for group in GroupedData(data).data:
@@ -250,7 +250,7 @@ def build_evidence_table(
     base: float | None,
     missing: dict[str, str],
 ) -> "pandas.DataFrame":
-    """Return the table of evidence, posterior probabilities and Bayes factors.
+    """Build the table of log evidence, posterior probabilities, Bayes factors.
 
     `prior` contains the prior probabilities, `base` the log evidence of guessing, `missing` the
     reasons why models have no evidence.
@@ -298,7 +298,7 @@ def build_evidence_table(
 def compute_posterior_probabilities(
     log_evidence: np.ndarray, standard_error: np.ndarray, prior: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return posterior probabilities, with standard errors by the delta method.
+    """Return posterior probabilities of models, and their standard errors.
 
     Examples
     --------
@@ -317,7 +317,7 @@ def compute_posterior_probabilities(
 
 
 def classify_evidence(log_bayes_factor: float) -> str:
-    """Return Kass & Raftery's words for the evidence against a model.
+    """Return Kass & Raftery's words for a log Bayes factor, such as "strong".
 
     Examples
     --------
@@ -330,7 +330,7 @@ def classify_evidence(log_bayes_factor: float) -> str:
 def _build_sensitivity_table(
     evidence_by_name: dict[str, LogEvidence], prior: np.ndarray
 ) -> "pandas.DataFrame":
-    """Return evidence and probabilities for each change of the priors."""
+    """Build the table of evidence and probabilities under changed priors."""
     # A change applies to all models with such a prior.
     import pandas as pd
 
@@ -359,7 +359,7 @@ def _build_sensitivity_table(
 
 
 def describe_evidence(table: "pandas.DataFrame") -> list[str]:
-    """Return sentences about the best model, the other models, and unreliable evidence."""
+    """Return sentences on the best model, the others, and unreliable evidence."""
     best = table.attrs["best"]
     evidence_by_name = table.attrs["evidence"]
     row = table.loc[best]
@@ -420,7 +420,7 @@ def describe_evidence(table: "pandas.DataFrame") -> list[str]:
 
 
 def _describe_sensitivity(table: "pandas.DataFrame", best: str) -> str:
-    """Return a sentence about the best models under other priors."""
+    """Return a sentence on which models are best under other priors."""
     log_evidence = table.attrs["sensitivity"].groupby(level="prior", sort=False)["log_evidence"]
     winners = {prior_change: model for prior_change, (_, model) in log_evidence.idxmax().items()}
     clauses = [
@@ -435,7 +435,7 @@ def _describe_sensitivity(table: "pandas.DataFrame", best: str) -> str:
 
 
 def _format_probability(probability: float) -> str:
-    """Return a probability as text."""
+    """Format a model's probability as text."""
     if probability > 0.999:
         return "> 0.999"
     return f"{probability:.3f}"

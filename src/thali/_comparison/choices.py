@@ -1,4 +1,4 @@
-"""Splitters and scorers of choices and choice experiments."""
+"""Splitters and scorers of choice data: tasks, respondents, choices, questions."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class TaskDataSplitter(Splitter):
-    """Base for data whose units are tasks; a part is a mask of tasks."""
+    """Base class of splitters of tasks; a part is a bool mask of tasks."""
 
     level = "respondent"
     tasks: Any  # the data, with the attributes of a `ChoiceExperiment` that scores need
@@ -41,6 +41,7 @@ class TaskDataSplitter(Splitter):
         return np.arange(self.tasks.n_tasks)
 
     def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+        """Return respondent and task of each held-out task, as table index."""
         import pandas as pd
 
         people = np.array(self.tasks.respondents)[self.tasks.respondent_of_task[units]]
@@ -53,13 +54,14 @@ class TaskDataSplitter(Splitter):
 
 
 class TaskSplitter(TaskDataSplitter):
-    """A splitter whose parts are the last tasks of every respondent, or random folds."""
+    """Holds out the last tasks of every respondent, or random folds of tasks."""
 
     leave_out = "task"
 
     def parts(
         self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
+        """Return masks of held-out tasks, one for each part."""
         refuse_both(hold_out, folds)
         rng = np.random.default_rng(seed.spawn(1)[0])
         counts = np.diff(self.tasks.first_task)
@@ -79,7 +81,7 @@ class TaskSplitter(TaskDataSplitter):
 
 
 class RespondentSplitter(TaskDataSplitter):
-    """A splitter whose parts are all tasks of some respondents."""
+    """Holds out all tasks of some respondents."""
 
     leave_out = block_noun = "respondent"
 
@@ -89,7 +91,7 @@ class RespondentSplitter(TaskDataSplitter):
 
 
 class ChoiceSplitter(EvenSplitter, TaskDataSplitter):
-    """A splitter whose parts are random choices."""
+    """Holds out random choices of `Choices`."""
 
     leave_out = block_noun = "choice"
     single_block_text = "has only one choice;"
@@ -112,7 +114,7 @@ class ChoiceSplitter(EvenSplitter, TaskDataSplitter):
 
 
 class ChooserSplitter(ChoiceSplitter):
-    """A splitter whose parts are all choices of some respondents."""
+    """Holds out all choices of some respondents."""
 
     leave_out = block_noun = "respondent"
     single_block_text = "has only one respondent;"
@@ -131,7 +133,7 @@ class ChooserSplitter(ChoiceSplitter):
 
 
 class QuestionSplitter(EvenSplitter):
-    """A splitter whose parts are masks of random questions; a unit is an answer.
+    """Holds out random questions, with all their answers.
 
     The default is a fifth of the questions. The data need `questions`, whose rows count answers,
     and `take`, which selects questions.
@@ -168,6 +170,7 @@ class QuestionSplitter(EvenSplitter):
         return np.flatnonzero(part[self.set])
 
     def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+        """Return set and labels of each held-out answer, as table index."""
         import pandas as pd
 
         rows = self.questions.rows
@@ -181,7 +184,7 @@ class QuestionSplitter(EvenSplitter):
 
 
 def _refuse_fractions(counts: np.ndarray, noun: str) -> None:
-    """Raise if counts of answers are fractional."""
+    """Raise DataError for fractional counts, which cannot be split."""
     if not np.array_equal(counts, np.floor(counts)):
         raise DataError(
             f"compare leaves out whole {noun}, but these have fractional weights; give integer"
@@ -190,12 +193,12 @@ def _refuse_fractions(counts: np.ndarray, noun: str) -> None:
 
 
 def _repeat_answers(counts: np.ndarray) -> np.ndarray:
-    """Return the index of each answer as often as it was given."""
+    """Return the index of each answer, repeated as often as it was given."""
     return np.repeat(np.arange(len(counts)), counts.astype(np.int64))
 
 
 class ScoredOccasions:
-    """Choice occasions grouped by respondent, to score predictions of held-out choices.
+    """Choice occasions with the interface of tasks, to score predicted choices.
 
     The class has the attributes of a `ChoiceExperiment` that scores need. The alternatives of a
     best-worst choice are the ordered pairs (best, worst) of its set. If the data do not identify
@@ -231,7 +234,7 @@ class ScoredOccasions:
 
     @classmethod
     def from_choices(cls, data: Choices) -> "ScoredOccasions":
-        """Return all occasions of the data, each answer as often as it was given."""
+        """Build occasions from `Choices`, each answer as often as it was given."""
         _refuse_fractions(data.times, "choices")
         if data.n_ties:
             raise DataError(
@@ -259,17 +262,17 @@ class ScoredOccasions:
 
     @property
     def first_task(self) -> np.ndarray:
-        """The bounds of respondents: n has the occasions first_task[n] to first_task[n + 1] - 1."""
+        """Index of each respondent's first occasion, shape (respondents + 1,)."""
         return part_bounds(np.bincount(self.respondent_of_task, minlength=self.n_respondents))
 
     @property
     def task_labels(self) -> np.ndarray:
-        """The number of each occasion within its respondent, from 1."""
+        """Number of each occasion within its respondent, from 1."""
         return np.arange(self.n_tasks) - self.first_task[self.respondent_of_task] + 1
 
     @property
     def first_row(self) -> np.ndarray:
-        """The bounds of occasions: t has the alternatives first_row[t] to first_row[t + 1] - 1."""
+        """Index of each occasion's first alternative, shape (occasions + 1,)."""
         return part_bounds(self.questions.sizes[self.set])
 
     @property
@@ -278,18 +281,18 @@ class ScoredOccasions:
 
     @property
     def chosen(self) -> np.ndarray:
-        """The index of the chosen alternative of each occasion."""
+        """Index of each occasion's chosen alternative, shape (occasions,)."""
         return self.answer - self.questions.start[self.set]
 
     def take(self, occasions: np.ndarray) -> "ScoredOccasions":
-        """Return some of the occasions."""
+        """Keep these occasions."""
         return ScoredOccasions(
             self.data, self.questions, self.respondent_index[occasions], self.answer[occasions]
         )
 
     @cached_property
     def choices(self) -> Choices:
-        """The occasions as data for models, with all options, also those no longer offered."""
+        """The occasions as `Choices`, with all options."""
         width = len(self.questions.counts)
         keys, times = np.unique(
             self.respondent_index.astype(np.int64) * width + self.answer, return_counts=True
@@ -300,11 +303,11 @@ class ScoredOccasions:
         )
 
     def predict_log_joint(self, model: Any) -> np.ndarray:
-        """Return the joint log probability of each respondent's choices by a model of thali."""
+        """Return log P(all choices of a respondent) by a model, (respondents,)."""
         return np.asarray(model.log_predictive(self.choices).loc[list(self.respondents)])
 
     def predict_alternatives(self, model: Any) -> np.ndarray:
-        """Return a model's probabilities of all alternatives of all occasions, (rows,)."""
+        """Return a model's P(chosen) of each alternative, shape (rows,)."""
         set_predictions = [np.asarray(p, float) for p in model.predict_proba(self.choices)]
         sizes = self.choices.answers
         if [p.shape for p in set_predictions] != [(size,) for size in sizes]:
@@ -325,7 +328,7 @@ _MAX_NAMED = 4
 
 
 class HitScorer(Scorer):
-    """Log probabilities of choices, and hits of the most probable option, against guessing."""
+    """Base class of scorers by log probability of the choice and by hits."""
 
     main = "log_score"
     differences = {"hit_rate": "hit_difference"}
@@ -341,6 +344,7 @@ class HitScorer(Scorer):
     per_unit_text: ClassVar[str]
 
     def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+        """Return log probabilities and hits of all units, with those of guessing."""
         log_score = self.log_score(score_table)
         hits = score_table.frame("hits")
         sizes = score_table.observed("sizes")
@@ -348,14 +352,15 @@ class HitScorer(Scorer):
         return {"log_score": log_score, "hit_rate": hits}
 
     def log_score(self, score_table: ScoreTable) -> Any:
-        """Return the main score of the models."""
+        """Return log scores of all units by all models, as a data frame."""
         return score_table.frame("log_score")
 
     def describe_test_data(self, table: "pandas.DataFrame") -> str:
-        """Return the noun phrase for the held-out units in sentences."""
+        """Return the noun phrase for held-out units, such as "held-out tasks"."""
         return f"held-out {self.called}"
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
+        """Return the sentence on log score and hits of the best model."""
         row = table.loc[best]
         guessing = table.loc[BASE, "log_score"]
         return (
@@ -366,7 +371,7 @@ class HitScorer(Scorer):
 
 
 class ChoiceScorer(HitScorer):
-    """Log probability of the choice of each task, and hits of the most probable alternative."""
+    """Scores each task by log P(choice) and by whether the most probable option was chosen."""
 
     units = "tasks"
     unit = "respondent"
@@ -393,6 +398,7 @@ class ChoiceScorer(HitScorer):
     per_unit_text = "per choice"
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
+        """Return log probability and hit of each held-out task."""
         if isinstance(test, ChoiceExperiment):
             predicted = model.predict_proba(test)
         else:
@@ -405,6 +411,7 @@ class ChoiceScorer(HitScorer):
             return np.log(score_table.frame("chosen"))
 
     def attrs(self, score_table: ScoreTable) -> dict[str, Any]:
+        """Return the `leave_out` value and the independent unit, for the table's attrs."""
         splitter = score_table.splitter
         unit = "choice"
         if splitter.knows_people:
@@ -412,6 +419,7 @@ class ChoiceScorer(HitScorer):
         return super().attrs(score_table) | {"leave_out": splitter.leave_out, "unit": unit}
 
     def describe_test_data(self, table: "pandas.DataFrame") -> str:
+        """Return "choices of new respondents" or "held-out tasks"."""
         if table.attrs["leave_out"] == "respondent":
             return "choices of new respondents"
         return super().describe_test_data(table)
@@ -421,7 +429,7 @@ class ChoiceScorer(HitScorer):
 
 
 class PeopleScorer(ChoiceScorer):
-    """Scores of choices, and the joint log probability of a respondent, divided by choices."""
+    """Scores held-out respondents, also by log P(all their choices)."""
 
     table = (
         *ChoiceScorer.table,
@@ -437,6 +445,7 @@ class PeopleScorer(ChoiceScorer):
     )
 
     def score_one(self, model: Any, test: ScoredOccasions) -> dict[str, Any]:
+        """Return each task's scores, and each respondent's joint log probability per choice."""
         choice_scores = super().score_one(model, test)
         if find_spec(model) is None:  # choices of outside models are treated as independent
             with np.errstate(divide="ignore"):
@@ -448,6 +457,7 @@ class PeopleScorer(ChoiceScorer):
         return choice_scores | {"together": per_choice[test.respondent_of_task].tolist()}
 
     def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+        """Return the frames of `ChoiceScorer`, and that of joint log probabilities."""
         frames = super().frames(score_table)
         together = score_table.frame("together")
         together[list(self.before)] = frames[self.main][list(self.before)]
@@ -466,6 +476,7 @@ class PeopleScorer(ChoiceScorer):
         return super().attrs(score_table) | {"together": score_table.frames["together"]}
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
+        """Return sentences on which model predicts all choices of a respondent best."""
         scores = table.loc[ranked, "together"].dropna().sort_values(ascending=False, kind="stable")
         best = f"{scores.index[0]!r} (log score {scores.iloc[0]:.3f} per choice)"
         clauses = [f"The choices of a respondent are jointly predicted best by {best}"]
@@ -478,7 +489,7 @@ class PeopleScorer(ChoiceScorer):
 
 
 class AnswerScorer(HitScorer):
-    """Log posterior mean probability of each answer, and hits, against guessing."""
+    """Scores each answer by its log posterior mean probability, and by hits."""
 
     units = "answers"
     unit = "set"
@@ -514,6 +525,7 @@ class AnswerScorer(HitScorer):
     per_unit_text = "per answer"
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
+        """Return log probability, its Monte Carlo error and hit of each held-out answer."""
         questions = test.questions()
         answers = _repeat_answers(questions.counts)
         if find_spec(model) is None:  # a model from outside thali
@@ -539,6 +551,7 @@ class AnswerScorer(HitScorer):
         }
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
+        """Return the sentence on the answers that the best model expected least."""
         best = table.attrs["best"]
         scores = table.attrs["answers"][best].dropna().sort_values(kind="stable").head(WORST)
         answers = [
@@ -549,7 +562,7 @@ class AnswerScorer(HitScorer):
 
 
 def check_probabilities(predicted: Any, test: ChoiceExperiment | ScoredOccasions) -> np.ndarray:
-    """Return predictions as an array; refuse rows that do not sum to 1 per task."""
+    """Return predictions as array; raise unless they sum to 1 in each task."""
     p = np.asarray(predicted, dtype=float)
     if p.shape != (test.n_alternatives,):
         raise DataError(

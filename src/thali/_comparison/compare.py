@@ -1,4 +1,4 @@
-"""`thali.compare`: comparison of models by predictions of held-out data, or by evidence."""
+"""`thali.compare`: checks of models and arguments, then comparison by prediction or evidence."""
 
 import copy
 from collections.abc import Iterable, Mapping
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 def check_models(models: Any, form: DataForm, scorer: Scorer) -> dict[str, Any]:
-    """Return the models by name; refuse models for other data."""
+    """Return the models by name; raise ArgumentError for models of other data."""
     example = find_data_spec(form.kind).example
     models_by_name = _name_models(models, example, (*scorer.before, *scorer.after))
     for name, model in models_by_name.items():
@@ -60,7 +60,7 @@ def check_custom_models(models: Any) -> dict[str, Any]:
 
 
 def _name_models(models: Any, example: str, reserved_names: tuple[str, ...]) -> dict[str, Any]:
-    """Return the models by name, after checks of the names."""
+    """Return the models by name; raise ArgumentError for invalid or repeated names."""
     try:
         if isinstance(models, Mapping):
             models = models.items()
@@ -90,7 +90,7 @@ def _name_models(models: Any, example: str, reserved_names: tuple[str, ...]) -> 
 
 
 def _refuse_other_kind(name: str, model: Any, form: DataForm, example: str, scorer: Scorer) -> None:
-    """Refuse a model for another kind of data."""
+    """Raise ArgumentError if a model is for another kind of data."""
     spec = find_spec(model)
     if spec is not None and form.kind not in spec.data:
         raise ArgumentError(
@@ -108,7 +108,7 @@ def _refuse_other_kind(name: str, model: Any, form: DataForm, example: str, scor
 
 
 def add_ties(models: dict[str, Any], data: Any) -> dict[str, Any]:
-    """Return the models with ties as a third outcome if the data contain ties.
+    """Return copies of models that predict ties, if the data have any.
 
     The models predict ties even if the training data of a part have none.
     """
@@ -147,7 +147,7 @@ _DISTINGUISHED = {LatentClasses: "latent classes", Individuals: "respondents"}
 
 
 def refuse_people(models: dict[str, Any], form: DataForm) -> None:
-    """Refuse models of latent classes or individuals for held-out pairs."""
+    """Raise ArgumentError for models of classes or individuals, if pairs are held out."""
     for name, model in models.items():
         if form != DataForm(PAIRS):
             continue
@@ -162,7 +162,7 @@ def refuse_people(models: dict[str, Any], form: DataForm) -> None:
 
 
 def prepare_models(models: dict[str, Any], data: Any, settings: dict[Any, Any]) -> dict[str, Any]:
-    """Prepare the fits of thali's models, so that errors are raised before the first fit."""
+    """Call `prepare` of each model, so that errors come before the first fit."""
     prepared = {}
     for name, model in models.items():
         if find_spec(model) is None:
@@ -176,7 +176,7 @@ def prepare_models(models: dict[str, Any], data: Any, settings: dict[Any, Any]) 
 
 
 def _check_evidence_models(data: Any, models: Any) -> tuple[Any, dict[str, Any]]:
-    """Return the data as models take them, and the models by name, for `by="evidence"`."""
+    """Return converted data and models by name, for `by="evidence"`."""
     if is_custom_data(data):
         return data, check_custom_models(models)
     data, _ = convert_data(data, None)
@@ -187,7 +187,7 @@ def _check_evidence_models(data: Any, models: Any) -> tuple[Any, dict[str, Any]]
 def _refuse_other_arguments(
     by: str, of_prediction: dict[str, Any], of_evidence: dict[str, Any]
 ) -> None:
-    """Refuse arguments that are given, but belong to the other kind of comparison."""
+    """Raise ArgumentError for an argument of the other kind of comparison."""
     arguments = of_evidence
     reason: tuple[object, ...] = (" requires a comparison with ", Setting("by", EVIDENCE))
     if by == EVIDENCE:
@@ -199,12 +199,12 @@ def _refuse_other_arguments(
 
 
 def _check_run(budget: dict[str, Any]) -> dict[str, int]:
-    """Return draws, tune, chains and thin as integers, each within its range."""
+    """Return draws, tune, chains and thin as checked integers."""
     return {name: check_integer(name, number, _MIN[name]) for name, number in budget.items()}
 
 
 def _refuse_other_options(name: str, model: Any, data: Any) -> None:
-    """Refuse a model that was fitted to other options."""
+    """Raise ArgumentError if a fitted model has other options than the data."""
     if not model._is_fitted():
         return
     options = model._get_fitted_labels()

@@ -1,4 +1,4 @@
-"""Runs and records all fits of a comparison, for any splitter and scorer."""
+"""Running of all fits of a comparison, with any splitter and scorer."""
 
 import copy
 import inspect
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class HeldOutFit:
-    """A fit without one part: model, part and seed, sent to worker processes."""
+    """One fit of a comparison: model, held-out part, seed."""
 
     name: str
     model: Any
@@ -55,12 +55,12 @@ class HeldOutFit:
 
     @property
     def record(self) -> dict[Any, Any]:
-        """The first entries of a record."""
+        """Model name and part, which begin the fit's record."""
         return {"model": self.name, self.splitter.part: self.part_index, "error": None}
 
 
 def run(task: HeldOutFit) -> dict[Any, Any]:
-    """Fit, predict and score; return the scores and CPU seconds, or an "error"."""
+    """Fit a model without the held-out part; return the scores of its predictions."""
     began = time.process_time()
     settings = task.settings | {"random_seed": task.seed}
     try:
@@ -78,7 +78,7 @@ def run(task: HeldOutFit) -> dict[Any, Any]:
 
 
 def _select_settings(model: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
-    """Return the settings of a model's method, with a fixed length instead of an adaptive one."""
+    """Return the run settings that the model's method takes, with a fixed length."""
     if (spec := find_spec(model)) is None:
         return settings
     method_names = {option.name for option in spec.select_options(model._method)}
@@ -88,7 +88,7 @@ def _select_settings(model: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def clone(model: Any, settings: dict[Any, Any]) -> Any:
-    """Return an unfitted copy of a model, with the settings that its constructor accepts."""
+    """Return an unfitted copy of a model, with those settings that its constructor takes."""
     if (spec := find_spec(model)) is None:
         return copy.deepcopy(model)
     parameters = model.get_params()
@@ -108,7 +108,7 @@ def select_arguments(function: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
 
 @contextmanager
 def ignore_sigint(home: int) -> Any:
-    """Ignore Ctrl-C in worker processes: the main process records results and ends its workers."""
+    """Ignore Ctrl-C within this block, in worker processes."""
     if os.getpid() == home or threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -138,7 +138,7 @@ def run_comparison(
     job: Any = None,
     cores_of_fit: int | None = 1,
 ) -> "pandas.DataFrame":
-    """Fit every model without each part, and return the table of their scores.
+    """Fit every model without each part; return the table of scores.
 
     Fits run in parallel on `cores`, each on `cores_of_fit`; a single fit has all `cores`.
     """
@@ -187,12 +187,12 @@ def run_comparison(
 
 
 def _format_task_key(task: HeldOutFit) -> str:
-    """Return the key of a fit in its job."""
+    """Return the name of a fit in the job folder."""
     return format_fit_key((task.name, task.part_index))
 
 
 def _build_progress(progressbar: bool, n_fits: int) -> Progress:
-    """Build the progress bar of all fits, which warns of a long comparison."""
+    """Build the progress bar of all fits, which warns of long comparisons."""
     duration_warning = build_duration_warning(
         "This comparison", "fewer ", Argument("draws"), ", or fewer ", Argument("folds")
     )
@@ -202,14 +202,14 @@ def _build_progress(progressbar: bool, n_fits: int) -> Progress:
 def _compile_models(
     prepared: dict[str, Any], progress: Progress, waiting: list[HeldOutFit]
 ) -> None:
-    """Compile the code of the models whose fits wait, so that other processes find it on disk."""
+    """Compile the kernels of models that wait, so that workers load them from disk."""
     for name in {task.name: None for task in waiting}:
         if name in prepared:
             prepared[name].compile(progress)
 
 
 def _make_record(task: HeldOutFit, outcome: Any) -> Record:
-    """Return the record of a fit, also if its process died."""
+    """Return a fit's record; of a process that died, its error."""
     if isinstance(outcome, BaseException):
         return task.record | {"error": _DIED}
     return outcome
@@ -218,7 +218,7 @@ def _make_record(task: HeldOutFit, outcome: Any) -> Record:
 def warn_about_fits(
     table: "pandas.DataFrame", splitter: Splitter, resume_advice: str | Fact
 ) -> None:
-    """Warn about missing fits and about chains that disagree."""
+    """Warn about fits that failed, and about chains that disagree."""
     part = splitter.part
     missing = table.attrs["missing"]
     n_fits = table.attrs["fits"]

@@ -1,4 +1,4 @@
-"""Findings of a comparison of models, by prediction or by evidence."""
+"""Findings of a comparison of models."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -57,7 +57,7 @@ ENGLISH = {
 
 
 def find_comparison_findings(table: "pandas.DataFrame") -> Findings:
-    """Return the findings of the table that `thali.compare` returned."""
+    """Return the findings of a table from `thali.compare`."""
     if table.attrs.get("by") == EVIDENCE:
         return Findings(table, BY_EVIDENCE)
     return Findings(table, BY_PREDICTION)
@@ -68,13 +68,13 @@ def find_comparison_findings(table: "pandas.DataFrame") -> Findings:
 
 @finding("asked", "Research question", SHOWN)
 def asked(table: "pandas.DataFrame", settings: None) -> Finding:
-    """Return the finding about the held-out parts."""
+    """Report which parts of the data were held out."""
     return Finding(ENGLISH["asked"].format(part=table.attrs["part"]))
 
 
 @finding("comparison", "Predictive accuracy", ON_SCREEN)
 def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
-    """Return the scores and the established differences."""
+    """Report the scores of models and which differences are established."""
     attrs = table.attrs
     text = describe_comparison(table)
     scorer = SCORERS[attrs["scorer"]]
@@ -104,13 +104,13 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
 
 
 def _select_models(table: "pandas.DataFrame", reference_names: Sequence[str]) -> "pandas.DataFrame":
-    """Return the rows of models, without reference rows."""
+    """Return the table's rows of models, without reference rows such as guessing."""
     return table.drop(index=[BASE, *reference_names], errors="ignore").rename_axis("model")
 
 
 @finding("scores", "Score of each prediction", SHOWN, chapter=STATISTICS)
 def scores(table: "pandas.DataFrame", settings: None) -> Finding:
-    """Return the score of each unit."""
+    """Report the score of each held-out unit by each model."""
     scorer = SCORERS[table.attrs["scorer"]]
     column = scorer.counted
     if scorer.level:
@@ -125,7 +125,7 @@ def scores(table: "pandas.DataFrame", settings: None) -> Finding:
 
 @finding("predictions", "Predictions of each model", FILE)
 def predictions(table: "pandas.DataFrame", settings: None) -> Finding:
-    """Return the predictions of each model for held-out units."""
+    """Report each model's prediction of each held-out unit."""
     attrs = table.attrs
     if "predictions" in attrs:
         return Finding(table=attrs["predictions"].reset_index(drop=True))
@@ -134,7 +134,7 @@ def predictions(table: "pandas.DataFrame", settings: None) -> Finding:
 
 @finding("chains", "Convergence", ON_SCREEN, chapter=STATISTICS)
 def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
-    """Return the models whose chains disagree."""
+    """Report the models whose chains disagree; None if there are none."""
     if not (sentence := describe_disagreement(table)):
         return None
     return Finding(sentence, good=False, headline=ENGLISH["chains"], brief=Brief("Chains"))
@@ -145,7 +145,7 @@ def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
 
 @finding("asked", "Research question", SHOWN)
 def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
-    """Return the explanation of evidence, and the prior probabilities."""
+    """Report what evidence means, and the prior probabilities."""
     prior = ", ".join(f"{name} {p:.3g}" for name, p in table.attrs["prior"].items())
     return Finding(
         ENGLISH["evidence.asked"], notes=(ENGLISH["evidence.prior"].format(prior=prior),)
@@ -154,7 +154,7 @@ def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
 
 @finding("comparison", "Model evidence", ON_SCREEN)
 def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
-    """Return the evidence and the probability of each model."""
+    """Report log evidence and probability of each model."""
     text = describe_evidence(table)
     columns = ["log_evidence", "std_error", "probability", "log_bayes_factor"]
     columns += ["log_bayes_factor_se", "evidence_against"]
@@ -171,7 +171,7 @@ def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
 
 @finding("sensitivity", "Sensitivity to the priors")
 def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
-    """Return the evidence under other priors."""
+    """Report evidence and probabilities under other priors."""
     if "sensitivity" not in table.attrs:
         return None
     changes = table.attrs["sensitivity"]
@@ -181,7 +181,7 @@ def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
 
 @finding("temperatures", "Computation of the evidence", FULL, chapter=STATISTICS)
 def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
-    """Return the mean log-likelihood along the temperatures of each model."""
+    """Report each model's mean log-likelihood at each temperature."""
     import pandas as pd
 
     paths: Any = {
@@ -200,7 +200,7 @@ def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
 
 @finding("convergence", "Reliability of the evidence", ON_SCREEN, chapter=STATISTICS)
 def convergence(table: "pandas.DataFrame", settings: None) -> Finding:
-    """Return whether the evidence of every model is usable."""
+    """Report whether the evidence of every model is reliable."""
     evidence = table.attrs["evidence"]
     is_usable = all(log_evidence.usable for log_evidence in evidence.values())
     checks = [f"{name}: {log_evidence.convergence}" for name, log_evidence in evidence.items()]

@@ -1,4 +1,4 @@
-"""Splitters and scorers of each kind of data, by the values of `leave_out`."""
+"""Ways to hold out data (`leave_out`), with splitter and scorer of each."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -27,14 +27,14 @@ FOLDS = 6  # folds of a comparison with more fits
 
 
 class HoldoutScheme(NamedTuple):
-    """A splitter, and the scorer of its parts."""
+    """A splitter class, and the scorer of its held-out parts."""
 
     splitter: Callable[[Any], Splitter]
     scorer: Scorer
 
 
 def _build_schemes(spec: DataSpec, by_groups: bool) -> dict[str, HoldoutScheme]:
-    """Return the hold-out schemes of a data kind, keyed by the value of `leave_out`."""
+    """Return the schemes of a data kind, by value of `leave_out`."""
     schemes = {}
     for splitter_path, scorer_path in spec.ways:
         splitter = load_object(splitter_path)
@@ -60,7 +60,7 @@ SCORERS = {
 
 
 def convert_data(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
-    """Convert data for a comparison, and normalise `leave_out`.
+    """Convert data for the comparison; also return the normalised `leave_out`.
 
     Paired comparisons whose respondents are held out become choices, a mapping becomes
     `GroupedData`, and observations become X and y. Other data are unchanged.
@@ -78,7 +78,7 @@ def convert_data(data: Any, leave_out: str | None) -> tuple[Any, str | None]:
 
 
 def convert_to_choices(data: PairedComparisons) -> Choices:
-    """Convert paired comparisons to choices of their respondents.
+    """Convert paired comparisons to `Choices` of the same respondents.
 
     Raises a DataError without respondents or with ties. Covariates of comparisons, which choices do
     not have, are dropped with a warning.
@@ -112,7 +112,7 @@ def convert_to_choices(data: PairedComparisons) -> Choices:
 
 
 def find_scheme(data_form: DataForm, leave_out: str | None = None) -> HoldoutScheme:
-    """Return the scheme of a form of data by its value of `leave_out`; None: its default."""
+    """Return the scheme for data of this form and this `leave_out`."""
     schemes = SCHEMES[data_form]
     if leave_out is None:
         return next(iter(schemes.values()))
@@ -120,26 +120,26 @@ def find_scheme(data_form: DataForm, leave_out: str | None = None) -> HoldoutSch
 
 
 def count_parts(data: Any, leave_out: str | None) -> int:
-    """Return the default number of held-out parts."""
+    """Return how many parts are held out by default."""
     data, leave_out = convert_data(data, leave_out)
     splitter = find_scheme(find_data_form(data), leave_out).splitter(data)
     return len(splitter.parts(np.random.SeedSequence(0), None, None))
 
 
 def choose_n_folds(n_models: int, n_parts: int) -> int | None:
-    """Return the default folds of a comparison; None for every part in turn."""
+    """Return the default number of folds; None: every part is held out in turn."""
     if n_parts > FOLDS and n_models * n_parts > MAX_FITS:
         return FOLDS
     return None
 
 
 def is_custom_data(data: Any) -> bool:
-    """Return whether the data are a NamedTuple, for a user's likelihood."""
+    """Return whether the data are a NamedTuple of a custom likelihood."""
     return isinstance(data, tuple) and type(data) is not tuple
 
 
 def find_data_form(data: Any) -> DataForm:
-    """Return the form of the data of a comparison; raise a DataError if there is none."""
+    """Return kind and grouping of the data; raise DataError for other objects."""
     if type(data) is tuple and len(data) == 2:
         return DataForm(CLASSES)
     if (form := get_data_form(data)) in SCHEMES:

@@ -1,4 +1,4 @@
-"""The fits of a comparison, and their job folder."""
+"""Identifiers of the fits of a comparison, and its job folder."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,12 +17,12 @@ Fit = tuple[str, int]  # the name of a model, and the index of the held-out part
 
 
 def list_fits(names: Iterable[str], n_parts: int) -> list[Fit]:
-    """List all fits of a comparison."""
+    """Return (model name, part number) of all fits of a comparison."""
     return [(name, part_index) for name in names for part_index in range(n_parts)]
 
 
 def format_fit_key(fit: Fit) -> str:
-    """Return the name of a fit in its job."""
+    """Return the name of a fit in the job folder."""
     name, part_index = fit
     return f"{part_index} {name}"
 
@@ -43,7 +43,7 @@ def open_job(
     random_seed: Any,
     source: Arrays,
 ) -> Iterator[tuple[PartsFolder | None, np.random.SeedSequence]]:
-    """Open the folder of a comparison, if it has one; yield folder and seed.
+    """Open the comparison's job folder, if requested; yield it and the seed.
 
     If `random_seed` is None, the seed is the seed of the job. `settings` and `data` determine the
     results; `source` turns them into a table without the data.
@@ -62,14 +62,14 @@ def open_job(
 
 
 def advise_resuming(job: Any) -> str | Fact:
-    """Return the advice how to resume a comparison that was stopped."""
+    """Return the advice on how to resume a stopped comparison."""
     if job is None:
         return InPython("set job=FOLDER to be able to resume", "add --out DIR to be able to resume")
     return f"repeat the call to resume from '{job}'"
 
 
 def _describe_model(model: Any) -> dict[str, Any]:
-    """Return everything about a model that determines its results, as JSON."""
+    """Return a model's class and parameters as JSON types."""
     if find_spec(model) is None:
         if type(model).__repr__ is not object.__repr__:
             parameters = {"model": repr(model)}

@@ -1,4 +1,4 @@
-"""The table of a comparison from its job, without the models and the data."""
+"""Table of a comparison from its job folder, without models and data."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def read_job_table(job: Any) -> "pandas.DataFrame":
-    """Return the table of a comparison whose job is finished, or of its finished fits."""
+    """Return the comparison's table from a job folder; unfinished fits are missing."""
     parts = read_parts(Path(job))
     return TABLES[parts.stamp["kind"]](parts)
 
 
 def _build_prediction_table(parts: JobParts) -> "pandas.DataFrame":
-    """Build the table of a comparison by prediction from its stored results."""
+    """Build the table of a comparison by prediction from a job's records."""
     settings = parts.stamp["settings"]
     source = unpack(parts.source)
     scheme = SCHEMES[find_data_form(source["data"])][settings["leave_out"]]
@@ -38,7 +38,7 @@ def _build_prediction_table(parts: JobParts) -> "pandas.DataFrame":
 
 
 def _build_evidence_table(parts: JobParts) -> "pandas.DataFrame":
-    """Return the table of evidence, with equal prior probabilities."""
+    """Build the table of a comparison by evidence from a job's records."""
     names = list(parts.stamp["models"])
     table = build_table_of_records(
         names, parts.records, unpack(parts.source)["base"], dict.fromkeys(names, 1.0)

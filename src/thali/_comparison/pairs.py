@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Score:
-    """Scores of one held-out pair: natural logarithms, with binomial coefficients."""
+    """Scores of one held-out pair, in natural logarithms."""
 
     predicted: float  # posterior mean of the probability that the first option is chosen
     predicted_mcse: float  # its Monte Carlo standard error
@@ -40,8 +40,9 @@ class Score:
 
 
 def score_answers(counts: np.ndarray, draws: np.ndarray) -> Score:
-    r"""Score draws of the probabilities of outcomes (chain, draw, cells, outcomes) against counts
-    (cells, outcomes).
+    r"""Score predicted outcome probabilities of one pair against its counts.
+
+    `draws` has shape (chain, draw, cells, outcomes), `counts` (cells, outcomes).
 
     .. math::
         \text{nll} = -\ln \binom{n}{x} - \sum_{c, o} x_{co} \ln \bar p_{co}, \qquad
@@ -87,7 +88,7 @@ def score_answers(counts: np.ndarray, draws: np.ndarray) -> Score:
 
 
 def compute_log_mean(logs: np.ndarray) -> tuple[float, float]:
-    """Return the log mean of exp(logs), (chain, draw), and its Monte Carlo error."""
+    """Return ln of the mean of exp(logs), (chain, draw), and its Monte Carlo error."""
     top = float(np.max(logs))
     if top == -np.inf:
         return top, np.nan
@@ -109,7 +110,7 @@ def compute_mcse(draws: np.ndarray) -> float:
 
 
 def compute_r_hat(draws: np.ndarray) -> float:
-    """Return R-hat of draws (chain, draw); NaN for constant draws."""
+    """Return R-hat of draws (chain, draw); NaN if they are constant."""
     if np.ptp(draws) == 0:
         return np.nan
     return float(compute_ess_and_r_hat(draws[None])[1][0])
@@ -122,7 +123,7 @@ _MAX_NAMED = 5
 
 
 class PairwiseSplitter(Splitter):
-    """A splitter whose parts are single pairs, or random pairs."""
+    """Base class of splitters that hold out each pair in turn, or random pairs."""
 
     leave_out = "pair"
     default_run = USUAL
@@ -131,6 +132,7 @@ class PairwiseSplitter(Splitter):
     def draw_parts(
         cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
+        """Return one pair for each part, or random pairs if requested."""
         if hold_out is not None or folds is not None:
             return super().draw_parts(count, seed, hold_out, folds)
         if count < 2:
@@ -147,6 +149,7 @@ class PairwiseSplitter(Splitter):
         hold_out: int | None,
         folds: int | None,
     ) -> list[np.ndarray]:
+        """Return held-out pairs; raise DataError if a group would lose all its pairs."""
         parts = super().draw_parts_of_groups(counts, seed, hold_out, folds)
         for pairs in parts:
             if lost := find_lost_group(counts, pairs):
@@ -165,7 +168,7 @@ class PairwiseSplitter(Splitter):
 
 
 class PairSplitter(PairwiseSplitter):
-    """A splitter of comparisons whose parts are indices of single pairs, or of random pairs."""
+    """Holds out pairs of options, with all their comparisons."""
 
     block_noun = part = "pair"
     single_block_text = "compared only one pair:"
@@ -178,7 +181,7 @@ class PairSplitter(PairwiseSplitter):
 
     @classmethod
     def build_splitters(cls, groups: GroupedData) -> Mapping[str, Self]:
-        """Return a splitter for each group; all have ties if any group has ties."""
+        """Return a splitter for each group; if any has ties, all have."""
         splitters = super().build_splitters(groups)
         for splitter in splitters.values():
             splitter.has_ties = any(group.n_ties for group in groups.data)
@@ -191,10 +194,11 @@ class PairSplitter(PairwiseSplitter):
         return {name: getattr(self.data, name) for name in ("wins", "losses", "tied")}
 
     def options(self, pair: int) -> tuple[str, str]:
-        """Return the labels of a pair."""
+        """Return both option labels of pair number `pair`."""
         return self.data.labels[self.data.first[pair]], self.data.labels[self.data.second[pair]]
 
     def train(self, part: np.ndarray) -> tuple[PairedComparisons]:
+        """Return the comparisons without the pairs of a part, as arguments of `fit`."""
         data = self.data
         for pair in part:
             data = data.without_pair(*self.options(pair))
@@ -204,7 +208,7 @@ class PairSplitter(PairwiseSplitter):
         return list(map(self._left_pair, part))
 
     def _left_pair(self, pair: int) -> HeldOutPair:
-        """Return the comparisons of a pair in the form that models predict."""
+        """Return all comparisons of one held-out pair, for prediction."""
         covariates = self.data.covariates
         questions = self.data.questions(self.has_ties)
         rows = np.flatnonzero(self.data.cells.pair == pair)
@@ -222,17 +226,19 @@ class PairSplitter(PairwiseSplitter):
         return part
 
     def locate_part(self, number: int) -> dict[str, Any]:
+        """Return {"a": label, "b": label} of a part's only pair."""
         if self.part == Splitter.part:
             return super().locate_part(number)
         return dict(zip("ab", self.options(number), strict=True))
 
     def name(self, part_columns: Mapping[Any, Any]) -> str:
+        """Return "a-b" for a part's only pair."""
         if self.part == Splitter.part:
             return super().name(part_columns)
         return f"{part_columns['a']}-{part_columns['b']}"
 
     def warn(self) -> None:
-        """Warn of options that are disconnected from the others if a pair is held out."""
+        """Warn of options that are disconnected if some pair is held out."""
         isolated, bridges, never_judged = [], [], set(self.data.never_judged)
         n_components = len(self.data.components())
         for part in range(self.data.n_pairs):
@@ -258,7 +264,7 @@ class PairSplitter(PairwiseSplitter):
 
 
 def build_pair_index(data: Any, units: np.ndarray) -> "pandas.MultiIndex":
-    """Return the labels of pairs as the index of a table."""
+    """Return both option labels of these pairs, as table index."""
     import pandas as pd
 
     columns = ([data.labels[k] for k in side[units]] for side in (data.first, data.second))
@@ -266,7 +272,7 @@ def build_pair_index(data: Any, units: np.ndarray) -> "pandas.MultiIndex":
 
 
 class ObjectPairSplitter(PairwiseSplitter):
-    """A splitter of similarities whose parts are masks of single pairs, or of random pairs."""
+    """Holds out pairs of objects of similarities; a part is a mask of pairs."""
 
     block_noun = "measured pair"
     single_block_text = "judged only one pair:"
@@ -284,7 +290,7 @@ EMP = "EMP"  # the observed proportions, whose score no prediction can exceed
 
 
 class BinomialScorer(Scorer):
-    """-ln Binomial(x | n, p) of every pair, and the log of its posterior mean probability.
+    """Scores each pair by -ln Binomial(counts) and by log predictive probability.
 
     With ties the three outcomes have the score -ln Multinomial(x | n, p).
     """
@@ -338,7 +344,7 @@ class BinomialScorer(Scorer):
         return {name: [pair_scores[name] for pair_scores in scores] for name in scores[0]}
 
     def _score_pair(self, model: Any, test: HeldOutPair) -> Score:
-        """Return the scores of one pair."""
+        """Predict one held-out pair with a fitted model; return its scores."""
         if find_spec(model) is None:
             p = predict_outcomes(model, test)
         else:
@@ -348,6 +354,7 @@ class BinomialScorer(Scorer):
         return score_answers(test.counts, p)
 
     def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+        """Return the scores of all pairs, with those of guessing and observed shares."""
         from scipy.special import xlogy
 
         nll = score_table.frame("nll")
@@ -369,6 +376,7 @@ class BinomialScorer(Scorer):
         }
 
     def compute_columns(self, score_table: ScoreTable) -> dict[str, Any]:
+        """Return the table's columns, with information in bits per comparison."""
         nll = score_table.counted("nll")
         n = _count_comparisons(score_table)[score_table.counts]
         with np.errstate(invalid="ignore"):
@@ -376,6 +384,7 @@ class BinomialScorer(Scorer):
         return super().compute_columns(score_table) | {"information": bits}
 
     def observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
+        """Return number of comparisons and observed share of each pair."""
         n = _count_comparisons(score_table)
         tied = score_table.observed("tied")
         observed = {"n": n, "observed": score_table.observed("wins") / n}
@@ -391,6 +400,7 @@ class BinomialScorer(Scorer):
         )
 
     def format_prediction(self, row: Any) -> str:
+        """Return a pair with its observed and predicted share, as text."""
         pair = f"{row.a} over {row.b}"
         if group := row._asdict().get("group"):  # of respondents, if there are several
             pair += f" by {group}"
@@ -401,20 +411,20 @@ class BinomialScorer(Scorer):
 
 
 def _count_comparisons(score_table: ScoreTable) -> np.ndarray:
-    """Return the number of comparisons of each pair."""
+    """Return the number of comparisons of each held-out pair, with ties."""
     return (
         score_table.observed("wins") + score_table.observed("losses") + score_table.observed("tied")
     )
 
 
 def predict_outcomes(model: Any, part: HeldOutPair) -> np.ndarray:
-    """Return probabilities (cells, outcomes) by an outside model, without ties."""
+    """Return P(first), P(second) of a pair by a model outside thali, (cells, 2)."""
     p = np.asarray(model.predict_proba([part.pair] * len(part.counts)), float)
     return np.stack([p, 1.0 - p], axis=-1)
 
 
 class GaussianScorer(Scorer):
-    """Log of the posterior mean of Normal(s | mu, sigma²/judgements), and squared errors.
+    """Scores each similarity by its log predictive density and squared error.
 
     The reference predicts the normal distribution of the other parts for every similarity.
     """
@@ -462,6 +472,7 @@ class GaussianScorer(Scorer):
     ] = ()  # predictive densities need the draws of a model of thali
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
+        """Return log density, prediction and R-hat of each held-out similarity."""
         mu, sigma = model._predict_left_out(test)
         densities = log_normal_density(test.values, mu, sigma)
         top = densities.max(axis=(0, 1))
@@ -477,6 +488,7 @@ class GaussianScorer(Scorer):
         }
 
     def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+        """Return log scores and squared errors of all similarities, with a constant reference."""
         score = score_table.frame("log_score")
         predicted = score_table.frame("predicted")
         data = score_table.splitter.observed()
@@ -493,6 +505,7 @@ class GaussianScorer(Scorer):
         return {"observed": score_table.observed("values")}
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
+        """Return the sentence on log score and error of the best model."""
         row = table.loc[best]
         base = table.loc[BASE]
         return (
@@ -508,7 +521,7 @@ class GaussianScorer(Scorer):
 def score_constant_prediction(
     similarities: np.ndarray, judgements: np.ndarray, left_out: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return log scores and predictions of held-out similarities by one normal distribution."""
+    """Score held-out similarities by the normal distribution of the others."""
     is_training = np.ones(len(similarities), bool)
     is_training[left_out] = False
     n = judgements[is_training]

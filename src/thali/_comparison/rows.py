@@ -1,4 +1,4 @@
-"""Splitter and scorer of covariates and classes, and cross-validation of classifiers."""
+"""Splitter and scorer of classifiers, and cross-validation."""
 
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ FOLDS = 5  # by default
 
 
 class RowSplitter(Splitter):
-    """A splitter whose parts are stratified folds, as masks of rows.
+    """Holds out stratified folds of rows; a part is a mask of rows.
 
     Parameters
     ----------
@@ -57,6 +57,7 @@ class RowSplitter(Splitter):
     def parts(
         self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
+        """Return masks of held-out rows, one for each fold."""
         if hold_out is not None:
             raise ArgumentError(
                 Argument("hold_out"),
@@ -74,12 +75,12 @@ class RowSplitter(Splitter):
         return self.take_rows(~part), self.y[~part]
 
     def test(self, part: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-        """Return covariates and class codes of the part, and class shares of the other rows."""
+        """Return covariates and class codes of held-out rows, and class shares of the others."""
         classes, counts = np.unique(self.y[~part], return_counts=True)
         return self.take_rows(part), np.searchsorted(classes, self.y[part]), counts / counts.sum()
 
     def take_rows(self, is_row: np.ndarray) -> Any:
-        """Return some rows of the covariates."""
+        """Return the covariates of the rows in a mask."""
         rows = np.flatnonzero(is_row)
         if self.is_frame:
             return self.X.iloc[rows]
@@ -92,7 +93,7 @@ class RowSplitter(Splitter):
 
 
 def assign_folds(labels: np.ndarray, folds: int, seed: Any) -> np.ndarray:
-    """Return the fold of each row; every class is spread evenly over the folds.
+    """Return each row's fold; each class is spread evenly over folds.
 
     Examples
     --------
@@ -119,7 +120,7 @@ def assign_folds(labels: np.ndarray, folds: int, seed: Any) -> np.ndarray:
 
 
 def count_foldable_rows(labels: np.ndarray) -> int:
-    """Return the number of rows whose class has at least two members."""
+    """Count the rows whose class has at least two rows."""
     counts = np.unique(labels, return_counts=True)[1]
     return int(counts[counts > 1].sum())
 
@@ -131,7 +132,7 @@ _ROUNDING = 1e-6  # tolerance for sums of probabilities of a row
 
 
 class ClassScorer(Scorer):
-    """-ln p(class), hits and Brier score of every row.
+    """Scores each row by -ln P(class), hit and Brier score.
 
     The reference predicts the class proportions of the other folds, or their largest class.
     """
@@ -175,6 +176,7 @@ class ClassScorer(Scorer):
     )
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
+        """Return probability of the class, hit and Brier score of each row."""
         covariates, truth, proportions = test
         p = np.asarray(model.predict_proba(covariates), dtype=float)
         if p.shape != (len(truth), len(proportions)):
@@ -187,6 +189,7 @@ class ClassScorer(Scorer):
         return score_rows(p, truth)
 
     def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+        """Return the scores of all rows, with those of class shares."""
         base_scores = []
         for part in score_table.parts:
             _, truth, proportions = score_table.splitter.test(part)
@@ -203,6 +206,7 @@ class ClassScorer(Scorer):
         return super().attrs(score_table) | {"fold": score_table.list_part_indices()}
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
+        """Return the sentence on log loss and hits of the best model."""
         row = table.loc[best]
         base = table.loc[BASE]
         return (
@@ -218,7 +222,7 @@ class ClassScorer(Scorer):
 
 
 def score_rows(p: np.ndarray, truth: np.ndarray) -> dict[str, list[Any]]:
-    r"""Return the probability of the class, hit and Brier score of every row.
+    r"""Return P(true class), hit and Brier score of each row.
 
     .. math:: \text{Brier} = \sum_k (p_k - 1\{y = k\})^2
     """
@@ -234,7 +238,7 @@ def score_rows(p: np.ndarray, truth: np.ndarray) -> dict[str, list[Any]]:
 
 
 def check_folds(labels: np.ndarray, folds: int) -> None:
-    """Raise an ArgumentError unless rows can be split into this number of folds, or it is 0."""
+    """Raise ArgumentError unless the rows can be split into this number of folds."""
     limit = count_foldable_rows(labels)
     if folds and not 2 <= folds <= limit:
         raise ArgumentError(
@@ -252,7 +256,7 @@ def cross_validate(
     cores: int | None = None,
     progressbar: bool = True,
 ) -> Scores:
-    """Predict every fold from a fit to the others.
+    """Predict each fold by a fit to the others; return the scores.
 
     Parameters
     ----------

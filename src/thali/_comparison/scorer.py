@@ -1,4 +1,4 @@
-"""The base of scorers: scores of predictions, and the columns of the table."""
+"""Base class of scorers, which score predictions of held-out data."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ DIFFERENCE = "to best: difference from the log score of the best model"  # of le
 
 
 class Scorer(ABC):
-    """Scores of the units of one kind of data.
+    """Base class of scores of predictions for one kind of held-out units.
 
     The attributes describe the table: `main` is the score that orders the models, `higher` whether
     larger scores are better, `units` the name in `attrs` of the frame of the main score of each
@@ -56,7 +56,7 @@ class Scorer(ABC):
                 self.required_methods = ("fit", "of_group")
 
     def score(self, model: Any, test: Any) -> dict[str, Any]:
-        """Return the scores of a fitted model for a test part, a list by name of a score."""
+        """Return {score name: one number per unit} of a fitted model's predictions."""
         if not isinstance(test, Mapping):
             return self.score_one(model, test)
         if find_spec(model) is None and "of_group" not in self.required_methods:
@@ -73,11 +73,11 @@ class Scorer(ABC):
 
     @abstractmethod
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
-        """Return lists of scores, one number per unit, for a part without groups."""
+        """Return {score name: one number per unit}, for data without groups."""
 
     @abstractmethod
     def frames(self, score_table: "ScoreTable") -> "dict[str, pandas.DataFrame]":
-        """Return frames of scores (units by models and reference rows), by column name.
+        """Return data frames of scores (units, models and references), by name.
 
         The column contains the mean of the frame. One of the names is `main`; the names of Monte
         Carlo errors end with _mcse.
@@ -85,10 +85,10 @@ class Scorer(ABC):
 
     @abstractmethod
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
-        """Return a sentence about the score of the best model."""
+        """Return the sentence on the score of the best model."""
 
     def compute_columns(self, score_table: "ScoreTable") -> dict[str, Any]:
-        """Return all available columns, by name."""
+        """Return the columns that the comparison's table may have, by name."""
         columns: dict[str, Any] = {self.counted: int(score_table.counts.sum())}
         for name in score_table.frames:
             if name.endswith("_mcse"):
@@ -110,7 +110,7 @@ class Scorer(ABC):
         return columns
 
     def attrs(self, score_table: "ScoreTable") -> dict[str, Any]:
-        """Return additional entries of `attrs`."""
+        """Return entries to add to the table's `attrs`."""
         frames = {name: score_table.frames[frame] for name, frame in self.extra_frames.items()}
         if self.predicted:
             frames["predictions"] = score_table.predictions(
@@ -119,23 +119,23 @@ class Scorer(ABC):
         return frames
 
     def observed(self, score_table: "ScoreTable") -> dict[str, np.ndarray]:
-        """Return observed data of every unit for `attrs["predictions"]`."""
+        """Return observed values of every unit, for the table of predictions."""
         return {}
 
     def groups(self, index: "pandas.Index") -> Iterable[Any] | None:
-        """Return the independent unit of each row; None if all rows are independent."""
+        """Return the group of dependent units of each row; None if all are independent."""
         if self.level:
             return index.get_level_values(self.level)
         return None
 
     def accepts_model(self, model: Any) -> bool:
-        """Return whether a model from outside thali has the required methods."""
+        """Return whether a model outside thali has the methods to be scored."""
         return bool(self.required_methods) and all(
             callable(getattr(model, name, None)) for name in self.required_methods
         )
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
-        """Return additional sentences, such as the worst predictions of the best model.
+        """Return further sentences, such as on the worst predictions.
 
         `ranked` lists the models, the best first.
         """
@@ -147,13 +147,13 @@ class Scorer(ABC):
         return [f"Worst predictions of {best!r}: {listed}."]
 
     def format_prediction(self, row: Any) -> str:
-        """Return a row of `attrs["predictions"]` as text."""
+        """Return one unit with its prediction as text."""
         raise NotImplementedError
 
     def describe_impossible(
         self, table: "pandas.DataFrame", ranked: list[str], event: str
     ) -> list[str]:
-        """Return a sentence per model that predicted probability 0 for an observation."""
+        """Return a sentence per model that predicted an observed event with probability 0."""
         scores = table.attrs[self.units][ranked].dropna()
         zeros = {name: int(np.isinf(scores[name]).sum()) for name in ranked}
         return [

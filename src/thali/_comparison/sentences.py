@@ -1,4 +1,4 @@
-"""Sentences about the established and open differences of a comparison."""
+"""Sentences on which model predicts better, and on which differences are open."""
 
 import math
 from collections.abc import Callable
@@ -23,7 +23,7 @@ Difference = Callable[[str, str], tuple[float, float] | None]
 
 
 def describe_comparison(table: "pandas.DataFrame") -> list[str]:
-    """Return sentences about the established and open differences of a comparison.
+    """Return sentences on established and open differences between models.
 
     A difference is established if it is significant in a two-sided Student's t test over
     independent units (pairs, respondents, rows) at the level of 5 %: with 36 pairs, from 2.03
@@ -67,6 +67,7 @@ def describe_comparison(table: "pandas.DataFrame") -> list[str]:
     groups = scorer.groups(scores.index)
 
     def compute_difference(a: str, b: str) -> tuple[float, float] | None:
+        """Return mean difference of two models' scores, with standard error; None if missing."""
         if not np.isfinite(scores[[a, b]]).all(axis=None):
             return None
         gains = scores[a] - scores[b]
@@ -94,7 +95,7 @@ def describe_comparison(table: "pandas.DataFrame") -> list[str]:
 def describe_best(
     ranked: list[str], difference: tuple[float, float] | None, n_units: int, unit_nouns: str
 ) -> str:
-    """Return a sentence on whether the best model predicts better than the next."""
+    """Return a sentence on whether the best model beats the second."""
     best, second, *_ = ranked
     size = ""
     if difference is not None:
@@ -107,7 +108,7 @@ def describe_best(
 
 
 def describe_lapses(lapses: dict[str, float]) -> list[str]:
-    """Return a sentence if the models have different lapse rates."""
+    """Return a sentence if the models assume different lapse rates; else []."""
     if len(set(lapses.values())) < 2:
         return []
     listed = ", ".join(f"{name!r} {lapse:g}" for name, lapse in lapses.items())
@@ -120,7 +121,7 @@ def describe_lapses(lapses: dict[str, float]) -> list[str]:
 def describe_orders(
     ranked: list[str], compute_difference: Difference, n_units: int, unit: str
 ) -> list[str]:
-    """Return sentences with the established and open orders of two models."""
+    """Return sentences on which pairs of models differ beyond chance."""
     couples = [(a, b) for k, a in enumerate(ranked) for b in ranked[k + 1 :]]
     if len(couples) > _MAX_ORDERS:  # only neighbours, and the best model against the others
         couples = [
@@ -154,7 +155,7 @@ def describe_orders(
 
 
 def is_established(difference: tuple[float, float] | None, n_units: int) -> bool:
-    """Return whether a difference is significantly above 0; False for None.
+    """Return whether a difference exceeds 0 significantly; False for None.
 
     None is the difference of infinite scores.
     """
@@ -167,7 +168,7 @@ def is_established(difference: tuple[float, float] | None, n_units: int) -> bool
 
 
 def describe_disagreement(table: "pandas.DataFrame") -> str | Message:
-    """Return a message about models whose chains disagree, or "".
+    """Return a message on models whose chains disagree; "" if none.
 
     Without predictions of pairs there are no chains, and the message is "".
     """

@@ -1,4 +1,4 @@
-"""The base of splitters, which split data into training and test parts, and of groups."""
+"""Base classes of splitters, which split data into training and held-out parts."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -18,10 +18,11 @@ USUAL: dict[str, int | None] = {"draws": 1000, "tune": 1000, "chains": 4, "thin"
 
 
 class Splitter(ABC):
-    """Data of one kind, split into parts of units (pairs, tasks, rows, ...).
+    """Base class that splits data of one kind into training and held-out parts.
 
-    Each splitter defines the form of a part: one unit, or a mask of several. Blocks of units,
-    such as all choices of a respondent, are never split. `block_of_unit` is the block of each unit.
+    A unit (such as a task) has one score. A block of units, such as all choices of a respondent, is
+    never split; `block_of_unit` is the block of each unit. Each splitter defines the form of a
+    part: one unit, or a mask of several.
     """
 
     leave_out: ClassVar[str]  # the value of the argument `leave_out`
@@ -51,7 +52,7 @@ class Splitter(ABC):
     def parts(
         self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[Any]:
-        """Return all held-out parts; randomness comes from the seed."""
+        """Return all parts to hold out; randomness comes from the seed."""
         return [
             self.build_part(numbers)
             for numbers in self.draw_parts(self.count, seed, hold_out, folds)
@@ -61,7 +62,7 @@ class Splitter(ABC):
     def draw_parts(
         cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
-        """Return the blocks of each part, from `count` blocks."""
+        """Return the block numbers of each part, drawn from `count` blocks."""
         refuse_both(hold_out, folds)
         return draw_random_parts(
             count, cls.block_noun, hold_out, folds, np.random.default_rng(seed.spawn(1)[0])
@@ -75,7 +76,7 @@ class Splitter(ABC):
         hold_out: int | None,
         folds: int | None,
     ) -> list[np.ndarray]:
-        """Return the blocks of each part, numbered through all groups.
+        """Return the block numbers of each part; blocks are numbered through all groups.
 
         `counts` gives the number of blocks per group.
         """
@@ -83,41 +84,41 @@ class Splitter(ABC):
 
     @property
     def block_of_unit(self) -> np.ndarray:
-        """The block of each unit."""
+        """Number of the block to which each unit belongs, shape (units,)."""
         raise NotImplementedError
 
     @property
     def count(self) -> int:
-        """The number of blocks."""
+        """Number of blocks."""
         return int(self.block_of_unit.max(initial=-1)) + 1
 
     def build_part(self, blocks: np.ndarray) -> Any:
-        """Return the part with these blocks."""
+        """Return the part (by default a mask of units) that holds out these blocks."""
         return np.isin(self.block_of_unit, blocks)
 
     @property
     def whole(self) -> Any:
-        """The complete data, as models are fitted to them."""
+        """The complete data, in the form that models are fitted to."""
         return self.data
 
     def train(self, part: Any) -> tuple[Any, ...]:
-        """Return the arguments of `fit`: the data without a part."""
+        """Return the arguments of `fit`: the data without the held-out part."""
         return (self.data.take(~part),)
 
     def test(self, part: Any) -> Any:
-        """Return the part, as the scorer reads it."""
+        """Return the held-out data, in the form that the scorer predicts."""
         return self.data.take(part)
 
     def units(self, part: Any) -> np.ndarray:
-        """Return the indices of the units of a part."""
+        """Return the indices of a part's held-out units."""
         return np.flatnonzero(part)
 
     @abstractmethod
     def labels(self, units: np.ndarray) -> "pandas.Index":
-        """Return the index of a table with one row per unit."""
+        """Return the table index that names these units."""
 
     def observed(self) -> dict[str, np.ndarray]:
-        """Return data of every unit that scores need in addition to predictions."""
+        """Return observed values of every unit that scores need."""
         return {}
 
     def locate_part(self, number: int) -> dict[str, Any]:
@@ -125,16 +126,16 @@ class Splitter(ABC):
         return {"part": number}
 
     def name(self, part_columns: Mapping[Any, Any]) -> str:
-        """Return the name of a part for messages, from its columns in that table."""
+        """Return a part's name for messages, such as "part 3"."""
         return f"part {part_columns['part'] + 1}"
 
     def warn(self) -> None:
-        """Warn if the data are insufficient without some part."""
+        """Warn if the data without some part are insufficient; by default do nothing."""
         return None
 
 
 class EvenSplitter(Splitter):
-    """A splitter whose parts are equal shares of several groups, so that no group is lost."""
+    """Base class of splitters that hold out equal shares of each group."""
 
     @classmethod
     def draw_parts_of_groups(
@@ -144,6 +145,7 @@ class EvenSplitter(Splitter):
         hold_out: int | None,
         folds: int | None,
     ) -> list[np.ndarray]:
+        """Return random blocks for each part, evenly from all groups."""
         refuse_both(hold_out, folds)
         rng, total, first = np.random.default_rng(seed.spawn(1)[0]), sum(counts.values()), 0
         order = np.empty(total, np.int64)
@@ -164,7 +166,7 @@ class EvenSplitter(Splitter):
 
 
 class GroupSplitter(Splitter):
-    """A splitter of several groups, based on the splitter of each group.
+    """Splits data of several groups with one splitter per group.
 
     Blocks and units are numbered through all groups. A part is a mapping from groups to parts of
     their splitters; groups without test data are absent.
@@ -202,6 +204,7 @@ class GroupSplitter(Splitter):
         ]
 
     def build_part(self, blocks: np.ndarray) -> dict[str, Any]:
+        """Return, by group, the part that holds out these blocks."""
         names = self.data.names
         group = np.searchsorted(self._first, blocks, side="right") - 1
         return {
@@ -210,6 +213,7 @@ class GroupSplitter(Splitter):
         }
 
     def train(self, part: Mapping[str, Any]) -> tuple[GroupedData]:
+        """Return the data of all groups without the held-out part."""
         groups = {name: splitter.whole for name, splitter in self.splitters.items()}
         for name, group_part in part.items():
             (groups[name],) = self.splitters[name].train(group_part)
@@ -229,7 +233,7 @@ class GroupSplitter(Splitter):
         )
 
     def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
-        """Return the labels of each group, with the name of the group."""
+        """Return the table index of units, with the group's name."""
         import pandas as pd
 
         frames = []
@@ -247,12 +251,14 @@ class GroupSplitter(Splitter):
         return {name: np.concatenate([group[name] for group in observed]) for name in observed[0]}
 
     def locate_part(self, number: int) -> dict[str, Any]:
+        """Return the columns that identify a part: group, and its part there."""
         if self.part == Splitter.part:  # parts of several units have no name
             return super().locate_part(number)
         ((group, group_part),) = self.build_part(np.array([number])).items()
         return {"group": group, **self.splitters[group].locate_part(group_part[0])}
 
     def name(self, part_columns: Mapping[Any, Any]) -> str:
+        """Return a part's name with its group."""
         if "group" not in part_columns:
             return super().name(part_columns)
         return (
@@ -261,7 +267,7 @@ class GroupSplitter(Splitter):
 
 
 def refuse_both(hold_out: int | None, folds: int | None) -> None:
-    """Raise an error if both `hold_out` and `folds` are given."""
+    """Raise ArgumentError if both `hold_out` and `folds` are given."""
     if hold_out is not None and folds is not None:
         raise ArgumentError(
             "Both ", Argument("hold_out"), " and ", Argument("folds"), " are given; remove one."
@@ -271,7 +277,7 @@ def refuse_both(hold_out: int | None, folds: int | None) -> None:
 def draw_random_parts(
     count: int, unit_noun: str, hold_out: int | None, folds: int | None, rng: np.random.Generator
 ) -> list[np.ndarray]:
-    """Return the blocks of one random part, or of all random folds."""
+    """Return random block numbers of one part, or of all folds."""
     if count < 2:
         raise DataError(
             f"There is only one {unit_noun}; leaving out {unit_noun}s requires at least two."
@@ -284,7 +290,7 @@ def draw_random_parts(
 
 
 def count_test_blocks(hold_out: int | None, count: int, unit_noun: str) -> int:
-    """Return the number of held-out blocks: a fifth by default."""
+    """Return the number of blocks to hold out; a fifth of all by default."""
     if hold_out is None:
         hold_out = max(1, count // 5)
     n_held_out = check_integer("hold_out", hold_out, 1)
@@ -297,7 +303,7 @@ def count_test_blocks(hold_out: int | None, count: int, unit_noun: str) -> int:
 
 
 def check_n_folds(folds: int | None, max_folds: int, unit_noun: str) -> int | None:
-    """Return the checked number of folds; None if no folds are requested."""
+    """Return the checked number of folds; None if not requested."""
     if folds is None:
         return None
     n_folds = check_integer("folds", folds, 2)
@@ -310,7 +316,7 @@ def check_n_folds(folds: int | None, max_folds: int, unit_noun: str) -> int | No
 
 
 def find_lost_group(counts: Mapping[str, int], blocks: np.ndarray) -> str | None:
-    """Return the first group with all its blocks among `blocks`, or None."""
+    """Return the first group of which all blocks are held out; None if none."""
     group = np.repeat(np.arange(len(counts)), list(counts.values()))
     held_counts = np.bincount(group[blocks], minlength=len(counts))
     for (name, count), held_count in zip(counts.items(), held_counts, strict=True):

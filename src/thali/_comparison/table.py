@@ -1,4 +1,4 @@
-"""The table of a comparison, built from the records of its fits and the columns of a scorer."""
+"""Table of a comparison, computed from the records of its fits."""
 
 import math
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ NOT_RUN = "not run"
 
 
 class ScoreTable:
-    """The scores of all units by all models, from which the columns of a table are computed.
+    """Scores of all held-out units by all models, as data frames.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class ScoreTable:
         self.best = self.find_best(scorer.main)
 
     def frame(self, field: str) -> "pandas.DataFrame":
-        """Return one field of the records, units by models; NaN if a fit is missing."""
+        """Return one score as data frame (units, models); NaN if a fit is missing."""
         import pandas as pd
 
         scores = np.full((len(self.names), len(self.numbers)), np.nan)
@@ -87,11 +87,11 @@ class ScoreTable:
         return pd.DataFrame(scores.T, index=self.index, columns=pd.Index(self.names, name="model"))
 
     def observed(self, name: str) -> np.ndarray:
-        """Return data of the splitter for every unit, in the order of the table."""
+        """Return observed values `name` of every unit, in the table's order."""
         return self.splitter.observed()[name][self.numbers]
 
     def find_best(self, frame: str) -> str | None:
-        """Return the model with the best mean; None if no unit counts."""
+        """Return the model with the best mean score; None without complete units."""
         scores = self.counted(frame)
         if not len(scores) or not self.started:
             return None
@@ -101,15 +101,15 @@ class ScoreTable:
         return str(means.idxmin())
 
     def counted(self, frame: str) -> Any:
-        """Return the units of a frame that every model has finished."""
+        """Return a frame's rows (units) that every started model has scored."""
         return self.frames[frame][self.counts]
 
     def compute_means(self, frame: str) -> tuple[Any, Any]:
-        """Return the mean over units of each row, and its standard error, as series."""
+        """Return each model's mean score, and its standard error."""
         return self._compute_means(self.counted(frame))
 
     def compute_differences(self, best: str | None, frame: str) -> tuple[Any, Any]:
-        """Return mean differences from a model, and their standard errors; NaN for None."""
+        """Return mean score differences from the model `best`, and standard errors."""
         if best is None:
             return math.nan, math.nan
         scores = self.counted(frame)
@@ -117,14 +117,14 @@ class ScoreTable:
             return self._compute_means(scores.sub(scores[best], axis=0))
 
     def compute_monte_carlo_error(self, frame: str) -> Any:
-        """Return the Monte Carlo error of a mean from the errors of its units."""
+        """Return the Monte Carlo error of mean scores."""
         errors = self.counted(frame)
         if not len(errors):
             return math.nan
         return np.sqrt((errors**2).sum(skipna=False)) / len(errors)
 
     def sum_seconds(self) -> "pandas.Series":
-        """Return the CPU seconds of all fits of each model with a finished fit."""
+        """Return each model's total CPU seconds of finished fits."""
         import pandas as pd
 
         seconds: dict[str, float] = {}
@@ -134,13 +134,13 @@ class ScoreTable:
         return pd.Series(seconds)
 
     def list_part_indices(self) -> "pandas.Series":
-        """Return the index of the part of each unit."""
+        """Return the held-out part of each unit."""
         import pandas as pd
 
         return pd.Series(np.repeat(np.arange(len(self.parts)), self.sizes), index=self.index)
 
     def predictions(self, fields: tuple[str, ...], **observed: np.ndarray) -> "pandas.DataFrame":
-        """Return labels, observed data and fields, one row per model and unit."""
+        """Return a table of predictions, one row per model and unit."""
         import pandas as pd
 
         frames = {field: self.frame(field) for field in fields}
@@ -153,7 +153,7 @@ class ScoreTable:
         return pd.concat(tables, ignore_index=True)
 
     def list_missing(self) -> "pandas.DataFrame":
-        """Return the fits that failed or were not run, and why."""
+        """Return a table of fits that failed or were not run, and why."""
         import pandas as pd
 
         rows = []
@@ -166,7 +166,7 @@ class ScoreTable:
         return pd.DataFrame(rows, columns=["model", *self.splitter.locate_part(0), "why"])
 
     def _compute_means(self, scores: "pandas.DataFrame") -> tuple[Any, Any]:
-        """Return means and standard errors of the columns of a frame, as series."""
+        """Return means and standard errors of a frame's columns."""
         import pandas as pd
 
         groups = self.scorer.groups(scores.index)
@@ -183,7 +183,7 @@ def build_comparison_table(
     names: list[str],
     records: Mapping[str, Record],
 ) -> "pandas.DataFrame":
-    """Build the table that `thali.compare` returns, from the records of a job."""
+    """Build the table of `thali.compare` from the records of all fits."""
     import pandas as pd
 
     from thali._tables import Table

@@ -1,4 +1,4 @@
-"""Compiled code: its sources, its storage on disk and its processors."""
+"""Compilation of samplers by numba, and storage of compiled code on disk."""
 
 # target processors of the code that this process has loaded or compiled
 USED: set[str] = set()

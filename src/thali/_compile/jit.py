@@ -1,4 +1,4 @@
-"""Compilation to machine code: decorators, and the only import of numba.
+"""Decorators that compile functions with numba.
 
 - `scalar` marks a leaf or a move: plain Python that a debugger can step through, compiled into its
   caller. `vectorised` is the same for loops that return a sum: the compiler may add in any order,
@@ -66,13 +66,13 @@ _SUM: Any = {**_INLINE, "fastmath": {"reassoc", "nsz", "contract"}}
 
 
 class Marker(Protocol):
-    """A decorator of functions that compiled code calls; it returns the function itself."""
+    """Decorator of a function that compiled code calls; it returns the plain function."""
 
     def __call__(self, function: F, /) -> F: ...
 
 
 def _build_jit_decorator(mark: str, options: dict[str, Any]) -> Marker:
-    """Return a decorator that compiles functions with these options and notes `mark` on them."""
+    """Return a decorator that compiles functions with these numba options."""
     jitable: Any = register_jitable(**options)
     return lambda function: jitable(mark_function(function, mark))
 
@@ -85,7 +85,7 @@ vectorised: Marker = _build_jit_decorator("vectorised", _SUM)
 
 @functools.cache
 def _describe_options() -> str:
-    """Return the compilation options as text, for digests."""
+    """Return all compilation options as text, for digests of compiled code."""
     parts: Any = linked
     return (
         f"{_CALLED!r} {sorted(_SUM)!r} {sorted(_SUM['fastmath'])!r} {_UNCOUNTED!r}"
@@ -94,7 +94,7 @@ def _describe_options() -> str:
 
 
 def generic(stub: Any) -> Any:
-    """Return an operation that dispatches on the class of its first argument.
+    """Return a function that dispatches on the class of its first argument.
 
     It dispatches in Python and in compiled code.
     """
@@ -102,6 +102,7 @@ def generic(stub: Any) -> Any:
     parameters = list(inspect.signature(stub).parameters)
 
     def find_answer(cls) -> Any:
+        """Return the implementation registered for a class; raise TypeError if none."""
         answer = answers.get(cls, answers.get(object))
         if answer is None:
             class_names = ", ".join(sorted(c.__name__ for c in answers)) or "no class yet"
@@ -113,15 +114,20 @@ def generic(stub: Any) -> Any:
 
     @functools.wraps(stub)
     def operation(*args: Any) -> Any:
+        """Call the implementation for the first argument's class."""
         return find_answer(type(args[0]))(*args)
 
     def find_compiled_answer(*args: Any) -> Any:
+        """Return the implementation for a numba type, for compiled code."""
         return find_answer(getattr(args[0], "instance_class", None))
 
     overload(operation, strict=False, jit_options=_INLINE)(find_compiled_answer)
 
     def register(cls) -> Any:
+        """Return a decorator that registers an implementation for a class."""
+
         def store_answer(function: Any) -> Any:
+            """Register the function; raise TypeError for other parameters."""
             arguments = list(inspect.signature(function).parameters)
             if len(arguments) != len(parameters):
                 raise TypeError(
@@ -138,17 +144,17 @@ def generic(stub: Any) -> Any:
 
 
 def return_true(instance: Any) -> Any:
-    """Return True, for an operation whose answer depends on the class alone."""
+    """Return True, as an implementation that depends on the class alone."""
     return True
 
 
 def return_false(instance: Any) -> Any:
-    """Return False, for an operation whose answer depends on the class alone."""
+    """Return False, as an implementation that depends on the class alone."""
     return False
 
 
 def register_answers(cls: type[Any], answers: Mapping[Any, bool]) -> None:
-    """Register the operations that return the same answer for every instance of a class."""
+    """Register constant answers, True or False, of operations for a class."""
     for operation, answer in answers.items():
         if answer:
             operation.register(cls)(return_true)
@@ -157,7 +163,7 @@ def register_answers(cls: type[Any], answers: Mapping[Any, bool]) -> None:
 
 
 def _iterate_classes(value: Any) -> Any:
-    """Yield the class of a model and the classes of the NamedTuples inside it."""
+    """Yield the class of a model (a NamedTuple) and of the NamedTuples in it."""
     yield type(value)
     for field in value:
         if hasattr(field, "_fields"):
@@ -165,7 +171,7 @@ def _iterate_classes(value: Any) -> Any:
 
 
 def _has_compiler_option(name: str) -> bool:
-    """Return whether this numba has a compiler option; without `_nrt` code is half as fast."""
+    """Return whether the installed numba has this compiler option."""
     return hasattr(CPUTargetOptions, name)
 
 
@@ -175,12 +181,12 @@ if _has_compiler_option("_nrt"):
 
 
 def _is_disabled() -> bool:
-    """Return whether NUMBA_DISABLE_JIT is set."""
+    """Return whether NUMBA_DISABLE_JIT is set, so that nothing is compiled."""
     return bool(getattr(config, "DISABLE_JIT", False))
 
 
 class kernel:
-    """An entry point `function(rng, model, *rest)`, compiled per combination of model classes."""
+    """Decorator of a sampler `function(rng, model, *rest)`, compiled for each model class."""
 
     def __init__(self, python_function: Any) -> None:
         functools.update_wrapper(self, python_function)
@@ -194,14 +200,14 @@ class kernel:
             return self.dispatcher(model)(rng, model, *arguments)
 
     def dispatcher(self, model: Any) -> Any:
-        """Return the numba dispatcher for this combination of model classes."""
+        """Return the numba dispatcher for the classes of this model."""
         classes = tuple(_iterate_classes(model))
         if classes not in self._dispatchers:
             self._dispatchers[classes] = self._build_specialised_dispatcher(classes)
         return self._dispatchers[classes]
 
     def is_compiled(self, model: Any) -> bool:
-        """Return whether a call needs no compilation."""
+        """Return whether code for this model is compiled, in memory or on disk."""
         if _is_disabled():
             return True
         dispatcher = self.dispatcher(model)
@@ -210,7 +216,7 @@ class kernel:
         return isinstance(dispatcher._cache, KernelCache) and dispatcher._cache.is_stored()
 
     def _build_specialised_dispatcher(self, classes: Any) -> Any:
-        """Build the dispatcher for these model classes."""
+        """Build the numba dispatcher for these model classes."""
         sources = collect_sources(self.python, classes, _describe_options())
         # modules of users: of classes, and of operations registered for them
         foreign = sorted(m for m in sources.modules if m.split(".")[0] != __name__.split(".")[0])
@@ -229,7 +235,7 @@ class kernel:
 
 
 def _copy_function(function: Any, name: str) -> Any:
-    """Copy a function under the name of its stored code."""
+    """Return a copy of the function with the name under which its code is stored."""
     copy = types.FunctionType(
         function.__code__,
         function.__globals__,
@@ -247,7 +253,7 @@ def _build_dispatcher(
     options: dict[str, Any],
     discard: Callable[[], Any] = lambda: None,
 ) -> Any:
-    """Return numba's dispatcher of a function."""
+    """Build numba's dispatcher of a function, with thali's cache on disk."""
     # `discard` is called if compilation fails, so that the next call starts again.
     dispatcher: Any = njit(nogil=True, error_model="numpy", **options)(function)
     if is_stored:
@@ -258,7 +264,7 @@ def _build_dispatcher(
 
 @contextmanager
 def _silence_compiler() -> Iterator[None]:
-    """Suppress Numba's performance advice and garbage collection within the block."""
+    """Suppress numba's warnings and garbage collection within this block."""
     # The advice is not for the user. The compiler creates millions of objects, and almost no
     # reference cycles. Both settings affect the entire process, so one thread compiles at a time,
     # as Numba requires anyway.
@@ -277,7 +283,7 @@ _WAIT = "thali: stopping after the compiler finishes"
 
 
 def _compile(dispatcher: Any, discard: Callable[[], Any], signature: Any) -> Any:
-    """Compile or load the code for argument types; discard the dispatcher if that fails."""
+    """Compile a dispatcher for argument types, or load its code from disk."""
     with DelayedInterrupt(_WAIT), _silence_compiler():
         try:
             return type(dispatcher).compile(dispatcher, signature)
@@ -290,7 +296,7 @@ _HANDED_OVER: set[Any] = set()
 
 
 def register_user_function(function: Any, inline: bool) -> Any:
-    """Let compiled code call a user's plain function; return it unchanged."""
+    """Let compiled code call a user's function; return it unchanged."""
     if isinstance(function, types.FunctionType) and function not in _HANDED_OVER:
         _HANDED_OVER.add(function)
         mark = part
@@ -303,7 +309,7 @@ def register_user_function(function: Any, inline: bool) -> Any:
 
 
 def _find_called_functions(function: Any) -> list[Any]:
-    """Return functions among the globals and closure of a user's function."""
+    """Return the Python functions that a user's function calls."""
     names = {name for code in iterate_codes(function) for name in code.co_names}
     candidates = [
         function.__globals__[name] for name in sorted(names) if name in function.__globals__
@@ -319,7 +325,7 @@ def _find_called_functions(function: Any) -> list[Any]:
 
 
 def constants_digest(function: Any) -> str:
-    """Return a hash of a user's function, its callees and their constants.
+    """Return a hash of a user's function, its callees and constants; "" if uncertain.
 
     Empty if a value may change without a change of the text.
     """
@@ -346,7 +352,7 @@ def code_digest(function: Any) -> str:
 
 
 def compile_separately(function: Any, arguments: Any) -> tuple[Any, bool]:
-    """Compile a user's function separately; return it and whether it allocates."""
+    """Compile a user's function alone; return it and whether it allocates."""
     if _is_disabled():
         return function, False
     plain = getattr(function, "py_func", function)
@@ -375,7 +381,7 @@ def compile_separately(function: Any, arguments: Any) -> tuple[Any, bool]:
 
 
 def _extract_reason(message: str) -> str:
-    """Return the reason and the line number from an error of numba."""
+    """Return reason and line number from numba's error message."""
     lines = [line.strip() for line in message.splitlines()]
     frame = ("Failed in", "During: ", "There are", "- Of which")
     lines = [line for line in lines if line and not line.startswith(frame)]
@@ -390,7 +396,7 @@ def _extract_reason(message: str) -> str:
 
 
 class compiled:
-    """An entry point without a model, compiled per argument types and stored on disk.
+    """Decorator of a function without model, compiled for its argument types.
 
     The name of the stored code ends in a digest of everything that it reaches. It runs without
     reference counting, like kernels. Only Python calls it: code loaded from disk cannot be compiled
@@ -411,7 +417,7 @@ class compiled:
 
     @functools.cached_property
     def dispatcher(self) -> Any:
-        """The numba dispatcher, built at the first call, when all callees are defined."""
+        """The numba dispatcher, built at the first call."""
         reached = collect_sources(self.python, (), _describe_options())
         name = f"{self.python.__name__}-{reached.digest[:20]}"
         return _build_dispatcher(
@@ -420,6 +426,6 @@ class compiled:
 
 
 class allocating(compiled):
-    """Like `compiled`, with reference counting, for functions that create arrays or views."""
+    """Decorator like `compiled`, for functions that create arrays."""
 
     _options: dict[str, Any] = {}

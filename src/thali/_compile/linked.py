@@ -1,4 +1,4 @@
-"""Code libraries that are only linked into callers, and not compiled to machine code separately.
+"""Numba code libraries that are linked into their callers without machine code of their own.
 
 numba optimises each called function and compiles it to machine code that never runs, and compiles
 it again within every caller. A library that waits for its callers saves a quarter to a half of the
@@ -24,25 +24,25 @@ _NEEDED = (
 
 
 class _NoEngine:
-    """A substitute for numba's engine, which ignores the address that numba would store in it."""
+    """Substitute for numba's execution engine that stores nothing."""
 
     def set_env(self, name: str, environment: Any) -> None:
-        """Ignore the environment, which code that raises and computes does not need."""
+        """Do nothing: this code needs no environment."""
 
 
 class LinkedLibrary(JITCodeLibrary):
-    """The code library of a function that only compiled code calls."""
+    """Numba code library of a function that only compiled code calls."""
 
     @property
     def codegen(self) -> Any:
         return _NoEngine()
 
     def _optimize_final_module(self) -> None:
-        """Do nothing: the calling library is optimised instead."""
+        """Do nothing: the calling library is optimised."""
         pass
 
     def _finalize_final_module(self) -> None:
-        """Finish the library without machine code."""
+        """Finish the library without generating machine code."""
         self._finalize_dynamic_globals()
         self._verify_declare_only_symbols()
         self._finalized = True
@@ -53,9 +53,10 @@ class LinkedLibrary(JITCodeLibrary):
 
 
 class SeparateFunction(LinkedLibrary):
-    """A `LinkedLibrary` whose function is not inlined into its callers."""
+    """`LinkedLibrary` whose function is not inlined into its callers."""
 
     def add_ir_module(self, ir_module: Any) -> None:
+        """Add LLVM code; mark its function as not to be inlined."""
         for function in ir_module.functions:
             if not function.is_declaration and "alwaysinline" not in function.attributes:
                 function.attributes.add("noinline")
@@ -63,11 +64,12 @@ class SeparateFunction(LinkedLibrary):
 
 
 class _Compiler(Compiler):
-    """numba's compiler, which puts code into a library of the class `library`."""
+    """Numba compiler whose code goes into a library of the class `library`."""
 
     library: type[LinkedLibrary]
 
     def define_pipelines(self) -> Any:
+        """Return numba's pipelines with the library class replaced."""
         state: Any = self.state
         if state.library is None:
             state.library = self.library(state.targetctx.codegen(), self.library.__name__)
@@ -75,19 +77,19 @@ class _Compiler(Compiler):
 
 
 class _LinkedCompiler(_Compiler):
-    """Compiler into a `LinkedLibrary`."""
+    """Numba compiler into a `LinkedLibrary`."""
 
     library = LinkedLibrary
 
 
 class _ApartCompiler(_Compiler):
-    """Compiler into a `SeparateFunction`, which is not inlined."""
+    """Numba compiler into a `SeparateFunction`."""
 
     library = SeparateFunction
 
 
 def is_supported() -> bool:
-    """Return whether this numba has all attributes that the libraries need."""
+    """Return whether the installed numba has what these libraries need."""
     return all(hasattr(JITCodeLibrary, name) for name in _NEEDED)
 
 

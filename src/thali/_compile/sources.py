@@ -1,4 +1,4 @@
-"""The sources of compiled code: the functions that it reaches, and the values compiled into it.
+"""Source text of compiled code, from which its name on disk is hashed.
 
 The walk starts at an entry point and the classes of its model. It follows the names in each
 function to other functions, to implementations of operations for these classes, and to values. The
@@ -27,7 +27,7 @@ _LASTING = ("builtins", "cmath", "math", "numba", "numpy")
 
 @dataclass(frozen=True)
 class CompiledSources:
-    """The sources of compiled code.
+    """Source text and digest of everything compiled into an entry point.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ _MARKS: dict[Any, str] = {}  # by function: the decorator that tells how it is c
 
 
 def mark_function(function: Any, mark: str) -> Any:
-    """Note how a function is compiled; return the function."""
+    """Note on a function how it is compiled; return it."""
     _MARKS[function] = mark
     return function
 
@@ -59,7 +59,7 @@ def mark_function(function: Any, mark: str) -> Any:
 def collect_sources(
     function: Any, classes: Iterable[type[Any]] = (), options: str = ""
 ) -> CompiledSources:
-    """Collect the sources of an entry point for a model of these classes.
+    """Collect the source text of all functions that an entry point reaches.
 
     `options` is the text of the compilation options.
     """
@@ -78,7 +78,7 @@ def collect_sources(
 
 
 class _SourceWalk:
-    """A walk from an entry point over the functions, classes and operations that it reaches."""
+    """Search, from an entry point, of all functions and classes that it reaches."""
 
     def __init__(self, options: str) -> None:
         self.lines = [options]
@@ -91,7 +91,7 @@ class _SourceWalk:
         self._function_name = ""
 
     def finish(self) -> None:
-        """Read the functions and the answers of classes to operations until none is new."""
+        """Read reached functions until no new function or class appears."""
         n_read = 0
         while True:
             for function in list(self.functions)[n_read:]:
@@ -101,11 +101,11 @@ class _SourceWalk:
                 return
 
     def number_function(self, function: Any) -> int:
-        """Return the number of a function; a new function gets the next number."""
+        """Return the number of a function; number it if it is new."""
         return self.functions.setdefault(function, len(self.functions))
 
     def note_class(self, cls: Any) -> str:
-        """Note a class, whose answers the walk then follows; return its name."""
+        """Note a class whose implementations are reached; return its name."""
         if cls not in self._classes:
             self._classes[cls] = None
             self.lines.append(f"class {_qualify_name(cls)} {getattr(cls, '_fields', ())!r}")
@@ -114,7 +114,7 @@ class _SourceWalk:
         return _qualify_name(cls)
 
     def _note_answers(self) -> bool:
-        """Note new implementations of operations for known classes; return whether any exist."""
+        """Note implementations of operations for reached classes; return whether any are new."""
         n_noted = len(self._answered)
         for operation in list(self._operations):
             for cls in (*self._classes, object):
@@ -129,7 +129,7 @@ class _SourceWalk:
         return len(self._answered) > n_noted
 
     def _read_function(self, function: Any) -> None:
-        """Note a function: how it is compiled, its code and the values of its names."""
+        """Note a function's code and the values of its global names."""
         python_function = getattr(function, "py_func", function)
         self._function_name = python_function.__qualname__
         mark = _MARKS.get(function, "")
@@ -159,7 +159,7 @@ class _SourceWalk:
                     self.lines.append(f"name {name} {text}")
 
     def format_code(self, code: Any) -> str:
-        """Return a code object as text, without its docstring and position in the file."""
+        """Return a code object as text, without docstring and line numbers."""
         instructions, constants = bytearray(code.co_code), []
         high = 0
         for i in range(0, len(instructions), 2):
@@ -186,7 +186,7 @@ class _SourceWalk:
         return f"code {instructions.hex()} {code.co_exceptiontable.hex()} {constants!r} {names!r}"
 
     def _format_global(self, value: Any, name: str, names: Iterable[str]) -> str:
-        """Return the value of a name as text."""
+        """Return the value of a global name as text."""
         # For a module that may change, the text lists the attributes that the function may use.
         if not isinstance(value, types.ModuleType) or _is_versioned(value.__name__):
             return self._format_value(value, name)
@@ -199,7 +199,7 @@ class _SourceWalk:
         )
 
     def _format_value(self, value: Any, name: str) -> str:
-        """Return a value as text, with the number or name of functions and classes."""
+        """Return a value as text; functions and classes by number or name."""
         if isinstance(value, Dispatcher | types.FunctionType):
             if hasattr(value, "answers"):
                 self._operations[value] = None
@@ -219,7 +219,7 @@ class _SourceWalk:
 
 
 def iterate_codes(function: Any) -> Iterator[Any]:
-    """Yield the code of a function and of the functions inside it."""
+    """Yield the code objects of a function and of functions defined in it."""
     waiting = [function.__code__]
     while waiting:
         code = waiting.pop(0)
@@ -228,17 +228,17 @@ def iterate_codes(function: Any) -> Iterator[Any]:
 
 
 def _qualify_name(cls: Any) -> str:
-    """Return the module and qualified name of a class, joined by a dot."""
+    """Return "module.qualname" of a class."""
     return f"{cls.__module__}.{cls.__qualname__}"
 
 
 def _is_versioned(module: str) -> bool:
-    """Return whether a module's library version is in the name of stored code."""
+    """Return whether the module belongs to a library whose version names the folder."""
     return module.split(".")[0] in _LASTING
 
 
 def format_constant(value: Any) -> str | None:
-    """Return a compiled constant as text; None if text cannot identify it."""
+    """Return a constant as text that identifies it; None if impossible."""
     if (
         value is None
         or value is Ellipsis

@@ -1,4 +1,4 @@
-"""Compiled code on disk, named by its sources, and read only from folders that others cannot write.
+"""Storage of compiled code on disk, in folders that only the user can write.
 
 An entry is one file, named by its kernel, the digest of its sources and the types of its arguments.
 The name of its folder contains Python, Numba, the operating system and the processor. No name
@@ -50,18 +50,18 @@ SUFFIX = ".kernel"
 
 
 def platform_tag() -> str:
-    """Return Python, Numba, operating system and machine as the tag of a folder."""
+    """Return Python, numba, system and machine as a folder name."""
     python = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
     return f"{python}-numba-{numba.__version__}-{sys.platform}-{platform.machine().lower()}"
 
 
 class DamagedCode(Exception):
-    """A file whose contents do not match its name."""
+    """Error for a stored file whose content does not match its name."""
 
 
 @dataclass(frozen=True)
 class KernelFolder:
-    """A folder with the code for one processor.
+    """Folder of compiled code for one processor type.
 
     Parameters
     ----------
@@ -78,18 +78,18 @@ class KernelFolder:
     is_writable: bool
 
     def file(self, name: str) -> Path:
-        """Return the file of an entry."""
+        """Return the path of the file with this entry's code."""
         return self.path / f"{name}{SUFFIX}"
 
     def read(self, name: str) -> Any:
-        """Read an entry; FileNotFoundError if there is none, `DamagedCode` for another file."""
+        """Read an entry; raise FileNotFoundError or DamagedCode."""
         entry_bytes = self.file(name).read_bytes()
         if find_untrusted_writers(self.file(name)):
             raise DamagedCode(name)
         return decode_entry(entry_bytes, self._format_title(name))
 
     def write(self, name: str, entry: Any) -> None:
-        """Store an entry completely or not at all; raise OSError if that fails."""
+        """Write an entry's file, completely or not at all."""
         self.path.mkdir(parents=True, exist_ok=True)
         descriptor, temporary = tempfile.mkstemp(
             prefix=f"{name[:40]}.", suffix=".tmp", dir=self.path
@@ -104,22 +104,22 @@ class KernelFolder:
             raise
 
     def size(self) -> tuple[int, int]:
-        """Return the number of entries and their bytes."""
+        """Return number and bytes of the files."""
         return _measure_files(self.path.glob(f"*{SUFFIX}"))
 
     def _format_title(self, name: str) -> str:
-        """Return `folder/name`, written in a stored kernel file to identify it."""
+        """Return "folder/name", which a file repeats to identify itself."""
         return f"{self.path.name}/{name}"
 
 
 def encode_entry(entry: Any, title: str) -> bytes:
-    """Return the bytes of the file of an entry."""
+    """Return an entry as file bytes with title and hash."""
     entry_bytes = _FORMAT + title.encode() + b"\n" + lzma.compress(serialize.dumps(entry), preset=6)
     return entry_bytes + hashlib.sha256(entry_bytes).digest()
 
 
 def decode_entry(entry_bytes: bytes, title: str) -> Any:
-    """Return the entry in a file's bytes; DamagedCode if the title or hash differs."""
+    """Return the entry in file bytes; raise DamagedCode if title or hash differ."""
     start = _FORMAT + title.encode() + b"\n"
     entry_bytes, digest = entry_bytes[:-_DIGEST], entry_bytes[-_DIGEST:]
     if not entry_bytes.startswith(start) or hashlib.sha256(entry_bytes).digest() != digest:
@@ -128,27 +128,27 @@ def decode_entry(entry_bytes: bytes, title: str) -> Any:
 
 
 class KernelCache(NullCache):
-    """Loads and stores one function's compiled code for Numba; each process may compile."""
+    """Numba cache of one function, in thali's folders."""
 
     def __init__(self, name: str) -> None:
         self._name = name
 
     @property
     def cache_path(self) -> Any:
-        """The folder in which new code is stored; None if no folder is usable."""
+        """Folder to which new code is written; None if unusable."""
         folder = prepare_native_folder()
         if folder is None:
             return None
         return str(folder.path)
 
     def is_stored(self) -> bool:
-        """Return whether code is stored for arguments of some types."""
+        """Return whether code of the function is on disk."""
         return any(
             next(folder.path.glob(f"{self._name}.*{SUFFIX}"), None) for folder in folders_to_read()
         )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return stored code for arguments of these types; None if there is none."""
+        """Load the code for these argument types; None if not stored."""
         name = self._name_entry(sig)
         for folder in folders_to_read():
             try:
@@ -178,7 +178,7 @@ class KernelCache(NullCache):
         return None
 
     def save_overload(self, sig: Any, cres: Any) -> None:
-        """Store compiled code; the run continues if that fails."""
+        """Store compiled code in the user's folder; warn if that fails."""
         USED.add(targets.find_native_tag())
         folder = prepare_native_folder()
         if folder is None or cres.library.has_dynamic_globals:
@@ -194,11 +194,11 @@ class KernelCache(NullCache):
             )
 
     def _name_entry(self, sig: Any) -> str:
-        """Return the name of the entry for arguments of these types."""
+        """Return the file name of the code for these argument types."""
         return f"{self._name}.{hashlib.sha256(format_types(sig).encode()).hexdigest()[:16]}"
 
     def _discard(self, folder: KernelFolder, name: str) -> None:
-        """Warn that an entry is not used; remove it from a writable folder."""
+        """Warn that a stored file is ignored; delete it if possible."""
         if not folder.is_writable:
             warn_once(
                 f"The compiled code shipped with thali in '{folder.path}' is damaged; compiling"
@@ -211,7 +211,7 @@ class KernelCache(NullCache):
 
 
 def format_types(types: Any) -> str:
-    """Return argument types as text, with field names, which Numba's text lacks."""
+    """Return argument types as text, with names of fields."""
     inner_types = [
         f"{getattr(inner, 'fields', ())!r} {format_types(inner)}"
         for inner in types
@@ -223,7 +223,7 @@ def format_types(types: Any) -> str:
 
 
 def strip_bitcode(code: Any) -> Any:
-    """Return the external names and the reduced code without bitcode.
+    """Return numba's serialised code without LLVM bitcode, and external names.
 
     A stub with the names of its functions replaces the bitcode.
     """
@@ -242,7 +242,7 @@ def strip_bitcode(code: Any) -> Any:
 
 
 def _resolve_names(target_context: Any, external_names: Iterable[str]) -> None:
-    """Make sure that Numba's engine finds these external symbols."""
+    """Make external symbols known to numba's engine."""
     # The engine already has most names. Refreshing the context, as Numba does, takes 0.2 s, so it
     # is done only if a name is missing.
     rtsys.initialize(target_context)
@@ -251,7 +251,7 @@ def _resolve_names(target_context: Any, external_names: Iterable[str]) -> None:
 
 
 def _refuse_linking() -> Any:
-    """Raise an error: code from disk has no bitcode to link."""
+    """Raise: code from disk has no bitcode to be linked."""
     raise RuntimeError(
         "Code loaded from disk cannot be compiled into other code; mark the function as `part`,"
         " not as an entry point."
@@ -259,7 +259,7 @@ def _refuse_linking() -> Any:
 
 
 def find_cache_root() -> Path:
-    """Return the folder with everything that is stored on disk."""
+    """Return the folder of all files that thali caches."""
     configured = getattr(config, "CACHE_DIR", "")
     if configured:
         return Path(configured)
@@ -270,17 +270,17 @@ def find_cache_root() -> Path:
 
 
 def build_folder(tag: str, parent: Path) -> KernelFolder:
-    """Return the folder for code of a target; it need not exist."""
+    """Return the folder for code of a target processor."""
     return KernelFolder(parent / f"thali-{platform_tag()}-{tag}", tag, True)
 
 
 def native_folder() -> KernelFolder:
-    """Return the folder for code that is compiled on this machine."""
+    """Return the folder for code compiled on this machine."""
     return build_folder(targets.find_native_tag(), find_cache_root())
 
 
 def prepare_native_folder() -> KernelFolder | None:
-    """Create and return the folder of compiled code; warn once and return None if unusable."""
+    """Create the folder for compiled code; warn and return None if unusable."""
     folder = native_folder()
     if not folder.path.is_dir():
         try:
@@ -304,7 +304,7 @@ def prepare_native_folder() -> KernelFolder | None:
 
 
 def folders_to_read() -> Iterator[KernelFolder]:
-    """Yield the folders with compiled code, the shipped one first.
+    """Yield the folders from which code is loaded, shipped ones first.
 
     So draws do not depend on other code compiled on this machine.
     """
@@ -318,7 +318,7 @@ def folders_to_read() -> Iterator[KernelFolder]:
 
 @dataclass(frozen=True)
 class ShippedCode:
-    """Compiled code shipped with the library.
+    """Compiled code shipped with the package, for one processor level.
 
     Parameters
     ----------
@@ -337,7 +337,7 @@ SHIPPED = _LIBRARY / "kernels"  # in a wheel that was built with it
 
 @functools.cache
 def find_shipped() -> ShippedCode:
-    """Return the shipped code of the most demanding level that runs here."""
+    """Return the shipped code for the best level that this processor supports."""
     names = []
     if SHIPPED.is_dir():
         names = [folder.name for folder in SHIPPED.iterdir() if folder.is_dir()]
@@ -363,7 +363,7 @@ def warn_once(message: str) -> None:
 
 @functools.cache
 def explain_refusal(folder: str) -> str:
-    """Return why a folder is not used, such as "every user may write to it"; else "".
+    """Return why a folder is not trusted, such as "every user may write"; else "".
 
     No other user may own it, write to it or replace it, except root and users who may change the
     code of the library anyway. A private group of the user (of the same name, without other
@@ -384,7 +384,7 @@ def explain_refusal(folder: str) -> str:
 
 
 def find_untrusted_writers(path: Path) -> set[tuple[str, int]]:
-    """Return users and groups who may change a path, but not the library."""
+    """Return users and groups who can change the path but not the library."""
     if os.name != "posix":
         return set()
     return (
@@ -395,7 +395,7 @@ def find_untrusted_writers(path: Path) -> set[tuple[str, int]]:
 
 
 def _find_writers(path: Path) -> set[tuple[str, int]]:
-    """Return the owner of a path, and groups and others with write permission."""
+    """Return the users and groups with write permission for a path."""
     status = path.stat()
     writers = {("user", status.st_uid)}
     # a folder like /tmp: only owners may replace files
@@ -410,7 +410,7 @@ def _find_writers(path: Path) -> set[tuple[str, int]]:
 
 @functools.cache
 def _is_private_group(group: int) -> bool:
-    """Return whether a group has the user's name and no other member."""
+    """Return whether a group has only the user as member."""
     import grp
     import pwd
 
@@ -427,7 +427,7 @@ def _is_private_group(group: int) -> bool:
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """The folder and size of stored compiled code.
+    """Folder and size of the compiled code on disk.
 
     Parameters
     ----------
@@ -449,12 +449,12 @@ class CacheInfo:
 
 
 def _list_kernel_files() -> list[Path]:
-    """List the stored kernel files of all targets."""
+    """Return all files of compiled code, for all processors."""
     return sorted(find_cache_root().glob(f"thali-*/*{SUFFIX}"))
 
 
 def cache_info() -> CacheInfo:
-    """Return the folder and size of compiled code on disk."""
+    """Return folder and size of the compiled code on disk."""
     folder = native_folder().path
     refused = ""
     if folder.is_dir():
@@ -465,18 +465,18 @@ def cache_info() -> CacheInfo:
 
 
 def _measure_files(files: Iterable[Path]) -> tuple[int, int]:
-    """Return the number of files and their bytes."""
+    """Return number and total bytes of files."""
     sizes = [file.stat().st_size for file in files]
     return len(sizes), sum(sizes)
 
 
 def format_cache_size(files: int, size: int) -> str:
-    """Return the number and size of files as text, such as "43 files, 1.9 MB"."""
+    """Format as "43 files, 1.9 MB"."""
     return f"{files:,} files, {size / 1e6:,.1f} MB"
 
 
 def _describe_shipped() -> str:
-    """Return a sentence about shipped code; "" if there is none."""
+    """Return a sentence on shipped code; "" if there is none."""
     folder, reason = find_shipped().folder, find_shipped().reason
     if folder is not None:
         return (
@@ -488,7 +488,7 @@ def _describe_shipped() -> str:
 
 
 def cache_clear() -> int:
-    """Remove all compiled code that thali stores; return the number of files."""
+    """Delete all compiled code on disk; return the number of files."""
     files = _list_kernel_files()
     for file in (*files, *find_cache_root().glob("thali-*/*.tmp")):
         file.unlink(missing_ok=True)

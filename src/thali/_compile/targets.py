@@ -1,4 +1,4 @@
-"""Target processors: this processor, and the levels of shipped code."""
+"""Processor types for which code is compiled: this one, and levels of shipped code."""
 
 import functools
 import hashlib
@@ -19,7 +19,7 @@ X86, ARM = ("x86_64", "amd64"), ("arm64", "aarch64")
 
 @dataclass(frozen=True)
 class Level:
-    """A level of processors for which code can be shipped.
+    """Processor level for which code is shipped, such as x86-64-v3.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ LEVELS = {
 
 @functools.cache
 def find_native_tag() -> str:
-    """Return the processor of this process: NUMBA_CPU_NAME if set, else this processor.
+    """Return the processor name for which numba compiles here.
 
     It is LLVM's name, with a digest of added or removed features, for names of folders.
     """
@@ -64,7 +64,7 @@ def is_overridden() -> bool:
 
 
 def list_processor_features() -> frozenset[str]:
-    """Return LLVM's names of the processor features enabled by the operating system."""
+    """Return LLVM's names of this processor's features."""
     return frozenset(name for name, has in llvmlite.binding.get_host_cpu_features().items() if has)
 
 

@@ -1,4 +1,4 @@
-"""`check`: balance, efficiency and expected standard errors of a design, before data collection."""
+"""`check`: balance, efficiency and expected standard errors of a design."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ _TARGET_ERROR = 0.1  # standard error of a utility for which respondents are cou
 
 @dataclass(frozen=True, repr=False, eq=False)
 class DesignCheck(PrintedResult):
-    """Balance, errors and efficiency of a design for a multinomial logit.
+    """Result of `check`: balance, overlap, errors, efficiency of a design.
 
     Attributes
     ----------
@@ -77,6 +77,7 @@ class DesignCheck(PrintedResult):
     bayesian_d_error: float | None = None
 
     def _description(self) -> Description:
+        """Return what `print` shows: efficiency, sample size, table of errors."""
         facts = [
             ("D-error", f"{self.d_error:.4g} (one respondent)"),
             ("D-efficiency", f"{self.d_efficiency:.3f}"),
@@ -202,21 +203,22 @@ def check(
 def _compute_unit_information(
     data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray
 ) -> np.ndarray:
-    """Return the information from one respondent, who answers one version, (p, p)."""
+    """Return the Fisher information from one respondent, shape (p, p)."""
+    # The respondent answers one version.
     return _sum_information(data, matrix, utility) / data.n_respondents
 
 
 def _sum_information(
     data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray
 ) -> np.ndarray:
-    """Return the information of all tasks together, (p, p)."""
+    """Return the Fisher information of all tasks together, shape (p, p)."""
     sizes = np.unique(np.diff(data.first_row)).tolist()
     parts = [_compute_task_information(data, matrix, utility, size).sum(axis=0) for size in sizes]
     return np.sum(parts, axis=0)
 
 
 def _compute_d_error(unit_information: np.ndarray) -> float:
-    """Return the p-th root of the determinant of the covariance."""
+    """Return the D-error: det(covariance)^(1/p) of one respondent's estimates."""
     sign, log_det = np.linalg.slogdet(unit_information)
     if sign <= 0:
         return float("inf")
@@ -224,7 +226,7 @@ def _compute_d_error(unit_information: np.ndarray) -> float:
 
 
 class DesignRequest(NamedTuple):
-    """A design with its expected utilities and the coding of its model."""
+    """A checked design with expected utilities and coding of its model."""
 
     tasks: "ChoiceExperiment"
     names: Sequence[str]  # of attributes
@@ -236,7 +238,7 @@ class DesignRequest(NamedTuple):
 
 
 def read_request(design: Any, prior: Any, prior_sd: Any, interactions: Any) -> DesignRequest:
-    """Read a design, its expected utilities and the coding of its model."""
+    """Check a design, its expected utilities and its interactions; return them together."""
     tasks = read_tasks(design)
     scheme, has_none = tasks.scheme, bool(tasks.scheme.none)
     names = scheme.names[scheme.has_inside :]
@@ -249,7 +251,7 @@ def read_request(design: Any, prior: Any, prior_sd: Any, interactions: Any) -> D
 def code_interactions(
     data: "ChoiceExperiment", interactions: Any, names: Any
 ) -> "tuple[list[tuple[str, str]], Coding]":
-    """Return interactions by attribute names, and the coding of products with them."""
+    """Return interactions by attribute names, and the design matrix coding with them."""
     from thali._choice.coding import build_coding
 
     crossed = [(names[i], names[j]) for i, j in parse_interactions(interactions, names)]
@@ -257,19 +259,19 @@ def code_interactions(
 
 
 def _row_levels(data: "ChoiceExperiment") -> np.ndarray:
-    """Return the level numbers of each row, shape (rows, attributes)."""
+    """Return the level number of each attribute in each row, (rows, attributes)."""
     return data.products[data.row_product, data.scheme.has_inside :]
 
 
 def _count_dominated_tasks(data: "ChoiceExperiment", signs: np.ndarray) -> int:
-    """Count the tasks that contain a dominated product."""
+    """Count the tasks in which a product is worse on all directed attributes."""
     codes = _row_levels(data)
     tasks = np.split(codes, data.first_row[1:-1])
     return sum(bool(is_dominated(task[(task >= 0).all(axis=1)], signs).any()) for task in tasks)
 
 
 def read_tasks(design: Any, levels: Any = None) -> "ChoiceExperiment":
-    """Read a design as tasks in which the first alternative is chosen.
+    """Read a design as `ChoiceExperiment`, whose choices are placeholders.
 
     `levels` lists the levels of attributes, where they are known in advance.
     """
@@ -301,7 +303,7 @@ def read_tasks(design: Any, levels: Any = None) -> "ChoiceExperiment":
 
 
 def _drop_holdouts(frame: "pandas.DataFrame", attributes: list[Any]) -> "pandas.DataFrame":
-    """Drop hold-out tasks, and levels that only they show."""
+    """Drop hold-out tasks, and levels that no other task shows."""
     import pandas as pd
 
     is_holdout = frame[HELD_OUT].astype(bool)
@@ -330,7 +332,7 @@ def _compute_utilities(data: "ChoiceExperiment", utilities: list[np.ndarray]) ->
 def _compute_task_information(
     data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray, size: int
 ) -> np.ndarray:
-    """Return the information of each task with `size` alternatives, (tasks, p, p)."""
+    """Return Fisher information of each task with `size` alternatives, (tasks, p, p)."""
     first = data.first_row[:-1][np.diff(data.first_row) == size]
     rows = first[:, None] + np.arange(size)
     # an additional column with coefficient 1 contains the utilities
@@ -345,7 +347,7 @@ def _compute_efficiency(
     levels: Any,
     is_complete: bool,
 ) -> float:
-    """Return the D-efficiency at zero utilities, 0 to 1."""
+    """Return the D-efficiency (0 to 1) at zero utilities."""
     sizes = [len(attribute_levels) for attribute_levels in levels]
     has_none = bool(data.scheme.none)
     n_main_effects = sum(sizes) - len(sizes) + data.scheme.has_inside
@@ -370,7 +372,7 @@ def _tabulate_coefficients(
     n_respondents: int,
     target_error: float,
 ) -> "pandas.DataFrame":
-    """Tabulate expected utilities, standard errors and required respondents."""
+    """Tabulate each coefficient's expected standard error and required sample size."""
     import pandas as pd
 
     from .choice import contrast_utilities
@@ -393,7 +395,7 @@ def _tabulate_coefficients(
 def _describe_sample_size(
     table: "pandas.DataFrame", n_respondents: int, target_error: float
 ) -> str:
-    """Describe the required number of respondents, or unidentified coefficients."""
+    """Return a sentence on the required number of respondents."""
     unidentified = [
         str(name) for name in table.index[~np.isfinite(table["std_error"].to_numpy(float))]
     ]
@@ -433,7 +435,7 @@ def _tabulate_balance(data: "ChoiceExperiment", names: Any, levels: Any) -> "pan
 
 
 def _tabulate_overlap(data: "ChoiceExperiment", names: Any, levels: Any) -> "pandas.DataFrame":
-    """Tabulate the share of product pairs within tasks that share a level."""
+    """Tabulate, per attribute, the share of product pairs in a task with equal levels."""
     import pandas as pd
 
     codes = _row_levels(data)

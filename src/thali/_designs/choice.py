@@ -1,4 +1,4 @@
-"""`choice`: a balanced choice design with small expected errors."""
+"""`choice`: search for a balanced choice design with small expected standard errors."""
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
@@ -56,7 +56,7 @@ _OVERLAP_WEIGHT = 10.0  # weight of the squared distance from the target overlap
 
 
 class DesignGoal(NamedTuple):
-    """Criterion and constraints of a design."""
+    """Expected coefficients, directions and overlap for which a design is searched."""
 
     betas: np.ndarray  # (D, p) draws of expected coefficients; D = 1 if certain
     has_none: bool = False
@@ -68,19 +68,19 @@ class DesignGoal(NamedTuple):
     overlap: np.ndarray | None = None
 
     def matrix(self, design: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
-        """Return the columns of tasks (..., alternatives, attributes), shape (..., p)."""
+        """Return the coded design matrix of tasks, shape (..., alternatives, p)."""
         matrix = code_products(design, sizes, self.has_none, self.crossed)
         if self.has_none:
             return add_no_choice(matrix)
         return matrix
 
     def allows(self, task: np.ndarray) -> bool:
-        """Return whether a task has no dominated product."""
+        """Return whether no product in a task is dominated by another."""
         return self.signs is None or not is_dominated(task, self.signs).any()
 
 
 class OptimalDesign(NamedTuple):
-    """A design and its criterion."""
+    """A design found by the search, and the value of its criterion."""
 
     products: np.ndarray  # (tasks, alternatives, attributes) level numbers
     value: float
@@ -93,7 +93,7 @@ def draw_design(
     goal: DesignGoal,
     rng: np.random.Generator,
 ) -> np.ndarray:
-    """Draw a design without duplicate or dominated products within tasks."""
+    """Draw a random design without duplicate or dominated products in a task."""
     design = np.empty((tasks, alternatives, len(attributes.names)), np.int64)
     for task in design:
         for _ in range(_MAX_PRODUCT_TRIES):
@@ -114,7 +114,7 @@ def draw_design(
 def _fill_task(
     attributes: Attributes, task: np.ndarray, goal: DesignGoal, rng: np.random.Generator
 ) -> bool:
-    """Fill a task at random, in place; return whether that is possible."""
+    """Fill a task with random products in place; return whether that is possible."""
     earlier_products: set[tuple[int, ...]] = set()
     for product_index in range(len(task)):
         random_products = (
@@ -132,7 +132,7 @@ def _fill_task(
 
 
 class Balance:
-    """Counts of levels per version and within tasks, and their cost."""
+    """Counts of levels per version and in tasks, with costs of imbalance."""
 
     def __init__(self, design: np.ndarray, sizes: Sequence[int], goal: DesignGoal) -> None:
         self.goal, self.n_versions = goal, goal.n_versions
@@ -154,7 +154,7 @@ class Balance:
         self.n_tasks, self.n_pairs = tasks, tasks * alternatives * (alternatives - 1) / 2.0
 
     def compute_costs(self) -> np.ndarray:
-        """Return the cost of each attribute, shape (attributes,)."""
+        """Return the imbalance cost of each attribute, shape (attributes,)."""
         return np.array(
             [
                 self._compute_cost(i, level_counts, self._compute_overlap(i))
@@ -163,7 +163,7 @@ class Balance:
         )
 
     def propose_costs(self, i: int, task: int, old: int, levels: Sequence[int]) -> np.ndarray:
-        """Return the costs of an attribute after replacing level `old` of a task by each level."""
+        """Return attribute i's cost for each level that could replace `old` in a task."""
         version = task * self.n_versions // self.n_tasks
         costs = []
         for level in levels:
@@ -181,7 +181,7 @@ class Balance:
         return np.array(costs)
 
     def exchange(self, i: int, task: int, old: int, level: int) -> None:
-        """Replace level `old` of a task by another level in the counts."""
+        """Update the counts after replacing level `old` by `level` in a task."""
         for counts in (
             self.level_counts[i][task * self.n_versions // self.n_tasks],
             self.task_counts[i][task],
@@ -190,11 +190,11 @@ class Balance:
             counts[level] += 1.0
 
     def _compute_overlap(self, i: int) -> float:
-        """Return the share of pairs of products within tasks that share a level."""
+        """Return the share of product pairs in tasks with equal levels of attribute i."""
         return float((self.task_counts[i] * (self.task_counts[i] - 1.0)).sum() / 2.0 / self.n_pairs)
 
     def _compute_cost(self, i: int, level_counts: np.ndarray, overlap: float) -> float:
-        """Return the cost of one attribute from its level counts and overlap."""
+        """Return attribute i's imbalance cost for these level counts and overlap."""
         share_deviation = (
             level_counts / level_counts.sum(axis=1, keepdims=True) - 1.0 / level_counts.shape[1]
         )
@@ -207,7 +207,7 @@ class Balance:
 def exchange_levels(
     attributes: Attributes, start: np.ndarray, goal: DesignGoal, rng: np.random.Generator
 ) -> OptimalDesign:
-    r"""Exchange levels of a design while that increases the criterion.
+    r"""Improve a design by exchanging single levels until none improves the criterion.
 
     The criterion is
 
@@ -262,7 +262,7 @@ def exchange_levels(
 def _list_allowed_levels(
     attributes: Attributes, task: np.ndarray, j: int, i: int, goal: DesignGoal
 ) -> list[int]:
-    """List the other levels that attribute i of product j may take."""
+    """Return the levels that attribute i of product j may change to."""
     other_products = {
         tuple(product) for product_index, product in enumerate(task.tolist()) if product_index != j
     }
@@ -282,7 +282,8 @@ def _list_allowed_levels(
 
 
 def _compute_log_det(informations: np.ndarray) -> np.ndarray:
-    """Return log determinants of informations (D, C, p, p) divided by p, mean over draws."""
+    """Return ln det(information) / p of designs, averaged over draws of utilities."""
+    # `informations` has shape (D, C, p, p) for D draws and C designs.
     p = informations.shape[-1]
     return np.linalg.slogdet(informations + _PRECISION * np.eye(p))[1].mean(axis=0) / p
 
@@ -440,7 +441,7 @@ def choice(
 def _search_design(
     attributes: Attributes, tasks: int, alternatives: int, goal: DesignGoal, random_seed: Any
 ) -> np.ndarray:
-    """Search the best design from several random starts, (tasks, alternatives, attributes)."""
+    """Return the best design of several random starts, (tasks, alternatives, attributes)."""
     # Raises if that design leaves effects unidentified.
     n_positions = tasks * alternatives * len(attributes.names)
     n_starts = int(np.clip(_MAX_POSITIONS // n_positions, _MIN_STARTS, _MAX_STARTS))
@@ -460,7 +461,7 @@ def _search_design(
 
 
 def _compute_balanced_overlap(sizes: Sequence[int], alternatives: int) -> np.ndarray:
-    """Return the midpoint of the smallest and the random overlap, per attribute."""
+    """Return each attribute's target overlap, between minimal and random overlap."""
     overlaps = []
     for size in sizes:
         quotient, remainder = divmod(alternatives, size)
@@ -470,7 +471,7 @@ def _compute_balanced_overlap(sizes: Sequence[int], alternatives: int) -> np.nda
 
 
 def _parse_holdout(number: int, task: Any, attributes: Attributes) -> list[dict[str, Any]]:
-    """Parse the products of one hold-out task."""
+    """Check and return the products of hold-out task `number`."""
     rows = task
     if hasattr(task, "to_dict"):
         rows = task.to_dict("records")
@@ -506,7 +507,7 @@ def _parse_holdout(number: int, task: Any, attributes: Attributes) -> list[dict[
 
 
 def _check_holdout(number: int, product: Mapping[str, Any], attributes: Attributes) -> None:
-    """Raise if a hold-out product has an unreadable level or is prohibited."""
+    """Raise ArgumentError if a hold-out product has unknown levels or is prohibited."""
     level_numbers = []
     for name, levels in zip(attributes.names, attributes.levels, strict=True):
         labels, label = list(map(format_label, levels)), format_label(product[name])
@@ -533,7 +534,7 @@ def _check_holdout(number: int, product: Mapping[str, Any], attributes: Attribut
 def _check_directions(
     utilities: list[np.ndarray], attributes: Attributes, signs: np.ndarray
 ) -> None:
-    """Raise if expected utilities contradict a direction."""
+    """Raise ArgumentError if expected utilities contradict a direction."""
     for i, name in enumerate(attributes.names):
         steps = np.diff(utilities[i]) * signs[i]
         if (steps < 0.0).any():
@@ -553,7 +554,7 @@ def _check_directions(
 
 
 def contrast_utilities(utilities: list[np.ndarray], has_none: bool) -> np.ndarray:
-    """Return level utilities in the coding of `code_products`, shape (p,)."""
+    """Return level utilities as coefficients of `code_products`, shape (p,)."""
     if not has_none:
         return np.concatenate([levels[1:] - levels[0] for levels in utilities])
     *level_utilities, no_choice = utilities
@@ -565,7 +566,7 @@ def contrast_utilities(utilities: list[np.ndarray], has_none: bool) -> np.ndarra
 def _check_task_count(
     attributes: Attributes, tasks: int, alternatives: int, has_none: bool, n_interactions: int
 ) -> None:
-    """Raise if the tasks are too few for different products or all coefficients."""
+    """Raise ArgumentError if tasks or products are too few for all coefficients."""
     if len(list(itertools.islice(attributes.all_products(), alternatives))) < alternatives:
         raise ArgumentError(
             Argument("alternatives"),
@@ -592,7 +593,7 @@ def _tabulate_design(
     has_none: bool,
     holdouts: list[list[dict[str, Any]]],
 ) -> "pandas.DataFrame":
-    """Tabulate the design by version and task; hold-out tasks come last in each version."""
+    """Tabulate the design, one row per product, by version and task."""
     import pandas as pd
 
     columns: dict[str, Any] = {name: [] for name in (VERSION, TASK, ALTERNATIVE)}

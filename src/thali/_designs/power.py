@@ -154,7 +154,7 @@ def _estimate_choice_power(
     n_studies: int,
     random_seed: Any,
 ) -> "pandas.DataFrame":
-    """Estimate the power to detect each utility in a design of products."""
+    """Estimate the power to detect each utility in a choice design."""
     import pandas as pd
 
     tasks, _, _, has_none, utility_draws, crossed, coding = read_request(
@@ -198,7 +198,7 @@ def _estimate_choice_power(
 
 
 def _min_respondents(p: int, spread: float) -> int:
-    """Return the smallest number of respondents for standard errors of p coefficients."""
+    """Return the smallest number of respondents that allows standard errors."""
     # The rank of a sandwich estimate is at most the number of respondents.
     if spread:
         return p + _EXTRA_RESPONDENTS
@@ -206,7 +206,7 @@ def _min_respondents(p: int, spread: float) -> int:
 
 
 def _check_respondent_count(n_respondents: int, p: int, spread: float) -> None:
-    """Raise if standard errors require more respondents."""
+    """Raise ArgumentError for too few respondents for standard errors."""
     if n_respondents < (n_required := _min_respondents(p, spread)):
         raise ArgumentError(
             Argument("respondents"),
@@ -224,7 +224,7 @@ def _critical_value(n_respondents: int, spread: float) -> float:
 
 
 def _mixing_matrix(coding: "Coding") -> np.ndarray:
-    """Return a root of the correlations of coefficients between respondents, (p, p)."""
+    """Return a Cholesky root of the coefficients' correlations between respondents, (p, p)."""
     # All levels of an attribute vary equally between respondents.
     # with equal first levels for all respondents, a pooled logit would favour the other levels
     attribute_index = np.full(len(coding.names), -1)
@@ -252,7 +252,10 @@ def simulate_studies(
     rngs: list[np.random.Generator],
     mixing_matrix: np.ndarray,  # (p, p) maps normal noise to differences between respondents
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Simulate and fit studies; return estimates (studies, p) and covariances (studies, p, p)."""
+    """Simulate and fit studies; return estimates (studies, p) and covariances.
+
+    Covariances have shape (studies, p, p).
+    """
     from thali._choice.logit_likelihood import clustered_covariance
     from thali._choice.logit_likelihood import encode_choices as code_tasks
     from thali._choice.logits.multinomial import MultinomialLogit
@@ -302,7 +305,7 @@ def _estimate_set_power(
     n_studies: int,
     random_seed: Any,
 ) -> "pandas.DataFrame":
-    """Estimate the power to separate the first one, two and three options from the rest."""
+    """Estimate the power to separate the best 1, 2 and 3 options from the others."""
     import pandas as pd
 
     labels = list(dict.fromkeys(sets[_OPTION]))
@@ -321,6 +324,7 @@ def _estimate_set_power(
 
     def estimate_separation(n_simulated: int) -> np.ndarray:
         # repeat the same studies with more respondents
+        """Return the share of simulated studies that separate the best 1, 2, 3 options."""
         seed_copy = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
         fits = simulate_studies(
             tasks,
@@ -354,7 +358,7 @@ def _estimate_set_power(
 
 
 def _check_connected(sets: "pandas.DataFrame", labels: list[str]) -> None:
-    """Raise if sets do not connect all options, whose worths are then not comparable."""
+    """Raise ArgumentError if the design's sets do not connect all options."""
     import pandas as pd
 
     option_index = pd.Index(labels).get_indexer(pd.Index(sets[_OPTION]))
@@ -376,7 +380,7 @@ def _check_connected(sets: "pandas.DataFrame", labels: list[str]) -> None:
 def search_sample_size(
     separation_rates: Callable[[int], np.ndarray], min_respondents: int, max_respondents: int
 ) -> dict[int, np.ndarray]:
-    """Return power by number of respondents, searching for the smallest sufficient number.
+    """Search the smallest sufficient number of respondents; return power by number.
 
     The number is doubled until the power suffices, then bisected.
     """
@@ -402,7 +406,7 @@ def search_sample_size(
 def find_separated(
     log_worths: np.ndarray, estimate: np.ndarray, covariance: np.ndarray, critical_value: float
 ) -> list[bool]:
-    """Return whether the first one, two and three options are separated from all worse options."""
+    """Return whether the best 1, 2 and 3 options are separated from all worse ones."""
     order = np.argsort(-log_worths, kind="stable")
     mean = np.append(0.0, estimate)[order]
     ordered_covariance = np.pad(covariance, ((1, 0), (1, 0)))[np.ix_(order, order)]
@@ -423,7 +427,7 @@ def find_separated(
 def _draw_log_worths(
     prior: Any, labels: list[str], n_studies: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return log worths of the options in each study, shape (studies, options)."""
+    """Return the simulated options' log worths in each study, (studies, options)."""
     # They are given, draws of a fitted model, or draws of its prior.
     from thali._aspects.models.elimination import EliminationByAspects
     from thali._worths.model import BradleyTerryLuce
@@ -469,7 +473,7 @@ def _draw_log_worths(
 
 
 def _assign_versions(tasks: "ChoiceExperiment", versions: np.ndarray) -> "ChoiceExperiment":
-    """Return the tasks of respondents, each of whom answers one version."""
+    """Return the tasks of respondents, who each answer one version."""
     tasks_of_respondent = [
         np.arange(*tasks.first_task[[version, version + 1]]) for version in versions.tolist()
     ]

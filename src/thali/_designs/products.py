@@ -1,4 +1,4 @@
-"""Arguments of a product design (attributes, rules, expected utilities) and its information."""
+"""Attributes and products of a choice design, their coding and Fisher information."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ Rule = tuple[tuple[int, frozenset[int]], ...]
 
 
 class Attributes(NamedTuple):
-    """Attributes, their levels, and the products that may be shown."""
+    """Attributes with levels, and prohibited combinations."""
 
     names: tuple[str, ...]
     levels: tuple[tuple[Any, ...], ...]  # unchanged
@@ -32,18 +32,18 @@ class Attributes(NamedTuple):
         return tuple(map(len, self.levels))
 
     def allows(self, product: Sequence[int]) -> bool:
-        """Return whether a product (level numbers) may be shown."""
+        """Return whether a product (tuple of level numbers) is not prohibited."""
         return not any(all(product[i] in levels for i, levels in rule) for rule in self.rules)
 
     def name_levels(self, product: Sequence[int]) -> dict[str, Any]:
-        """Return the level of each attribute of a product of level numbers, by attribute."""
+        """Return {attribute: level} of a product given as level numbers."""
         return {
             name: levels[number]
             for name, levels, number in zip(self.names, self.levels, product, strict=True)
         }
 
     def restore_levels(self, product: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a product with levels as they were given, such as the number 9 for "9".
+        """Return the product with levels as the user gave them, such as 9 for "9".
 
         A new level is text where all levels of the attribute are text.
         """
@@ -57,13 +57,13 @@ class Attributes(NamedTuple):
         return restored
 
     def all_products(self) -> Iterator[tuple[int, ...]]:
-        """Yield all allowed products."""
+        """Yield all products that are not prohibited, as level numbers."""
         return self.products(list(map(range, self.sizes)))
 
     def products(
         self, orders: Sequence[Sequence[int]], leading_levels: tuple[int, ...] = ()
     ) -> Iterator[tuple[int, ...]]:
-        """Yield the allowed products of these levels, in this order, with these leading levels."""
+        """Yield allowed products that begin with `leading_levels`, in this order of levels."""
         if any(
             rule[-1][0] < len(leading_levels)
             and all(leading_levels[i] in level_numbers for i, level_numbers in rule)
@@ -78,7 +78,7 @@ class Attributes(NamedTuple):
 
 
 def parse_attributes(attributes: Any, prohibited: Any) -> Attributes:
-    """Parse attributes and prohibitions; every level must remain possible."""
+    """Parse the arguments `attributes` and `prohibited`."""
     if not isinstance(attributes, Mapping) or not attributes:
         raise ArgumentError(
             Argument("attributes"),
@@ -115,7 +115,7 @@ def parse_attributes(attributes: Any, prohibited: Any) -> Attributes:
 
 
 def _parse_levels(name: str, raw_levels: Any) -> tuple[Any, ...]:
-    """Return the levels of one attribute, at least two and different."""
+    """Return an attribute's levels; raise unless there are two different ones."""
     levels: tuple[Any, ...] = ()
     if is_list(raw_levels):
         levels = tuple(raw_levels)
@@ -131,7 +131,7 @@ def _parse_levels(name: str, raw_levels: Any) -> tuple[Any, ...]:
 def _parse_rules(
     prohibited: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]
 ) -> tuple[Rule, ...]:
-    """Parse prohibited combinations, one rule each."""
+    """Parse the argument `prohibited` to rules."""
     if isinstance(prohibited, Mapping):
         prohibited = [prohibited]
     if not isinstance(prohibited, Iterable) or isinstance(prohibited, str):
@@ -142,7 +142,7 @@ def _parse_rules(
 def _parse_rule(
     combination: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]
 ) -> Rule:
-    """Return the levels that one combination prohibits, by attribute."""
+    """Return {attribute index: level indices} of one prohibited combination."""
     if not isinstance(combination, Mapping) or not combination:
         raise _prohibition_error(combination)
     level_numbers = {}
@@ -166,7 +166,7 @@ def _prohibition_error(argument: Any) -> ArgumentError:
 
 
 def find_attribute(argument: str, name: Any, names: Sequence[str]) -> int:
-    """Return the index of the attribute that an argument names."""
+    """Return the index of an attribute by name; raise ArgumentError if unknown."""
     if str(name) not in names:
         raise ArgumentError(
             Argument(argument),
@@ -176,7 +176,7 @@ def find_attribute(argument: str, name: Any, names: Sequence[str]) -> int:
 
 
 def find_level(argument: str, name: str, level: Any, levels: Sequence[Any]) -> int:
-    """Return the index of the level that an argument names."""
+    """Return the index of a level by label; raise ArgumentError if unknown."""
     labels = list(map(format_label, levels))
     if (label := format_label(level)) not in labels:
         raise ArgumentError(
@@ -190,7 +190,7 @@ def find_level(argument: str, name: str, level: Any, levels: Sequence[Any]) -> i
 def parse_utilities(
     prior: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool
 ) -> list[np.ndarray]:
-    """Return the expected utilities of all levels, one array per attribute.
+    """Parse the argument `prior` to an array of level utilities per attribute.
 
     The last array is the utility of the no-choice option, if there is one.
     """
@@ -223,7 +223,7 @@ def draw_utilities(
     has_none: bool,
     draws: int,
 ) -> list[list[np.ndarray]]:
-    """Return draws of level utilities from a prior or pilot, each as from `parse_utilities`.
+    """Draw level utilities from the prior, or from a fitted pilot model.
 
     A fitted pilot supplies its own draws; `prior_sd` gives normal draws; otherwise there is one
     draw, the expected utilities.
@@ -303,7 +303,7 @@ def _parse_deviations(
 
 
 def _parse_sd(name: str, raw_deviations: Sequence[Any]) -> np.ndarray:
-    """Return standard deviations as an array; raise unless they are >= 0."""
+    """Return standard deviations as array; raise ArgumentError unless >= 0."""
     try:
         deviations = np.array(raw_deviations, dtype=float)
     except (TypeError, ValueError):
@@ -318,7 +318,7 @@ def _parse_sd(name: str, raw_deviations: Sequence[Any]) -> np.ndarray:
 def _draw_pilot_utilities(
     model: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool, draws: int
 ) -> list[list[np.ndarray]]:
-    """Return the respondents' mean utilities in draws of a fitted model."""
+    """Return mean level utilities in draws of a fitted pilot model."""
     from thali._choice.answers.utilities import NO_CHOICE_LEVEL, utility_draws
 
     utility_keys, mean_utilities = utility_draws(model._people_of_fit().thin(draws))
@@ -352,7 +352,7 @@ def _draw_pilot_utilities(
 def _parse_level_utilities(
     name: str, attribute_utilities: Any, levels: Sequence[Any]
 ) -> np.ndarray:
-    """Return the utilities of one attribute's levels, shape (levels,)."""
+    """Return an attribute's level utilities as array (levels,)."""
     if isinstance(attribute_utilities, Mapping):
         utilities = np.zeros(len(levels))
         for level, level_utility in attribute_utilities.items():
@@ -385,7 +385,7 @@ def _parse_level_utilities(
 
 
 def _parse_utility(name: str, raw_utility: Any) -> float:
-    """Return a utility as a float; raise unless it is finite."""
+    """Return a utility as float; raise ArgumentError unless finite."""
     try:
         number = float(raw_utility)
     except (TypeError, ValueError):
@@ -406,11 +406,11 @@ def code_products(
     has_none: bool,
     crossed: Sequence[tuple[int, int]] = (),
 ) -> np.ndarray:
-    """Code products (..., attributes) as `MultinomialLogit` codes them: shape (..., p).
+    """Return the design matrix of products (..., attributes), shape (..., p).
 
-    There is one column per level except the first. With a no-choice option the first column is 1 in
-    every product (`inside`). The last columns are the products of the columns of attributes that
-    are `crossed`.
+    The coding is that of `MultinomialLogit`: there is one column per level except the first. With a
+    no-choice option the first column is 1 in every product (`inside`). The last columns are the
+    products of the columns of attributes that are `crossed`.
     """
     parts = []
     if has_none:
@@ -422,7 +422,7 @@ def code_products(
 
 
 def parse_interactions(interactions: Any, names: Sequence[str]) -> tuple[tuple[int, int], ...]:
-    """Return the index pairs of attributes that interact."""
+    """Parse the argument `interactions` to pairs of attribute indices."""
     index_pairs = []
     for pair in interactions:
         pair_names = []
@@ -441,7 +441,7 @@ def parse_interactions(interactions: Any, names: Sequence[str]) -> tuple[tuple[i
 
 
 def parse_directions(directions: Any, names: Sequence[str]) -> np.ndarray | None:
-    """Return the sign of each attribute's direction, shape (attributes,); None stays None.
+    """Parse the argument `directions` to a sign per attribute, or None.
 
     1: later levels are better; -1: they are worse; 0: no direction is given.
     """
@@ -465,10 +465,11 @@ def parse_directions(directions: Any, names: Sequence[str]) -> np.ndarray | None
 
 
 def is_dominated(products: np.ndarray, signs: np.ndarray) -> np.ndarray:
-    """Return whether each product (..., products, attributes) is dominated, shape (..., products).
+    """Return which products of a task are dominated by another, (..., products).
 
-    A product is dominated by another of its task that is better or equal in all attributes with a
-    direction, better in one of them, and equal in all others.
+    `products` has shape (..., products, attributes). A product is dominated by another of its task
+    that is better or equal in all attributes with a direction, better in one of them, and equal in
+    all others.
     """
     gain = (
         products[..., None, :, :] - products[..., :, None, :]
@@ -483,12 +484,14 @@ def is_dominated(products: np.ndarray, signs: np.ndarray) -> np.ndarray:
 
 
 def add_no_choice(matrix: np.ndarray) -> np.ndarray:
-    """Append the no-choice option to tasks (..., alternatives, p)."""
+    """Append the row of the no-choice option to design matrices (..., alternatives, p)."""
     return np.concatenate([matrix, np.zeros((*matrix.shape[:-2], 1, matrix.shape[-1]))], axis=-2)
 
 
 def compute_information(matrix: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    r"""Return the information of each task (..., alternatives, p), shape (..., p, p).
+    r"""Return the Fisher information of each task, shape (..., p, p).
+
+    The design matrix has shape (..., alternatives, p).
 
     .. math:: \sum_j p_j x_j x_j^T - \bar x \bar x^T, \qquad \bar x = \sum_j p_j x_j
     """
@@ -496,14 +499,14 @@ def compute_information(matrix: np.ndarray, beta: np.ndarray) -> np.ndarray:
 
 
 def compute_informations(matrix: np.ndarray, betas: np.ndarray) -> np.ndarray:
-    """Return the information at each of D coefficient vectors, shape (D, ..., p, p)."""
+    """Return Fisher informations at D coefficient vectors, shape (D, ..., p, p)."""
     if len(betas) == 1:
         return compute_information(matrix, betas[0])[None]
     return _compute_choice_covariance(matrix[None], np.moveaxis(matrix @ betas.T, -1, 0))
 
 
 def _compute_choice_covariance(matrix: np.ndarray, utility: np.ndarray) -> np.ndarray:
-    """Return the covariance of columns under the choice probabilities, (..., p, p)."""
+    """Return the covariance of design columns under choice probabilities, (..., p, p)."""
     odds_terms = np.exp(utility - utility.max(axis=-1, keepdims=True))
     p = odds_terms / odds_terms.sum(axis=-1, keepdims=True)
     weighted = matrix * p[..., None]
@@ -520,7 +523,7 @@ def check_identifiable_effects(
     crossed: Sequence[tuple[int, int]],
     signs: np.ndarray | None,
 ) -> None:
-    """Raise if no design of the allowed products identifies all effects."""
+    """Raise ArgumentError if no design of allowed products identifies all effects."""
     if not attributes.rules and signs is None:
         return
     concerned = {i for rule in attributes.rules for i, _ in rule} | {
@@ -560,7 +563,7 @@ def check_identified_effects(
     crossed: Sequence[tuple[int, int]],
     directed: bool,
 ) -> None:
-    """Raise if an information matrix leaves effects unidentified.
+    """Raise ArgumentError if the information matrix leaves effects unidentified.
 
     `directed`: the error names the directions as the cause.
     """
@@ -596,7 +599,7 @@ def check_identified_effects(
 
 
 def describe_restrictions(attributes: Attributes, directed: bool) -> tuple[Any, ...]:
-    """Return the arguments that restrict products, as the start of an error."""
+    """Return the arguments that restrict products, as the start of an error message."""
     if not directed:
         return (Argument("prohibited"), " leaves")
     if attributes.rules:
@@ -605,7 +608,7 @@ def describe_restrictions(attributes: Attributes, directed: bool) -> tuple[Any, 
 
 
 def compute_variances(information: np.ndarray) -> np.ndarray:
-    """Return the variances of estimates, infinite where not identified, shape (p,)."""
+    """Return the variances of estimates, shape (p,); infinite if unidentified."""
     values, vectors = np.linalg.eigh(information)
     informative = values > 1e-9 * max(float(values[-1]), 1e-300)
     variances = ((vectors[:, informative] ** 2) / values[informative]).sum(axis=1)
@@ -613,7 +616,7 @@ def compute_variances(information: np.ndarray) -> np.ndarray:
 
 
 def bound_log_determinant(sizes: Sequence[int], alternatives: np.ndarray, has_none: bool) -> float:
-    r"""Return the largest log determinant of the information per task at zero utilities.
+    r"""Return the largest possible ln det of a task's information, at zero utilities.
 
     Among the M products of a task an attribute has each of its L levels n_l times, as evenly as
     possible. The trace of its information in indicators is T, averaged over tasks. The logarithm of

@@ -1,4 +1,4 @@
-"""`pairs`, `triplets`, `sets`: designs of option sets, per version and task."""
+"""`pairs`, `triplets`, `sets`: designs of option sets, by version and task."""
 
 import math
 from itertools import combinations
@@ -157,7 +157,7 @@ def sets(
 
 
 def read_sets(design: Any) -> "pandas.DataFrame | None":
-    """Return a design of sets in long form, or None for another design.
+    """Return a design of option sets as long table; None for other designs.
 
     The table has one row per shown option: version, task, alternative, option.
     """
@@ -181,7 +181,7 @@ def read_sets(design: Any) -> "pandas.DataFrame | None":
 
 
 def schedule_rounds(n: int) -> list[list[tuple[int, int]]]:
-    """Schedule all pairs of n options in rounds without repeated options.
+    """Schedule all pairs of n options in rounds, each option once per round.
 
     Each option is first as often as second. On a circle of an odd number of options, round r pairs
     the two neighbours of r, then the next two, and so on; an additional option is paired with r,
@@ -200,7 +200,7 @@ def schedule_rounds(n: int) -> list[list[tuple[int, int]]]:
 
 
 def _draw_complete_design(n: int, size: int, versions: int, rng: np.random.Generator) -> np.ndarray:
-    """Return all sets in random order for each version, (versions, tasks, size)."""
+    """Return all sets in random order, for each version, (versions, tasks, size)."""
     # In pairs, each option is first as often as second.
     all_sets = np.array(list(combinations(range(n), size)))
     if size > 2:
@@ -219,7 +219,7 @@ def _draw_complete_design(n: int, size: int, versions: int, rng: np.random.Gener
 def _draw_balanced_design(
     n: int, size: int, tasks: int, versions: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return a balanced, connected subset of sets per version, (versions, tasks, size)."""
+    """Return balanced, connected subsets of all sets, (versions, tasks, size)."""
     for _ in range(_MAX_TRIES):
         together_counts = np.zeros((n, n), np.int64)
         design = np.stack(
@@ -235,7 +235,7 @@ def _draw_balanced_design(
 def _draw_version(
     n: int, size: int, tasks: int, together_counts: np.ndarray, rng: np.random.Generator
 ) -> np.ndarray:
-    """Return the sets of one version, shape (tasks, size)."""
+    """Draw the sets of one version, shape (tasks, size)."""
     # `together_counts` (n, n) counts over all versions how often two options share a set, and is
     # updated in place.
     times_shown = np.zeros(n, np.int64)
@@ -259,7 +259,7 @@ def _draw_version(
 def _choose_next_set(
     size: int, times_shown: np.ndarray, together_counts: np.ndarray, rng: np.random.Generator
 ) -> list[int]:
-    """Choose options shown least often that rarely appeared together."""
+    """Choose the next set: options shown least, rarely together so far."""
     option_set: list[int] = []
     is_free = np.ones(len(times_shown), bool)
     for _ in range(size):

@@ -1,4 +1,4 @@
-"""`collect`: merge the answer files of a questionnaire into one table and report problems."""
+"""`collect`: merging of a questionnaire's answer files into one table."""
 
 import re
 from collections import Counter
@@ -29,7 +29,7 @@ _HEADER_BYTES, _HEADER_LINES = 1 << 16, 5  # bytes and lines searched for a head
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Collected(PrintedResult):
-    """Answers to a study, with a table of respondents, a table of files and notes.
+    """Result of `collect`: answers, tables of respondents and files, notes.
 
     `.answers` is the table for a fit; `.table` has one row per respondent, `.files` one row per
     file; `.note` reports problems.
@@ -55,16 +55,16 @@ class _AnswerSheet(NamedTuple):
 
     @property
     def n_answered(self) -> int:
-        """Number of main trials."""
+        """Number of answered main trials, without practice and catch trials."""
         return self.count_trials(MAIN)
 
     @property
     def is_complete(self) -> bool:
-        """Whether all planned trials are answered."""
+        """Whether all planned main trials are answered."""
         return self.n_answered >= self.n_planned
 
     def count_trials(self, part: str) -> int:
-        """Count the trials of a part."""
+        """Count the answered trials of a part, such as "practice"."""
         return sum(row[PART] == part for row in self.rows.values())
 
     def count_failed_catches(self) -> int:
@@ -72,17 +72,17 @@ class _AnswerSheet(NamedTuple):
         return sum(row[PART] == CATCH and row.get(PASSED) == "0" for row in self.rows.values())
 
     def compute_minutes(self) -> float:
-        """Return the response time of all trials in minutes."""
+        """Return the total response time in minutes."""
         times = [row.get("rt", "") for row in self.rows.values()]
         return sum(int(time) for time in times if re.fullmatch("[0-9]{1,9}", time)) / 60_000
 
     def contradicts(self, other: "_AnswerSheet") -> bool:
-        """Return whether the same trial has a different answer in another sheet."""
+        """Return whether the other sheet answers a trial of this one differently."""
         return any(other.rows.get(key, row) != row for key, row in self.rows.items())
 
 
 class _RowCounts:
-    """Counts of used and omitted rows per file."""
+    """Counts of used and omitted rows of each file, with reasons."""
 
     def __init__(self) -> None:
         self.rows: Counter[str] = Counter()
@@ -94,7 +94,7 @@ class _RowCounts:
         self.omitted.setdefault(reason, Counter())[file] += n_rows
 
     def tabulate(self) -> "pandas.DataFrame":
-        """Tabulate used and omitted rows, one row per file."""
+        """Return a table of used and omitted rows, one row per file."""
         import pandas as pd
 
         table = (
@@ -107,7 +107,7 @@ class _RowCounts:
         return table
 
     def describe(self) -> list[str]:
-        """Describe files with omitted rows (except practice and catch trials) or not read."""
+        """Return sentences on files with omitted rows or without answers."""
         sentences = [
             f"{format_plural(files.total(), 'row')} skipped ({reason}): {_format_facts(files)}."
             for reason, files in self.omitted.items()
@@ -120,7 +120,7 @@ class _RowCounts:
 
 
 def _trial_number(row: Row) -> str:
-    """Return the number of the trial, as text."""
+    """Return the trial number in a row, as text."""
     return row.get(TASK, row.get(TRIAL, ""))
 
 
@@ -203,7 +203,7 @@ def collect(folder: str | Path) -> Collected:
 
 
 def _list_files(folder: Path) -> list[tuple[Path, str]]:
-    """Return the visible files in a folder and its subfolders, with relative names."""
+    """Return (path, relative name) of all visible files in a folder, recursively."""
     paths = [
         (path, path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_file()
     ]
@@ -215,7 +215,7 @@ def _list_files(folder: Path) -> list[tuple[Path, str]]:
 
 
 def _read_sheets(file: Path, name: str, counts: _RowCounts) -> list[_AnswerSheet]:
-    """Return the answer sheets in a file; [] if the file has another header."""
+    """Read the answer sheets in a file; [] if its columns are others."""
     # A file with the right header that cannot be read is an error.
     from thali._reading.cells import decode_text, split_text_cells
 
@@ -252,7 +252,7 @@ def _read_sheets(file: Path, name: str, counts: _RowCounts) -> list[_AnswerSheet
 
 
 def _find_fault(row: Row) -> str:
-    """Return the reason to omit a row, or "" for a valid answer."""
+    """Return why a row is omitted; "" for a valid answer."""
     if row[STUDY] == STUDY:
         return "column names"  # of answers that were appended to others
     if not row[PERSON]:
@@ -267,12 +267,12 @@ def _find_fault(row: Row) -> str:
 
 
 def _is_answer_header(names: list[str]) -> bool:
-    """Return whether the columns belong to an answer file."""
+    """Return whether the column names are those of an answer file."""
     return set(_REQUIRED_COLUMNS) <= set(names) and bool({TRIAL, TASK} & set(names))
 
 
 def _select_study(sheets: list[_AnswerSheet], counts: _RowCounts) -> list[_AnswerSheet]:
-    """Return the sheets of the study with a majority of sheets."""
+    """Return the sheets of the study that most sheets belong to."""
     studies = Counter(sheet.study for sheet in sheets)
     study, n_sheets = studies.most_common(1)[0]
     if 2 * n_sheets <= len(sheets):
@@ -296,7 +296,7 @@ def _select_study(sheets: list[_AnswerSheet], counts: _RowCounts) -> list[_Answe
 def _select_sheets(
     sheets: list[_AnswerSheet], counts: _RowCounts
 ) -> tuple[list[_AnswerSheet], list[str]]:
-    """Return one sheet per respondent, and sentences about the others."""
+    """Return one sheet per respondent, and sentences on the others."""
     # The first complete sheet is used, or the one with most answers.
     fullest: dict[tuple[str, str, str], _AnswerSheet] = {}
     repeated_files, contradictions = [], {}
@@ -355,7 +355,7 @@ def _select_sheets(
 
 
 def _list_answer_rows(sheet: _AnswerSheet, has_catch: bool) -> list[Row]:
-    """Return the main trials of a sheet, without bookkeeping columns."""
+    """Return a sheet's main trials, without bookkeeping columns."""
     names = list(next(iter(sheet.rows.values())))
     typed_columns = {PERSON, *names[names.index(PLANNED) + 1 :]}  # columns that respondents fill in
     answer_rows = []
@@ -371,7 +371,7 @@ def _list_answer_rows(sheet: _AnswerSheet, has_catch: bool) -> list[Row]:
 
 
 def _parse_rows(rows: list[Row]) -> "pandas.DataFrame":
-    """Return rows as a table read from a file, with columns of numbers and text."""
+    """Convert rows of texts to a data frame with numeric and text columns."""
     from thali._reading.cells import TextTable
     from thali._reading.table import build_raw_table
 
@@ -381,7 +381,7 @@ def _parse_rows(rows: list[Row]) -> "pandas.DataFrame":
 
 
 def _describe_sheets(used_sheets: list[_AnswerSheet]) -> list[str]:
-    """Describe the numbers of respondents, answers and failed catch trials."""
+    """Return sentences on numbers of respondents, answers, failed catch trials."""
     sentences = [
         f"{format_plural(len(used_sheets), 'respondent')},"
         f" {format_plural(sum(sheet.n_answered for sheet in used_sheets), 'answer')}."
@@ -416,7 +416,7 @@ def _describe_sheets(used_sheets: list[_AnswerSheet]) -> list[str]:
 
 
 def _format_facts(facts: Mapping[str, object]) -> str:
-    """Format the first names, each with a fact in parentheses."""
+    """Format names with facts as "anna (2), ben (1)", the first few."""
     listing = ", ".join(f"{name} ({fact})" for name, fact in list(facts.items())[:_MAX_NAMES])
     if len(facts) > _MAX_NAMES:
         listing += f" and {len(facts) - _MAX_NAMES:,} more"

@@ -1,4 +1,4 @@
-"""`export`: write a study for jsPsych and PsychoPy."""
+"""`export`: files of a study for jsPsych and PsychoPy."""
 
 import base64
 import io
@@ -56,14 +56,14 @@ Files = Mapping[str, bytes]
 
 
 class ExportedStudy(NamedTuple):
-    """The files of a study for another tool, and how to use them."""
+    """Files of a study for another program, and a sentence on their use."""
 
     files: Files  # by name
     sentence: str  # tasks and use
 
 
 class _OrderedTrial(NamedTuple):
-    """A trial with its options in the order of presentation."""
+    """A trial with its options in the order shown."""
 
     part: str
     shown: tuple[Any, ...]  # labels, or the cells of each product
@@ -128,7 +128,7 @@ def build_export(
     study: Any,
     random_seed: Any,
 ) -> ExportedStudy:
-    """Build the files of a study for a tool, and a sentence about them."""
+    """Build a study's files for jsPsych or PsychoPy."""
     if to not in TOOLS:
         raise ArgumentError(
             Argument("to"), f" must be {' or '.join(map(repr, TOOLS))}; got {to!r}."
@@ -141,7 +141,7 @@ def build_export(
 
 
 def _check_psychopy(plan: SurveyPlan) -> None:
-    """Raise if PsychoPy cannot show the study, or would execute a label."""
+    """Raise if PsychoPy cannot show the study, or would execute a label as code."""
     question_kind, study = plan.survey.kind, plan.study
     if question_kind == RANKING:
         raise DataError(
@@ -183,13 +183,13 @@ def _check_psychopy(plan: SurveyPlan) -> None:
 
 
 def _list_all_tasks(plan: SurveyPlan) -> list[dict[str, Any]]:
-    """List the tasks of all versions, then practice and catch trials."""
+    """Return the tasks of all versions, then practice and catch trials."""
     main_tasks = [task for tasks in plan.data["versions"] for task in tasks]
     return main_tasks + plan.data["practice"] + plan.data["catch"]
 
 
 def _check_labels_kept(plan: SurveyPlan, labels: list[str]) -> None:
-    """Raise if PsychoPy would change a text when pandas reads its column."""
+    """Raise if pandas, as used by PsychoPy, would change a label."""
     import pandas as pd
 
     tasks, gap = _list_all_tasks(plan), []
@@ -222,7 +222,7 @@ def _check_labels_kept(plan: SurveyPlan, labels: list[str]) -> None:
 
 
 def _order_trials(plan: SurveyPlan, rng: np.random.Generator) -> list[list[_OrderedTrial]]:
-    """Return the trials of each version in order of presentation, catch trials included."""
+    """Return each version's trials in the order shown, with catch trials."""
     versions = []
     for tasks in plan.data["versions"]:
         order = np.arange(len(tasks))
@@ -240,7 +240,7 @@ def _order_trials(plan: SurveyPlan, rng: np.random.Generator) -> list[list[_Orde
 def _order_options(
     plan: SurveyPlan, task: Mapping[str, Any], trial_kind: str, rng: np.random.Generator
 ) -> _OrderedTrial:
-    """Return a trial with its options in random order, or in the given one."""
+    """Return a trial with its options in random or given order."""
     shown_options = task["shown"]
     option_order = np.arange(len(shown_options))
     if plan.study.sides == RANDOM:
@@ -257,7 +257,7 @@ def _order_options(
 
 
 def _list_shown_cells(plan: SurveyPlan, trial: _OrderedTrial) -> list[Any]:
-    """Return the shown options of a trial as cells of `list_shown_columns`."""
+    """Return a trial's cells for the columns of shown options."""
     if plan.survey.kind == CHOICE:
         cells: list[Any] = [
             product[k] for k in range(len(plan.survey.attributes)) for product in trial.shown
@@ -275,7 +275,7 @@ def _list_shown_cells(plan: SurveyPlan, trial: _OrderedTrial) -> list[Any]:
 
 
 def _export_jspsych(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStudy:
-    """Export the study as one web page that runs in jsPsych."""
+    """Build the HTML page that shows the study in jsPsych."""
     addresses = [
         [(_CDN + file, f"sha384-{digest}") for file, digest in digests.items()]
         for digests in (_SCRIPTS, _STYLES)
@@ -290,7 +290,7 @@ def _export_jspsych(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStudy
 
 
 def _export_psychopy(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStudy:
-    """Export the study as condition files and pictures for PsychoPy."""
+    """Build condition files and pictures of the study for PsychoPy."""
     picture_names, files = _name_pictures(plan)
     variable_names = _name_variables(plan)
     versions = _order_trials(plan, rng)
@@ -312,7 +312,7 @@ def _export_psychopy(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStud
 
 
 def _name_pictures(plan: SurveyPlan) -> tuple[dict[str, str], dict[str, bytes]]:
-    """Return the picture's file name of each option, and the files by name."""
+    """Return the picture file name of each option, and {file name: bytes}."""
     files: dict[str, bytes] = {}
     names: dict[str, str] = {}
     for option in plan.data["options"]:
@@ -337,7 +337,7 @@ def _name_pictures(plan: SurveyPlan) -> tuple[dict[str, str], dict[str, bytes]]:
 
 
 def _name_variables(plan: SurveyPlan) -> list[str]:
-    """Return the columns of shown options as names of variables; raise if one is not valid."""
+    """Return the columns of shown options as PsychoPy variable names."""
     columns = list_shown_columns(plan.survey, plan.data["size"])
     variable_names = [re.sub(r"\W", "_", column) for column in columns]
     for column, name in zip(columns, variable_names, strict=True):
@@ -356,7 +356,7 @@ def _format_conditions(
     picture_names: dict[str, str],
     version_cell: dict[str, int],
 ) -> bytes:
-    """Return trials as a conditions file, one row per trial."""
+    """Return trials as bytes of a PsychoPy conditions file."""
     import pandas as pd
 
     rows = []
@@ -373,7 +373,7 @@ def _format_conditions(
 
 
 def _describe_components(plan: SurveyPlan) -> str:
-    """Describe the loop and the response components that the user adds in PsychoPy."""
+    """Return text on the loop and components to add in PsychoPy."""
     answers = list_answer_columns(plan.survey.kind, plan.study, plan.data["size"])
     keys = _list_answer_keys(plan)
     no_choice = ""
@@ -391,14 +391,14 @@ def _describe_components(plan: SurveyPlan) -> str:
 
 
 def _list_answer_keys(plan: SurveyPlan) -> list[str]:
-    """List the keys that answer a trial."""
+    """Return the keyboard keys that answer a trial."""
     if plan.survey.kind == PAIRS:
         return ["left", "right"]
     return [str(k + 1) for k in range(plan.data["size"])]
 
 
 def _describe_omissions(plan: SurveyPlan) -> str:
-    """Describe the settings that the files do not contain; "" if they contain all."""
+    """Return text on settings that the files leave out; "" if none."""
     names = [
         name
         for name in ("consent", "instructions", "questions", "thanks")

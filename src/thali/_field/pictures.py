@@ -1,4 +1,4 @@
-"""Pictures of options for a page: scaled down, without camera metadata and scripts."""
+"""Pictures of options as data: URLs, scaled, without metadata and scripts."""
 
 import base64
 import io
@@ -22,7 +22,7 @@ _EXTERNAL_STYLE = re.compile(r"""url\((?!['"]?#)|@import|expression\(|javascript
 
 
 def encode_picture(path: Path) -> str:
-    """Encode a picture file as a data: address.
+    """Return a picture file as data: URL.
 
     Raises
     ------
@@ -47,12 +47,12 @@ def encode_picture(path: Path) -> str:
 
 
 def _build_address(image_type: str, image_bytes: bytes) -> str:
-    """Return a data: address of an image."""
+    """Return a data: URL of image bytes."""
     return f"data:image/{image_type};base64,{base64.b64encode(image_bytes).decode()}"
 
 
 def _shrink_picture(path: Path, file_bytes: bytes) -> tuple[str, bytes]:
-    """Return type and bytes of an upright, scaled picture without metadata."""
+    """Return type and bytes of the picture, upright, scaled, without metadata."""
     from PIL import Image, ImageOps, UnidentifiedImageError
 
     try:
@@ -82,9 +82,10 @@ def _shrink_picture(path: Path, file_bytes: bytes) -> tuple[str, bytes]:
 
 
 def _check_drawing(path: Path, svg_bytes: bytes) -> None:
-    """Raise if an SVG runs, loads or contains anything except a drawing."""
+    """Raise DataError if an SVG contains scripts, links or anything but a drawing."""
 
     def refuse(part_name: str) -> DataError:
+        """Return the error that names the forbidden part of the SVG."""
         return DataError(
             f"The picture {str(path)!r} contains {part_name}; save it as a plain drawing, or as"
             " PNG."
@@ -124,5 +125,5 @@ def _check_drawing(path: Path, svg_bytes: bytes) -> None:
 
 
 def _strip_namespace(tag: str) -> str:
-    """Return the lower-case name of a tag without its namespace."""
+    """Return an XML tag in lower case without namespace."""
     return tag.rpartition("}")[2].lower()

@@ -1,4 +1,4 @@
-"""`questionnaire`: write a study as one HTML file that collects and saves answers."""
+"""`questionnaire`: a study as one HTML file that collects and saves answers."""
 
 import hashlib
 import itertools
@@ -113,7 +113,7 @@ def questionnaire(
 
 
 class QuestionnairePage(NamedTuple):
-    """The HTML of a questionnaire and a sentence about its tasks."""
+    """HTML of a questionnaire, and a sentence on its tasks."""
 
     text: str  # HTML
     sentence: str  # kind and number of questions
@@ -127,7 +127,7 @@ def build_page(
     study: Any,
     random_seed: Any,
 ) -> QuestionnairePage:
-    """Build the HTML page of a questionnaire and a sentence about its tasks."""
+    """Build the HTML of a questionnaire, and a sentence on its tasks."""
     plan = plan_survey(design, question_kind, title, words, study, random_seed)
     text = render_page(
         plan, "questionnaire", style=mark_as_html(_read_page_file("questionnaire.css"))
@@ -136,7 +136,7 @@ def build_page(
 
 
 class SurveyPlan(NamedTuple):
-    """A survey, its settings and the data for its script."""
+    """A survey with settings, texts and data for the page's script."""
 
     survey: Survey
     study: StudyDescription
@@ -144,7 +144,7 @@ class SurveyPlan(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Description of the survey in one sentence."""
+        """Sentence that describes the survey's tasks."""
         return _describe_survey(self.survey)
 
 
@@ -156,7 +156,7 @@ def plan_survey(
     study: Any,
     random_seed: Any,
 ) -> SurveyPlan:
-    """Combine design, settings and texts into the plan of a survey."""
+    """Check design and settings; combine them into a `SurveyPlan`."""
     settings = read_study(study)
     new_words = read_study({"words": words or {}, "language": settings.language}).words
     settings = replace(
@@ -170,7 +170,7 @@ def plan_survey(
 def render_page(
     plan: SurveyPlan, name: str, loads: tuple[list[str], list[str]] = ([], []), **more: Any
 ) -> str:
-    """Render the page template `name`.
+    """Render the page template `name` for a survey.
 
     `loads`: addresses of scripts and styles that the page loads; `more`: other template variables.
     """
@@ -198,7 +198,7 @@ def render_page(
 def _build_script_data(
     survey: Survey, study: StudyDescription, words: dict[str, str]
 ) -> dict[str, Any]:
-    """Return the data that the script of the page reads."""
+    """Return the JSON data that the page's script reads."""
     _check_settings(survey, study)
     practice, known_labels = _build_extra_trials("practice", study.practice, survey, survey.options)
     catch, labels = _build_extra_trials("catch", study.catch, survey, known_labels)
@@ -248,7 +248,7 @@ def _build_script_data(
 
 
 def _check_settings(survey: Survey, study: StudyDescription) -> None:
-    """Raise if settings or names do not fit the kind of question."""
+    """Raise DataError if settings do not suit the kind of question."""
     if study.no_preference and survey.kind != PAIRS:
         raise DataError(
             f"`no_preference` adds a third answer to pairs and does not apply to {survey.kind};"
@@ -294,7 +294,7 @@ def _check_settings(survey: Survey, study: StudyDescription) -> None:
 
 
 def _check_labels_unchanged(labels: tuple[str, ...]) -> None:
-    """Raise if a label would be read back as another number."""
+    """Raise DataError if a label, such as "01", would be read back differently."""
     from thali._reading.table import reread_label
 
     for label in labels:
@@ -349,7 +349,7 @@ def _build_extra_trials(
 
 
 def _find_cell(product: Mapping[str, str], attribute: str, name: str) -> str:
-    """Return the level of an attribute; raise if the product lacks it."""
+    """Return a product's level of an attribute; raise if it is missing."""
     if attribute not in product:
         raise DataError(
             f"A product of a {name} trial lacks {attribute!r}.{suggest(attribute, tuple(product))}"
@@ -358,7 +358,7 @@ def _find_cell(product: Mapping[str, str], attribute: str, name: str) -> str:
 
 
 def _build_trial(task: QuestionnaireTask) -> dict[str, Any]:
-    """Return a task as the script reads it."""
+    """Return a task as dict for the page's script."""
     trial: dict[str, Any] = {"shown": task.shown}
     if task.none:
         trial["none"] = True
@@ -370,7 +370,7 @@ def _build_trial(task: QuestionnaireTask) -> dict[str, Any]:
 def _encode_pictures(
     survey: Survey, study: StudyDescription, labels: tuple[str, ...]
 ) -> dict[str, str]:
-    """Return the data address of each option's picture."""
+    """Return each option's picture as data: URL."""
     for label in study.pictures:
         if label not in labels:
             raise DataError(
@@ -382,7 +382,7 @@ def _encode_pictures(
 
 
 def list_file_columns(survey: Survey, study: StudyDescription, size: int) -> list[str]:
-    """List the columns of an answer file."""
+    """Return the column names of an answer file."""
     columns = [STUDY, PERSON, SEED, STARTED, VERSION, PART, survey.number_column]
     columns += list_shown_columns(survey, size)
     columns += [*list_answer_columns(survey.kind, study, size), "rt"]
@@ -392,7 +392,7 @@ def list_file_columns(survey: Survey, study: StudyDescription, size: int) -> lis
 
 
 def list_shown_columns(survey: Survey, size: int) -> list[str]:
-    """List the columns that describe the shown options."""
+    """Return the names of columns with the shown options."""
     columns_of_kind = {PAIRS: ["left", "right"], RATINGS: ["first", "second"]}
     if survey.kind == CHOICE:
         columns = [f"{attribute}_{k + 1}" for attribute in survey.attributes for k in range(size)]
@@ -406,7 +406,7 @@ def list_shown_columns(survey: Survey, size: int) -> list[str]:
 
 
 def list_answer_columns(question_kind: str, study: StudyDescription, size: int) -> list[str]:
-    """List the columns of the answers to a trial."""
+    """Return the names of columns with the answers to a trial."""
     if question_kind == CHOICE and study.dual:
         return ["choice", "preferred"]
     return {
@@ -421,7 +421,7 @@ def list_answer_columns(question_kind: str, study: StudyDescription, size: int) 
 
 
 def _check_question_names(columns: list[str], study: StudyDescription) -> list[str]:
-    """Return the columns; raise if a question has the name of another column."""
+    """Return the columns; raise if a question has the name of one of them."""
     names = [simplify_name(name) for name in columns]
     for question in study.questions:
         if names.count(simplify_name(question.name)) > 1:
@@ -432,7 +432,7 @@ def _check_question_names(columns: list[str], study: StudyDescription) -> list[s
 
 
 def _build_study_id(survey: Survey, study: StudyDescription, words: dict[str, str]) -> str:
-    """Return the title of a study with a digest of its questions and texts."""
+    """Return the study's title with a hash of its questions and texts."""
     products: list[Any] = []
     if survey.kind == CHOICE:
         products = sorted({product for task in survey.tasks for product in task.shown})
@@ -449,14 +449,14 @@ def _build_study_id(survey: Survey, study: StudyDescription, words: dict[str, st
 
 
 def _split_paragraphs(text: str) -> list[str]:
-    """Split a text at blank lines; return paragraphs on one line each."""
+    """Split a text at blank lines into one-line paragraphs."""
     return [
         " ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", text) if paragraph.strip()
     ]
 
 
 def _describe_survey(survey: Survey) -> str:
-    """Describe a survey in one sentence."""
+    """Return a sentence on number and kind of a survey's tasks."""
     sentence = (
         f"{survey.kind}: {format_plural(len(survey.versions[0]), 'question')} per respondent about"
         f" {shorten(survey.options or survey.attributes, 4)}"
@@ -467,12 +467,12 @@ def _describe_survey(survey: Survey) -> str:
 
 
 def _read_page_file(name: str) -> str:
-    """Return the text of a file of the page."""
+    """Return the text of a file in the page's folder."""
     return (files("thali._field") / "page" / name).read_text("utf-8")
 
 
 def _load_template(name: str) -> Any:
-    """Return the template of a page."""
+    """Load a jinja2 template of the page."""
     import jinja2
 
     return jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(

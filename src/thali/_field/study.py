@@ -1,4 +1,4 @@
-"""`study.toml`: the settings of a questionnaire, checked key by key."""
+"""`study.toml`: settings of a questionnaire, parsed and checked."""
 
 import re
 import string
@@ -23,7 +23,7 @@ _LOCAL_HOSTS = ("localhost", "127.0.0.1")
 
 
 class Question(NamedTuple):
-    """A question about the respondent."""
+    """A question about the respondent, such as age."""
 
     name: str  # column name
     ask: str
@@ -35,7 +35,7 @@ class Question(NamedTuple):
 
 
 class RatingScale(NamedTuple):
-    """The scale of similarity ratings."""
+    """Scale of similarity ratings: number of steps and labels of its ends."""
 
     steps: int = 7
     low: str = ""  # "": the default words
@@ -43,7 +43,7 @@ class RatingScale(NamedTuple):
 
 
 class ExtraTrial(NamedTuple):
-    """A practice or catch trial: options by label, or products by attribute."""
+    """A practice or catch trial: its options, and the right answer."""
 
     shown: tuple[Any, ...]
     answer: int | None = None  # index of the correct answer
@@ -51,7 +51,7 @@ class ExtraTrial(NamedTuple):
 
 @dataclass(frozen=True)
 class StudyDescription:
-    """Settings of a questionnaire, as in `study.toml`.
+    """Settings of a questionnaire, as written in `study.toml`.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class StudyDescription:
     scale: RatingScale = RatingScale()
 
     def merge_words(self, question_kind: str) -> dict[str, str]:
-        """Return every text of the page, for one kind of question."""
+        """Return all texts of the page for a kind of question."""
         default_words = dict(load_words(self.language))
         question: Any = default_words.pop("question")
         return {**default_words, "question": question[question_kind], **self.words}
@@ -121,14 +121,14 @@ class StudyDescription:
 
 @cache
 def load_words(language: str) -> dict[str, Any]:
-    """Load the texts of a language, with questions by kind."""
+    """Load the page's texts in a language."""
     return tomllib.loads(
         (files("thali._field") / "languages" / f"{language}.toml").read_text("utf-8")
     )
 
 
 def read_study(source: Any) -> StudyDescription:
-    """Read a study from a file, or from a mapping with the same layout.
+    """Read `study.toml`, or a dict of the same layout.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def read_study(source: Any) -> StudyDescription:
 
 
 def _parse_study(entries: Mapping[str, Any], folder: Path) -> StudyDescription:
-    """Parse the entries of a study; raise on unknown keys or invalid values."""
+    """Parse the entries of `study.toml`; raise DataError for unknown keys."""
     known_keys = tuple(entry.name for entry in fields(StudyDescription))
     for name in entries:
         if name not in known_keys:
@@ -205,7 +205,7 @@ def _parse_study(entries: Mapping[str, Any], folder: Path) -> StudyDescription:
 
 
 def _parse_text(name: str, entry: Any) -> str:
-    """Return a stripped text; raise unless it is a string of allowed length."""
+    """Return a stripped text; raise DataError for other types or lengths."""
     if not isinstance(entry, str):
         raise DataError(f"{name!r} must be text in quotes; got {entry!r}.")
     if len(entry) > _MAX_TEXT:
@@ -214,35 +214,35 @@ def _parse_text(name: str, entry: Any) -> str:
 
 
 def _parse_flag(name: str, entry: Any) -> bool:
-    """Return a bool; raise for another type."""
+    """Return a bool; raise DataError for other types."""
     if not isinstance(entry, bool):
         raise DataError(f"{name!r} must be true or false; got {entry!r}.")
     return entry
 
 
 def _parse_integer(name: str, entry: Any, least: int) -> int:
-    """Return an integer; raise if it is smaller than `least`."""
+    """Return an integer >= `least`; raise DataError otherwise."""
     if isinstance(entry, bool) or not isinstance(entry, int) or entry < least:
         raise DataError(f"{name!r} must be an integer >= {least}; got {entry!r}.")
     return entry
 
 
 def _parse_number(name: str, entry: Any) -> float:
-    """Return the entry if it is a number; raise otherwise."""
+    """Return a number; raise DataError for other types."""
     if isinstance(entry, bool) or not isinstance(entry, int | float):
         raise DataError(f"{name!r} must be a number; got {entry!r}.")
     return entry
 
 
 def _parse_choice(name: str, entry: Any, choices: tuple[str, ...]) -> str:
-    """Return one of the choices; raise for another entry."""
+    """Return one of `choices`; raise DataError for other entries."""
     if entry not in choices:
         raise DataError(f"{name!r} must be {' or '.join(map(repr, choices))}; got {entry!r}.")
     return entry
 
 
 def _parse_mapping(name: str, entry: Any) -> Mapping[str, Any]:
-    """Return a TOML table; raise for another type."""
+    """Return a TOML table (dict); raise DataError for other types."""
     if not isinstance(entry, Mapping):
         raise DataError(
             f"{name!r} must be a table, that is, a line [{name}] followed by one line per name;"
@@ -252,7 +252,7 @@ def _parse_mapping(name: str, entry: Any) -> Mapping[str, Any]:
 
 
 def _parse_mappings(name: str, entries: Any) -> list[Mapping[str, Any]]:
-    """Return a list of TOML tables; raise for another type."""
+    """Return a list of TOML tables; raise DataError for other types."""
     if not isinstance(entries, list | tuple) or not all(
         isinstance(entry, Mapping) for entry in entries
     ):
@@ -263,7 +263,7 @@ def _parse_mappings(name: str, entries: Any) -> list[Mapping[str, Any]]:
 
 
 def _check_keys(owner: str, entries: Mapping[str, Any], known_keys: tuple[str, ...]) -> None:
-    """Raise if a table has an unknown key."""
+    """Raise DataError if a TOML table has an unknown key."""
     for name in entries:
         if name not in known_keys:
             raise DataError(
@@ -273,7 +273,7 @@ def _check_keys(owner: str, entries: Mapping[str, Any], known_keys: tuple[str, .
 
 
 def parse_post_address(entry: Any) -> str:
-    """Return an address to which a page may send: https, or http on this computer."""
+    """Return a URL to which answers are sent; it must be https, or this computer."""
     expected = (
         "'post' must be an address with https and without user name or password, such as"
         " 'https://example.org/answers'"
@@ -295,7 +295,7 @@ def parse_post_address(entry: Any) -> str:
 
 
 def remove_query(post: str) -> str:
-    """Return an address without its query, as a content policy names it."""
+    """Return a URL without its query, for the content security policy."""
     if not post:
         return ""
     parts: SplitResult = urlsplit(post)
@@ -303,7 +303,7 @@ def remove_query(post: str) -> str:
 
 
 def _parse_words(entries: Any, language: str) -> dict[str, str]:
-    """Return replacement texts; raise for keys or placeholders that do not exist."""
+    """Return replacement texts; raise DataError for unknown keys or placeholders."""
     default_words = load_words(language)
     texts = {}
     for name, text in _parse_mapping("words", entries).items():
@@ -336,7 +336,7 @@ def _list_placeholders(text: str) -> set[str]:
 
 
 def _parse_scale(entries: Any) -> RatingScale:
-    """Return the scale of ratings, with 2 to 11 steps."""
+    """Return the rating scale; raise DataError unless it has 2 to 11 steps."""
     scale = _parse_mapping("scale", entries)
     _check_keys("The scale", scale, RatingScale._fields)
     steps = _parse_integer("steps", scale.get("steps", 7), 2)
@@ -347,7 +347,7 @@ def _parse_scale(entries: Any) -> RatingScale:
 
 @cache
 def _reserved_columns() -> dict[str, str]:
-    """Return names by which tables are recognised, with the meaning of such a column."""
+    """Return {column name: meaning} of names that a question must not have."""
     role_columns = {word: role.meaning for role in ROLES for word in role.synonyms}
     return role_columns | {
         "seed": "the seed",
@@ -362,7 +362,7 @@ def _reserved_columns() -> dict[str, str]:
 
 
 def _parse_questions(entries: Any) -> tuple[Question, ...]:
-    """Return the questions about the respondent."""
+    """Parse the questions about the respondent."""
     questions: list[Question] = []
     for entry in _parse_mappings("questions", entries):
         _check_keys("A question", entry, Question._fields)
@@ -412,7 +412,7 @@ def _parse_questions(entries: Any) -> tuple[Question, ...]:
 
 
 def _parse_limits(name: str, answer_kind: str, entry: Mapping[str, Any]) -> dict[str, float]:
-    """Return the limits of a question's answer; raise if its kind of answer does not fit."""
+    """Return {limit: number} of a question's answer; raise if the kind has no limits."""
     limits = {
         limit: _parse_number(limit, entry[limit]) for limit in ("least", "most") if limit in entry
     }
@@ -433,7 +433,7 @@ def _parse_limits(name: str, answer_kind: str, entry: Mapping[str, Any]) -> dict
 
 
 def _parse_extra_trial(name: str, entries: Mapping[str, Any]) -> ExtraTrial:
-    """Return a practice or catch trial."""
+    """Parse one practice or catch trial."""
     owner = f"A {name} trial"
     known_keys: tuple[str, ...] = ("options", "products")
     if name == "catch":

@@ -1,4 +1,4 @@
-"""Tasks of a questionnaire: options with pictures, and the tasks of each version."""
+"""Tasks of a questionnaire: options, pictures, versions."""
 
 import csv
 import itertools
@@ -45,7 +45,7 @@ _UNUSED_SEPARATOR = "\x1f"  # a separator that does not occur in text
 
 
 class QuestionnaireTask(NamedTuple):
-    """One question: option numbers, or products."""
+    """One task: numbers of its options, or its products."""
 
     shown: tuple[Any, ...]  # option numbers; in a choice task the cells of each product
     none: bool = False  # whether the respondent may choose none of the products
@@ -54,7 +54,7 @@ class QuestionnaireTask(NamedTuple):
 
 @dataclass(frozen=True)
 class Survey:
-    """The question, options and tasks of a questionnaire."""
+    """Kind of question, options with pictures, and tasks by version."""
 
     kind: str
     options: tuple[str, ...]  # () in choice tasks
@@ -64,29 +64,29 @@ class Survey:
 
     @property
     def tasks(self) -> list[QuestionnaireTask]:
-        """The tasks of all versions."""
+        """Tasks of all versions, in order."""
         return list(itertools.chain(*self.versions))
 
     @property
     def has_held_out(self) -> bool:
-        """Whether some tasks are excluded from fits."""
+        """Whether some tasks are hold-outs, excluded from fits."""
         return any(task.held_out for task in self.tasks)
 
     @property
     def has_none(self) -> bool:
-        """Whether some tasks offer none of the products."""
+        """Whether some tasks offer "none of these"."""
         return any(task.none for task in self.tasks)
 
     @property
     def number_column(self) -> str:
-        """The column of answers with the number of the task or trial."""
+        """Name of the answer column with the task or trial number."""
         if self.kind == CHOICE:
             return TASK
         return TRIAL
 
 
 class PicturedOptions(NamedTuple):
-    """Options and pictures without a design."""
+    """Options, perhaps with pictures, without a design."""
 
     labels: tuple[str, ...]
     pictures: dict[str, Path]
@@ -99,7 +99,7 @@ def build_survey(
     per_person: int | None,
     random_seed: Any,
 ) -> Survey:
-    """Build the survey of a design, or of options alone."""
+    """Build a survey from a design, or from options alone."""
     if question_kind is not None and question_kind not in KINDS:
         raise ArgumentError(
             Argument("kind"), f" must be one of {shorten(KINDS, 7)}; got {question_kind!r}."
@@ -126,7 +126,7 @@ def build_survey(
 
 
 def _read_design(design: Any) -> "PicturedOptions | pandas.DataFrame":
-    """Read options, or the table of a design."""
+    """Read options, or the table of a design, from a path or object."""
     import pandas as pd
 
     if isinstance(design, PairDesign):
@@ -153,7 +153,7 @@ def _read_design(design: Any) -> "PicturedOptions | pandas.DataFrame":
 
 
 def _read_path(path: Path) -> "PicturedOptions | pandas.DataFrame":
-    """Read a folder of pictures or with a design, a text with one option per line, or a table."""
+    """Read options or a design from a folder, text file or table."""
     from thali._reading.cells import decode_text
     from thali._reading.table import prefix_errors, read_table
 
@@ -197,7 +197,7 @@ def _read_path(path: Path) -> "PicturedOptions | pandas.DataFrame":
 
 
 def _check_not_typeset(files: Iterable[Path]) -> None:
-    """Raise if a file is a table formatted for documents."""
+    """Raise DataError for tables formatted as LaTeX or Markdown."""
     for file in files:
         if file.suffix.lower() in _TYPESET_ENDINGS and file.is_file():
             raise DataError(
@@ -207,7 +207,7 @@ def _check_not_typeset(files: Iterable[Path]) -> None:
 
 
 def _read_workbook(path: Path) -> "PicturedOptions | pandas.DataFrame":
-    """Read the design from a workbook that may contain other tables."""
+    """Read the design's sheet of an Excel workbook."""
     from thali._reading.table import build_raw_table, prefix_errors, read_excel_sheets
 
     with prefix_errors(path.name):
@@ -221,13 +221,13 @@ def _read_workbook(path: Path) -> "PicturedOptions | pandas.DataFrame":
 
 
 def _is_table_header(line: str) -> bool:
-    """Return whether a line contains column names instead of an option."""
+    """Return whether a line has column names rather than an option."""
     names = {simplify_name(name.strip(' "')) for name in re.split(r"[\t;,|]", line)}
     return len(names) > 1 and any(names >= columns for columns in _HEADERS)
 
 
 def _pair_pictures(names: list[str], folder: Path) -> PicturedOptions:
-    """Return options, with names of picture files as pictures."""
+    """Return options; names of picture files become their pictures."""
     # The label of a picture is its file name without ending.
     labels, pictures = [], {}
     for label in names:
@@ -240,7 +240,7 @@ def _pair_pictures(names: list[str], folder: Path) -> PicturedOptions:
 
 
 def _parse_table(frame: "pandas.DataFrame", folder: Path) -> "PicturedOptions | pandas.DataFrame":
-    """Return options, perhaps with pictures, or a design from a table."""
+    """Return the options (perhaps with pictures) or the design in a table."""
     frame = frame.set_axis(_normalise_names(column_names(frame)), axis=1)
     if "option" in frame and "task" not in frame:
         labels = check_labels(frame["option"], "The options")
@@ -259,7 +259,7 @@ def _parse_table(frame: "pandas.DataFrame", folder: Path) -> "PicturedOptions | 
 
 
 def _normalise_names(names: list[str]) -> list[str]:
-    """Return column names, with capitals removed from names of a design."""
+    """Return column names; those of a design in lower case."""
     # A name changes only where no other column has the plain name.
     plain_names = names[:]
     for k, name in enumerate(names):
@@ -284,7 +284,7 @@ def _build_default_survey(
     per_person: int | None,
     random_seed: Any,
 ) -> Survey:
-    """Build the default tasks of options: all sets, or a balanced subset per respondent."""
+    """Build tasks for options without design: all sets, or a balanced subset."""
     if question_kind == CHOICE:
         raise ArgumentError(
             Setting("kind", CHOICE),
@@ -328,7 +328,7 @@ def _build_set_survey(
     question_kind: str | None,
     options: PicturedOptions | None = None,
 ) -> Survey:
-    """Build the tasks of a design of pairs or sets."""
+    """Build a survey from a design of pairs or sets."""
     columns = find_option_columns(frame)
     if question_kind is None and len(columns) > 2:
         raise ArgumentError(
@@ -371,7 +371,7 @@ def _build_set_survey(
 
 
 def _check_filled(frame: "pandas.DataFrame", names: Iterable[str]) -> None:
-    """Raise if a row lacks its version or task."""
+    """Raise DataError if a cell of these columns is empty."""
     for name in names:
         for row_number, cell in enumerate(frame[name], start=1):
             if not format_label(cell):
@@ -381,7 +381,7 @@ def _check_filled(frame: "pandas.DataFrame", names: Iterable[str]) -> None:
 
 
 def _build_choice_survey(frame: "pandas.DataFrame", question_kind: str | None) -> Survey:
-    """Build the tasks of a design of products."""
+    """Build a survey from a design of products."""
     if question_kind not in (None, CHOICE):
         raise ArgumentError(
             Setting("kind", question_kind),
@@ -431,7 +431,7 @@ def _build_choice_survey(frame: "pandas.DataFrame", question_kind: str | None) -
 def _build_choice_task(
     task_rows: "pandas.DataFrame", is_held_out: np.ndarray, attributes: list[str]
 ) -> QuestionnaireTask:
-    """Build a task from the rows of its alternatives; `is_held_out`: one entry per row."""
+    """Build a task from the design rows of its products."""
     if is_held_out.any() and not is_held_out.all():
         task = format_label(task_rows["task"].iloc[0])
         raise DataError(
@@ -452,7 +452,7 @@ def _build_choice_task(
 def _group_by_version(
     frame: "pandas.DataFrame", tasks: list[QuestionnaireTask]
 ) -> tuple[tuple[QuestionnaireTask, ...], ...]:
-    """Return the tasks of each version, in the order of the design."""
+    """Return each version's tasks, in the order of the design."""
     if "version" not in frame:
         return (tuple(tasks),)
     _check_filled(frame, ["version"])

@@ -1,1 +1,1 @@
-"""Computation that all models share: chains, seeds, progress, files, numerics."""
+"""Computation shared by all models: chains, jobs, seeds, progress, files, numerics."""

@@ -1,4 +1,4 @@
-"""Encode nested tuples of arrays and random streams as flat dictionaries of arrays and as bytes."""
+"""Encoding of nested tuples of arrays, and random generators, as flat dicts of arrays."""
 
 import base64
 import io
@@ -16,7 +16,7 @@ _MAX_ZEROS = 1 << 27  # entries of such an array, which takes no space in a file
 
 
 def flatten_tuple(nested: Any, name: str) -> Arrays:
-    """Return copies of the arrays of a nested tuple, by path."""
+    """Copy the arrays of a nested tuple to a flat dict, by path such as "state/u"."""
     if not isinstance(nested, tuple):
         return _compress_zeros(np.array(nested), name)
     arrays: Arrays = {}
@@ -26,7 +26,7 @@ def flatten_tuple(nested: Any, name: str) -> Arrays:
 
 
 def unflatten_tuple(template: Any, arrays: Mapping[str, np.ndarray], name: str) -> Any:
-    """Rebuild a nested tuple like `template` from the arrays of `flatten_tuple`.
+    """Rebuild a nested tuple like `template` from a flat dict of arrays.
 
     Shapes may differ from the shapes in the template.
     """
@@ -44,14 +44,14 @@ def unflatten_tuple(template: Any, arrays: Mapping[str, np.ndarray], name: str) 
 
 
 def _compress_zeros(array: np.ndarray, name: str) -> Arrays:
-    """Return the array under its name, or only the shape of a large array of zeros."""
+    """Return {name: array}; of a large array of zeros only its shape."""
     if array.size >= _LARGE and not array.any():
         return {f"{name}?": np.array(array.shape)}
     return {name: array}
 
 
 def _load_array(arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray:
-    """Return a writable copy of an array: loaded arrays may be shared or read-only."""
+    """Return a writable copy of the array `name`; rebuild compressed zeros."""
     if name in arrays:
         return np.array(arrays[name], order="C")
     shape = arrays[f"{name}?"].tolist()
@@ -61,7 +61,7 @@ def _load_array(arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray:
 
 
 def pack_generators(rngs: Sequence[np.random.Generator]) -> np.ndarray:
-    """Return the states of generators, shape (generators, 6)."""
+    """Return the states of numpy generators as an array (generators, 6)."""
     rows = []
     for rng in rngs:
         fields = rng.bit_generator.state
@@ -72,7 +72,7 @@ def pack_generators(rngs: Sequence[np.random.Generator]) -> np.ndarray:
 
 
 def unpack_generators(rows: np.ndarray) -> list[np.random.Generator]:
-    """Return the generators from `pack_generators`."""
+    """Rebuild numpy generators from an array of states (generators, 6)."""
     generators = []
     for row in rows:
         high, low, inc_high, inc_low, has_half, half = map(int, row)
@@ -88,12 +88,12 @@ def unpack_generators(rows: np.ndarray) -> list[np.random.Generator]:
 
 
 def add_prefix(prefix: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
-    """Return the same arrays under names with the prefix."""
+    """Return the dict with a prefix before each name."""
     return {f"{prefix}{name}": array for name, array in arrays.items()}
 
 
 def select_prefix(prefix: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
-    """Return the arrays whose names have the prefix, under the rest of their names."""
+    """Return the entries whose names have the prefix, which is removed."""
     return {
         name.removeprefix(prefix): array
         for name, array in arrays.items()
@@ -102,14 +102,14 @@ def select_prefix(prefix: str, arrays: Mapping[str, np.ndarray]) -> Arrays:
 
 
 def encode_npz(arrays: Mapping[str, np.ndarray]) -> bytes:
-    """Return arrays as the bytes of an npz file."""
+    """Encode a dict of arrays as the bytes of an npz file."""
     buffer = io.BytesIO()
     np.savez(buffer, **arrays)  # type: ignore[arg-type]
     return buffer.getvalue()
 
 
 def decode_npz(npz_bytes: bytes) -> Arrays:
-    """Return the arrays of an npz file."""
+    """Decode the bytes of an npz file as a dict of arrays."""
     with np.load(io.BytesIO(npz_bytes), allow_pickle=False) as file:
         if sum(member.file_size for member in file.zip.infolist()) > len(npz_bytes):
             raise ValueError("arrays that are larger than their file")
@@ -120,7 +120,7 @@ def decode_npz(npz_bytes: bytes) -> Arrays:
 
 
 def fill_rows(rows: np.ndarray, new_rows: np.ndarray) -> None:
-    """Fill rows with new ones; refuse another shape, which NumPy would broadcast."""
+    """Copy new rows into an array in place; raise ValueError for another shape."""
     if rows.shape != new_rows.shape:
         raise ValueError(f"an array of shape {new_rows.shape} in place of {rows.shape}")
     rows[...] = new_rows
@@ -130,14 +130,14 @@ def fill_rows(rows: np.ndarray, new_rows: np.ndarray) -> None:
 
 
 def encode_base64(array: np.ndarray) -> dict[str, Any]:
-    """Return type and little-endian base64 bytes of a u1, u2, i2 or f4 array."""
+    """Encode an array as {"type": ..., "data": base64 text}, for JavaScript."""
     dtype_code = array.dtype.str[1:]
     data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
     return {"type": dtype_code, "data": base64.b64encode(data).decode("ascii")}
 
 
 def shrink_integers(integers: np.ndarray) -> np.ndarray:
-    """Return integers ≥ 0 as uint8, or as uint16 if one is 256 or more."""
+    """Convert integers >= 0 to uint8 or uint16."""
     if integers.max(initial=0) < 256:
         return integers.astype(np.uint8)
     return integers.astype(np.uint16)

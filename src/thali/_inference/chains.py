@@ -1,4 +1,4 @@
-"""Chains of any model: run settings, records, snapshots and the common runner."""
+"""Markov chains of any model: settings, recording of draws, snapshots, running."""
 
 import copy
 import math
@@ -26,7 +26,7 @@ FIRST_DRAWS = 1000
 
 
 class Run(NamedTuple):
-    """The arguments of `fit` that all models share, checked."""
+    """Checked run arguments of `fit`: draws, tune, chains, thin, cores, seed."""
 
     draws: int | None  # None: until the chains agree
     tune: int
@@ -40,12 +40,12 @@ class Run(NamedTuple):
 
     @property
     def lengths(self) -> dict[str, int | None]:
-        """Numbers of draws, warm-up draws and chains, and sweeps per draw, by name."""
+        """The settings draws, tune, chains and thin, by name."""
         return {name: getattr(self, name) for name in ("draws", "tune", "chains", "thin")}
 
     @property
     def min_draws(self) -> int:
-        """The draws per chain that are made in any case."""
+        """Draws per chain before the first convergence check."""
         return self.draws or FIRST_DRAWS
 
 
@@ -60,7 +60,7 @@ def build_run(
     job: Any = None,
     max_time: Any = None,
 ) -> Run:
-    """Check the arguments of `fit`, each within its range."""
+    """Check the run arguments of `fit`, each within its range."""
     if draws is not None:
         draws = check_integer("draws", draws, 1)
     tune, chains = check_integer("tune", tune, 0), check_integer("chains", chains, 1)
@@ -75,7 +75,7 @@ def build_run(
 
 
 class Chain(SlicedWork):
-    """Base of a chain that runs in slices, records draws and can be stored.
+    """Base class of a Markov chain that runs in time slices and can be stored.
 
     A subclass defines `recorded`, `read_draws` and `adopt` in addition to the methods of
     `SlicedWork`. `_PARTS` names the attributes that sweeps change, nested tuples of arrays.
@@ -93,36 +93,36 @@ class Chain(SlicedWork):
 
     @property
     def recorded(self) -> int:
-        """The number of recorded draws, with the draws stored elsewhere."""
+        """Number of draws recorded so far, including those stored elsewhere."""
         raise NotImplementedError
 
     @property
     def run_total(self) -> int:
-        """The sweeps of the complete run; during a pilot `total` is the end of the pilot."""
+        """Total number of sweeps of the run, after the pilot too."""
         return self.total
 
     @property
     def has_posterior(self) -> bool:
-        """Whether the chain has a draw, so that the run may stop now."""
+        """Whether at least one draw is recorded, so that the run may stop."""
         return self.recorded > 0
 
     def read_draws(self, start: int, stop: int) -> Arrays:
-        """Return views of the draws `start` to `stop` - 1, which no longer change."""
+        """Return arrays of the recorded draws `start` to `stop` - 1, by name."""
         raise NotImplementedError
 
     def adopt(self, draws: Arrays) -> None:
-        """Fill the record with earlier draws; call it after `restore` and `skip`.
+        """Copy earlier draws into the record; call it after `restore` and `skip`.
 
         The draws are the result of `read_draws(first, recorded)`.
         """
         raise NotImplementedError
 
     def skip(self, draws: int) -> None:
-        """Exclude draws before this number from the record; call it after `restore`."""
+        """Leave draws before this number out of the record; call it after `restore`."""
         self.first = draws
 
     def pack_state(self) -> Arrays:
-        """Return everything that the rest of the chain depends on, without the draws."""
+        """Return the chain's current state and random stream as a dict of arrays."""
         parts = {
             path: array
             for name in self._PARTS
@@ -131,26 +131,27 @@ class Chain(SlicedWork):
         return {"stream": pack_generators([self.rng]), **parts}
 
     def restore(self, arrays: Arrays) -> None:
-        """Restore a state from `pack_state`."""
+        """Set the state and random stream that `pack_state` returned."""
         self.rng = unpack_generators(arrays["stream"])[0]
         for name in self._PARTS:
             vars(self)[name] = unflatten_tuple(vars(self)[name], arrays, name)
 
     def take_snapshot(self) -> tuple[Arrays, int]:
-        """Return the state, and the number of draws recorded by now."""
+        """Return the packed state, and the number of draws recorded at that moment."""
         return self.pack_state(), self.recorded
 
     def warm_start(self, arrays: Arrays) -> None:
-        """Start at the state of a chain of similar data; by default ignore it."""
+        """Start at the state of a chain for similar data; by default do nothing."""
 
     def run_slice(self) -> None:
+        """Run for a time slice; take a snapshot if one is requested."""
         super().run_slice()
         if self.needs_snapshot or self.is_done:
             self.snapshot, self.needs_snapshot = self.take_snapshot(), False
 
 
 class RowChain(Chain):
-    """Base of a chain whose `record` is a NamedTuple of arrays with one row per draw."""
+    """Base class of chains whose `record` is a NamedTuple of arrays, one row per draw."""
 
     record: Any
 
@@ -158,6 +159,7 @@ class RowChain(Chain):
         return {name: array[start:stop] for name, array in self.record._asdict().items()}
 
     def adopt(self, draws: Arrays) -> None:
+        """Copy earlier draws into the record's rows."""
         for name, array in self.record._asdict().items():
             fill_rows(array[self.first : self.recorded], draws[name])
 
@@ -167,7 +169,7 @@ class RowChain(Chain):
 
 
 class FixedChain(RowChain):
-    """Base of a chain that records every `thin`-th sweep after `tune` × `thin` sweeps.
+    """Base class of chains that record every `thin`-th sweep after the warm-up.
 
     A subclass has `state` and `record`.
     """
@@ -189,7 +191,7 @@ class FixedChain(RowChain):
 
 
 def choose_recorded_chains(chains: Sequence[Chain]) -> tuple[list[int], int]:
-    """Return the chain indices and the common length that keep the most draws.
+    """Return the chains to keep and a common number of draws, for most draws in total.
 
     If earlier draws are stored elsewhere, all chains are kept, as in that store.
     """
@@ -200,7 +202,7 @@ def choose_recorded_chains(chains: Sequence[Chain]) -> tuple[list[int], int]:
 
 
 def cut_records(chains: Sequence[Any]) -> tuple[list[Any], list[dict[str, np.ndarray]]]:
-    """Return the chains to keep and the records of each, cut to one length."""
+    """Return the chains to keep, and the draws of each, cut to a common number."""
     first_draw = chains[0].first
     chain_indices, n_draws = choose_recorded_chains(chains)
     kept_chains = [chains[number] for number in chain_indices]
@@ -210,22 +212,22 @@ def cut_records(chains: Sequence[Any]) -> tuple[list[Any], list[dict[str, np.nda
 
 
 class TimeIsUp(Exception):
-    """The time limit of a run has passed."""
+    """Raised when a run reaches its time limit."""
 
 
 class TuningIsLong(TimeIsUp):
-    """Half of the time has passed, and no chain has a draw."""
+    """Raised when half of the time limit has passed without any draw."""
 
 
 class TimeLimit:
-    """The time limit of a run; it starts with the first `check`, after compiling."""
+    """Time limit of a run, counted from the first `check`."""
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds, self._end = seconds, math.inf
         self.may_be_long = True  # whether tuning may take the second half, too
 
     def check(self, has_draws: bool = True) -> None:
-        """Raise `TimeIsUp` after the limit, or after half of it without any draw."""
+        """Raise TimeIsUp after the limit, TuningIsLong after half of it without draws."""
         if self._seconds is None:
             return
         now = time.monotonic()
@@ -238,7 +240,7 @@ class TimeLimit:
 
 
 class RunMonitor:
-    """Work of the caller's thread during a run: progress, snapshots and time limit."""
+    """Updates progress, writes snapshots and checks the time limit during a run."""
 
     def __init__(
         self,
@@ -257,11 +259,11 @@ class RunMonitor:
                 chain.snapshot = chain.take_snapshot()
 
     def note(self, text: str) -> None:
-        """Show what is happening now."""
+        """Show a text next to the progress bar."""
         self._progress.note(text)
 
     def update(self, n_done: int) -> None:
-        """Show progress and write due snapshots; an error raised here ends the run.
+        """Show progress, write a due snapshot, check the time limit.
 
         It is called several times a second.
         """
@@ -279,12 +281,12 @@ class RunMonitor:
         self._limit.check(any(chain.has_posterior for chain in self._chains))
 
     def finish(self, has_ended: bool) -> None:
-        """Write the last snapshot; no chain may be running."""
+        """Write the last snapshot of chains that no longer run."""
         if self._folder is not None:
             self._write([chain.take_snapshot() for chain in self._chains], has_ended)
 
     def _write(self, snapshots: Sequence[tuple[Arrays, int]], has_ended: bool) -> None:
-        """Write the draws since the last snapshot, and the states."""
+        """Write chain states and the draws since the last snapshot to the job folder."""
         assert self._folder is not None
         starts = self._folder.recorded or [0] * len(snapshots)
         ends = [recorded for _, recorded in snapshots]
@@ -303,7 +305,7 @@ class RunMonitor:
 def run_chains(
     chains: Sequence[Chain], cores: int | None, progress: Any, is_compiled: bool = False
 ) -> bool:
-    """Run all chains; return whether Ctrl-C or the time limit stopped them early.
+    """Run all chains to their end; return whether they were stopped early.
 
     Without any draw, the exception is raised.
 
@@ -332,7 +334,7 @@ BLOCK = 250
 
 
 class IndependentDraws(RowChain):
-    """Base of a chain of independent draws; a subclass has `record` and `_block(rng)`."""
+    """Base class of "chains" of independent draws, made in blocks."""
 
     _PARTS = ("sweeps",)
 
@@ -351,11 +353,11 @@ class IndependentDraws(RowChain):
         return self.sweeps
 
     def _draw_block(self, rng: np.random.Generator) -> Any:
-        """Draw a block of `block_size` draws, in the form of `record`."""
+        """Make a block of `block_size` draws, as arrays like those of `record`."""
         raise NotImplementedError
 
     def run_until(self, until: int) -> None:
-        """Make the draws up to this number."""
+        """Make and record draws until there are `until` of them."""
         while self.sweeps < until:
             start = self.sweeps % self.block_size
             # a chain that was stored within a block draws the block again

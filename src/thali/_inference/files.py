@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all, and sealed by a hash against damage."""
+"""Files written completely or not at all, with a checksum at the end."""
 
 import contextlib
 import errno
@@ -19,7 +19,7 @@ _FAR = 1 << 30
 
 
 def lock_file(descriptor: int) -> bool:
-    """Lock an open file until it is closed; return False if another process has locked it."""
+    """Lock an open file until it is closed; return False if another process holds it."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -58,12 +58,12 @@ _SEAL_SIZE = len(_SEAL % (0, b"0" * 64))
 
 
 def atomic_write(path: Path, content: bytes | memoryview) -> None:
-    """Replace a file atomically by the content."""
+    """Write content to a file, which is replaced completely or not at all."""
     write_together(path.parent, {path.name: content})
 
 
 def write_together(folder: Path, file_bytes: Mapping[str, bytes | memoryview]) -> None:
-    """Write files to a folder; none appears before all are safely on disk."""
+    """Write several files to a folder, all of them or none."""
     for name in file_bytes:
         check_path(folder / name)
     unfinished = {
@@ -101,12 +101,12 @@ def write_together(folder: Path, file_bytes: Mapping[str, bytes | memoryview]) -
 
 
 def _part_prefix(name: str) -> str:
-    """Return the prefix of the names of a file's unfinished versions."""
+    """Return the prefix of temporary files for the file `name`."""
     return f".thali-{hashlib.sha256(name.encode()).hexdigest()[:12]}-"
 
 
 def _remove_parts(folder: Path, names: Iterable[str]) -> None:
-    """Remove unfinished versions of these files, left by a killed process."""
+    """Delete temporary files for these names that a killed process left."""
     prefixes = tuple(map(_part_prefix, names))
     for file in folder.iterdir():
         if file.name.startswith(prefixes) and file.suffix == ".part":
@@ -115,7 +115,7 @@ def _remove_parts(folder: Path, names: Iterable[str]) -> None:
 
 
 def describe_write_error(path: Path, error: OSError) -> str:
-    """Return a sentence about a file that cannot be written, with advice."""
+    """Return a sentence on why a file cannot be written, with advice."""
     reason = error.strerror or str(error)
     return (
         f"Cannot write '{path}': {reason}; {_ADVICE.get(error.errno or 0, 'choose another place')}."
@@ -123,12 +123,12 @@ def describe_write_error(path: Path, error: OSError) -> str:
 
 
 def compute_seal(content: bytes | memoryview) -> bytes:
-    """Return the seal of some content: its length and its hash, as bytes."""
+    """Return the checksum to append to content: its length and hash."""
     return _SEAL % (memoryview(content).nbytes, hashlib.sha256(content).hexdigest().encode())
 
 
 def is_intact(path: Path) -> bool:
-    """Return whether a file ends with the `compute_seal` of everything before it."""
+    """Return whether a file ends with the checksum of the rest."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         size = n_left = file.seek(0, os.SEEK_END) - _SEAL_SIZE
@@ -140,7 +140,7 @@ def is_intact(path: Path) -> bool:
 
 
 def check_path(path: Path) -> None:
-    """Refuse a path that a file cannot replace."""
+    """Raise DataError if a file cannot be written at this path."""
     if path.is_dir():
         raise DataError(f"Cannot write '{path}': it is a folder; give a file name.")
     if path.exists() and not path.is_file():  # a device must not be replaced
@@ -156,13 +156,13 @@ def check_path(path: Path) -> None:
 
 
 def _identify_file(path: Path) -> tuple[int, int, int]:
-    """Return device, inode and modification time, which change if a file is replaced or written."""
+    """Return device, inode and modification time of a file."""
     status = path.stat()
     return status.st_dev, status.st_ino, status.st_mtime_ns
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make the names in a folder survive a power failure, if the system can."""
+    """Flush a folder's entries to disk, where the system can."""
     with contextlib.suppress(OSError):  # not possible on Windows and on some file systems
         descriptor = os.open(folder, os.O_RDONLY)
         try:

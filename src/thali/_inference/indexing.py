@@ -1,4 +1,4 @@
-"""Indices along an array: bounds of parts, evenly spaced indices, and slices of bounded size."""
+"""Index arithmetic on arrays: bounds of parts, evenly spaced indices, slices."""
 
 from collections.abc import Iterator, Sequence
 
@@ -8,7 +8,7 @@ BLOCK = 2**21  # numbers in memory at a time: 16 MiB as float64
 
 
 def part_bounds(sizes: np.ndarray | Sequence[int]) -> np.ndarray:
-    """Return the first index of each part, and the end of the last part, (parts + 1,).
+    """Return the cumulative sum of part sizes with leading 0, shape (parts + 1,).
 
     Examples
     --------
@@ -19,7 +19,7 @@ def part_bounds(sizes: np.ndarray | Sequence[int]) -> np.ndarray:
 
 
 def space_evenly(n_indices: int, max_count: int) -> np.ndarray:
-    """Return evenly spaced indices from 0 to `n_indices` - 1, at most `max_count` of them.
+    """Return at most `max_count` evenly spaced integers from 0 to `n_indices` - 1.
 
     Examples
     --------
@@ -32,7 +32,7 @@ def space_evenly(n_indices: int, max_count: int) -> np.ndarray:
 
 
 def iterate_slices(n_rows: int, row_size: int) -> Iterator[slice]:
-    """Yield slices over `n_rows` rows of `row_size` numbers each, with at most `BLOCK` numbers.
+    """Yield slices over rows with at most `BLOCK` numbers each.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Delay Ctrl-C until a critical block has finished."""
+"""Delay of Ctrl-C until a critical block has finished."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class DelayedInterrupt:
-    """A block in which Ctrl-C is only recorded and handled at the end.
+    """Context manager within which Ctrl-C is delayed until the end.
 
     Python runs signal handlers in the main thread only, between any two of its instructions. A
     block in another thread is not interrupted, and there, as where Ctrl-C is ignored, nothing
@@ -41,7 +41,7 @@ class DelayedInterrupt:
             self._handler(signal.SIGINT, None)
 
     def _record_interrupt(self, signal_number: Any, frame: Any) -> None:
-        """Record that Ctrl-C came; `frame` is None if an inner block passed it on."""
+        """Remember that Ctrl-C came, as signal handler."""
         if self.message and not self.is_noted and frame is not None:
             with suppress(OSError):  # no stderr; print could meet itself in the middle of a line
                 os.write(2, f"{self.message}\n".encode())

@@ -1,4 +1,4 @@
-"""Job folders, from which a killed run continues: a fit with the state of its samplers.
+"""Job folders, from which an interrupted fit or comparison continues.
 
 ::
 
@@ -57,10 +57,10 @@ _JOB_FILES = re.compile(rf"job\.json|lock|{_INDEXED_FILES.pattern}|\.thali-.*\.p
 
 
 class _OtherFolderAdvice(Fact):
-    """Advice about a folder that contains another job."""
+    """Advice for a folder that contains another job, in the words of an interface."""
 
     def render(self, words: Words) -> str:
-        """Return the advice for Python or for the command line."""
+        """Return the advice for Python, or for the command line."""
         if words.has("overwrite") and not words.is_python():
             return "choose another folder, or give --overwrite"
         return "choose another folder, or delete this folder"
@@ -73,9 +73,9 @@ _overwrite: ContextVar[bool] = ContextVar("overwrite", default=False)
 
 @contextmanager
 def note_command(command: dict[str, Any] | None, overwrite: bool) -> Iterator[None]:
-    """Note this command in jobs opened within; with `overwrite` they replace other jobs.
+    """Store this command in jobs opened within the block.
 
-    The command is JSON; it continues the job.
+    The command is JSON; it continues the job. With `overwrite` these jobs replace other jobs.
     """
     tokens = _command.set(command), _overwrite.set(overwrite)
     try:
@@ -86,7 +86,7 @@ def note_command(command: dict[str, Any] | None, overwrite: bool) -> Iterator[No
 
 
 class JobFolder:
-    """The folder of a job; one process at a time uses it.
+    """Locked folder of a job: index file job.json, and the files that it names.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class JobFolder:
         self.close()
 
     def close(self) -> None:
-        """Unlock the folder, and remove a new one without an index."""
+        """Unlock the folder; delete it if it is new and nothing was written."""
         if self._is_new and not (self.path / INDEX).exists():
             with suppress(OSError):  # some systems cannot remove open files
                 (self.path / LOCK).unlink()
@@ -158,32 +158,32 @@ class JobFolder:
         self._lock.close()
 
     def _remove_files(self) -> None:
-        """Remove the files of the folder, the index first."""
+        """Delete all files of the job, the index first."""
         for file in sorted(self.path.iterdir(), key=lambda file: file.name != INDEX):
             if file.name != LOCK:
                 file.unlink()
 
     @property
     def kind(self) -> str:
-        """The noun for the job in messages."""
+        """Noun for the job in messages, such as "fit"."""
         return self._stamp["kind"]
 
     @property
     def seed(self) -> np.random.SeedSequence:
-        """The seed of the job."""
+        """Seed sequence of the job."""
         with refuse_altered_job(self.path):
             return decode_seed(self._stamp["seed"])
 
     def _load_index(self, index: Mapping[str, Any]) -> None:
-        """Continue the work of an earlier process."""
+        """Load the results that an earlier process stored."""
         raise NotImplementedError
 
     def _refuse_other(self, index: Mapping[str, Any]) -> None:
-        """Refuse a job whose results would differ from the results of this job."""
+        """Raise DataError if the stored job's results would differ from this job's."""
         self._refuse_other_stamp(index["stamp"])
 
     def _refuse_other_stamp(self, stored_stamp: Mapping[str, Any]) -> None:
-        """Raise if the stored stamp differs from that of this job."""
+        """Raise DataError if models, settings, data or seed of the stored job differ."""
         if difference := describe_difference(
             stored_stamp, self._stamp, f"this {self._stamp['kind']}"
         ):
@@ -191,7 +191,7 @@ class JobFolder:
 
     @contextmanager
     def _warn_if_disk_is_full(self) -> Iterator[None]:
-        """Report a full disk within the block; the run continues without the job."""
+        """Warn of a full disk in this block; from then on save nothing."""
         began = time.monotonic()
         self._file_number += 1
         try:
@@ -204,14 +204,14 @@ class JobFolder:
         self._pause = max(MIN_SECONDS, (self._last - began) / SHARE)
 
     def _write_file(self, name: str, content: bytes) -> dict[str, str]:
-        """Write a file; return its entry in the index."""
+        """Write a file; return its name and hash for the index."""
         atomic_write(self.path / name, content)
         return {"file": name, "sha256": hashlib.sha256(content).hexdigest()}
 
     def _write_index(
         self, segments: list[dict[str, str]], position: Mapping[str, Any], ended: bool, **more: Any
     ) -> None:
-        """Replace the index: from now on these files are valid."""
+        """Write job.json, which makes the files named in it valid."""
         index = {
             "thali_job": SCHEMA,
             "stamp": self._stamp,
@@ -227,7 +227,7 @@ class JobFolder:
 
 
 class Snapshot(NamedTuple):
-    """The contents of a job for each chain."""
+    """Content of a fit's job folder: chain states, draws and position."""
 
     states: list[Arrays]
     draws: list[Arrays]
@@ -236,14 +236,14 @@ class Snapshot(NamedTuple):
 
 
 class FitFolder(JobFolder):
-    """The folder of a fit."""
+    """Job folder of a fit, with snapshots of its chains."""
 
     snapshot: Snapshot | None = None
     recorded: Sequence[int] = ()  # draws of each chain that are in the folder
     _outdated: Sequence[dict[str, str]] = ()  # files that the next snapshot replaces
 
     def restart(self) -> None:
-        """Let the next snapshot, of another run, replace everything written so far."""
+        """Let the next snapshot replace all files written so far."""
         self._outdated, self._segments, self.recorded = [*self._outdated, *self._segments], [], ()
 
     def is_due(self) -> bool:
@@ -258,7 +258,7 @@ class FitFolder(JobFolder):
         position: Mapping[str, Any],
         has_ended: bool = False,
     ) -> None:
-        """Append new draws and replace the state; `recorded` counts the draws per chain."""
+        """Write a snapshot: chain states, and the draws since the last one."""
         with self._warn_if_disk_is_full():
             segments = list(self._segments)
             if any(len(array) for chain in draws for array in chain.values()):
@@ -274,7 +274,7 @@ class FitFolder(JobFolder):
             self._outdated = [state]
 
     def _load_index(self, index: Mapping[str, Any]) -> None:
-        """Read the states and draws of all chains into `snapshot`."""
+        """Load the stored states and draws of all chains into `snapshot`."""
         self.recorded, self._outdated = index["recorded"], [index["state"]]
         self._file_number = int(Path(index["state"]["file"]).stem.rpartition("-")[2])
         segments = [decode_npz(read_entry(self.path, entry)) for entry in self._segments]
@@ -288,7 +288,7 @@ class FitFolder(JobFolder):
         self.snapshot = Snapshot(states, draws, index["place"], index["ended"])
 
     def _refuse_other(self, index: Mapping[str, Any]) -> None:
-        """Refuse a job with another stamp, unless it differs only by fewer draws."""
+        """Raise DataError for a stored job of another fit; fewer draws are fine."""
         stamp = index["stamp"]
         settings = dict(stamp["settings"])
         n_draws = self._stamp["settings"].get("draws")
@@ -305,7 +305,7 @@ class FitFolder(JobFolder):
 def describe_difference(
     stored: Mapping[str, Any], current: Mapping[str, Any], current_name: str
 ) -> Message | None:
-    """Return how a stored stamp differs from the current one; None if it does not.
+    """Return how the stored job differs from this one; None if it does not.
 
     The text follows the name of the job. Added models are no difference; a seed of None equals any
     seed.
@@ -337,7 +337,7 @@ def describe_difference(
 def _describe_model_difference(
     name: str, stored: Mapping[str, Any], current: Mapping[str, Any], current_name: str
 ) -> Message | None:
-    """Return how a stored model differs; `name` is empty if there is one model only."""
+    """Return how a stored model differs from the current one; None if equal."""
     alias = owner = ""
     if name:
         alias, owner = f" as {name!r}", f" for {name!r}"
@@ -356,7 +356,7 @@ def _describe_model_difference(
 def _describe_setting_difference(
     stored: Mapping[str, Any], current: Mapping[str, Any], current_name: str, owner: str = ""
 ) -> Message | None:
-    """Describe the first current setting that differs from the stored one; None if none differs."""
+    """Return which stored setting differs from the current one; None if none."""
     for name, value in current.items():
         if (stored_value := stored.get(name)) != value:
             return Message(
@@ -369,7 +369,7 @@ def _describe_setting_difference(
 
 
 def collect_versions() -> dict[str, str]:
-    """Return the versions and the machine that affect the last bits of draws."""
+    """Return versions and processor, on which the last bits of draws depend."""
     from importlib.metadata import version
 
     from thali import __version__
@@ -386,7 +386,7 @@ def collect_versions() -> dict[str, str]:
 
 
 def _check_folder(path: Path) -> None:
-    """Refuse a path that cannot become a job folder."""
+    """Raise DataError for a path that cannot be a job folder."""
     if path.exists() and not path.is_dir():
         raise DataError(f"The job '{path}' must be a folder, but is a file; choose another name.")
     if not path.parent.is_dir():
@@ -406,7 +406,7 @@ def _check_folder(path: Path) -> None:
 
 
 def lock_folder(path: Path, to_write: bool = True) -> BinaryIO:
-    """Create the folder if it is absent, and lock it; a reader may lack write permission."""
+    """Create a job folder if needed; return its open, locked lock file."""
     try:
         path.mkdir(exist_ok=True)
         file = _open_lock(path / LOCK, to_write)
@@ -422,7 +422,7 @@ def lock_folder(path: Path, to_write: bool = True) -> BinaryIO:
 
 
 def read_entry(path: Path, entry: Mapping[str, str]) -> bytes:
-    """Read a file of a job, whose hash must equal the hash in the index entry."""
+    """Return the bytes of a job's file; raise DataError if its hash differs."""
     try:
         file_content = (path / entry["file"]).read_bytes()
     except OSError:
@@ -437,7 +437,7 @@ def read_entry(path: Path, entry: Mapping[str, str]) -> bytes:
 
 
 def read_index(path: Path) -> dict[str, Any] | None:
-    """Read job.json; None if there is none."""
+    """Return the content of job.json; None if missing."""
     file = path / INDEX
     if not file.is_file():
         return None
@@ -456,7 +456,7 @@ def read_index(path: Path) -> dict[str, Any] | None:
 
 @contextmanager
 def refuse_altered_job(path: Path) -> Iterator[None]:
-    """Turn errors within the block into a message that the job's files were changed."""
+    """Turn errors in this block into "the job's files were changed"."""
     try:
         yield
     except ThaliError:
@@ -478,7 +478,7 @@ def refuse_altered_job(path: Path) -> Iterator[None]:
 
 
 def _is_valid_index(index: Mapping[str, Any]) -> bool:
-    """Return whether an index has all required entries and names files of its folder only."""
+    """Return whether an index has all required entries, and only its folder's files."""
     stamp: Any = index.get("stamp")
     position: Any = index.get("place")
     command = index.get("command")
@@ -521,14 +521,14 @@ def _is_valid_index(index: Mapping[str, Any]) -> bool:
 
 
 def _has_entries(entries: Any, **types: type) -> bool:
-    """Return whether a dictionary has these entries, each of its type."""
+    """Return whether a dict has these keys with values of these types."""
     return isinstance(entries, dict) and all(
         isinstance(entries.get(name), entry_type) for name, entry_type in types.items()
     )
 
 
 def _is_time(text: str) -> bool:
-    """Return whether a text is a time with a time zone."""
+    """Return whether a text is an ISO time with time zone."""
     try:
         return datetime.fromisoformat(text).tzinfo is not None
     except ValueError:
@@ -536,7 +536,7 @@ def _is_time(text: str) -> bool:
 
 
 def is_running(path: Path) -> bool:
-    """Return whether a process runs the job."""
+    """Return whether a process holds the lock of a job folder."""
     try:
         with _open_lock(path / LOCK, to_write=False) as file:
             return not lock_file(file.fileno())
@@ -545,7 +545,7 @@ def is_running(path: Path) -> bool:
 
 
 def _open_lock(path: Path, to_write: bool) -> BinaryIO:
-    """Open the lock file; read-only if it is not writable, unless `to_write`."""
+    """Open the lock file, read-only if it is not writable and `to_write` is false."""
     try:
         return open(path, "ab", opener=_open_without_link)
     except OSError as error:
@@ -555,18 +555,18 @@ def _open_lock(path: Path, to_write: bool) -> BinaryIO:
 
 
 def _open_without_link(path: str, flags: int) -> int:
-    """Open a file; raise if it is a symbolic link (where the system can tell)."""
+    """Open a file; raise OSError if it is a symbolic link."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
 def encode_index(index: Mapping[str, Any]) -> bytes:
-    """Return JSON, with its hash in a second line."""
+    """Encode an index as JSON bytes, with a hash in the second line."""
     body = json.dumps(index).encode()
     return body + b"\n" + hashlib.sha256(body).hexdigest().encode() + b"\n"
 
 
 def decode_index(content: bytes) -> dict[str, Any] | None:
-    """Return the index from `encode_index`; None if the bytes have been changed."""
+    """Decode an index; None if its hash is wrong."""
     body, _, seal = content.partition(b"\n")
     if seal != hashlib.sha256(body).hexdigest().encode() + b"\n":
         return None
@@ -576,7 +576,7 @@ def decode_index(content: bytes) -> dict[str, Any] | None:
 
 
 def _encode_chains(chains: Sequence[Arrays]) -> bytes:
-    """Return the arrays of all chains as the bytes of one file."""
+    """Encode the arrays of all chains as bytes of one npz file."""
     arrays: Arrays = {}
     for k, chain_arrays in enumerate(chains):
         arrays |= add_prefix(f"{k}/", chain_arrays)
@@ -584,7 +584,7 @@ def _encode_chains(chains: Sequence[Arrays]) -> bytes:
 
 
 def _join_draws(segments: Sequence[Arrays], prefix: str) -> Arrays:
-    """Join the draws of one chain from all segments."""
+    """Concatenate one chain's draws from all stored files."""
     chain_segments = [select_prefix(prefix, segment) for segment in segments]
     if not chain_segments:
         return {}

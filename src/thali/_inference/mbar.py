@@ -1,4 +1,4 @@
-"""Normalising constants of tempered densities by the multistate Bennett acceptance ratio.
+"""Normalising constants of tempered densities, by MBAR (multistate Bennett acceptance ratio).
 
 Shirts & Chodera (2008), Statistically optimal analysis of samples from multiple equilibrium states.
 Each level t has the same number of draws, from the density prior x likelihood^beta[t] / Z[t]. If
@@ -21,7 +21,7 @@ RIDGE = 1e-12
 
 
 class NormalisingConstants(NamedTuple):
-    """Normalising constants, and the influence of each block of draws on their error."""
+    """Log normalising constants of all temperatures, and influences of blocks of draws."""
 
     log_z: np.ndarray  # (levels,) of prior x likelihood^beta; 0 on the last level
     influence: np.ndarray  # (ladders, blocks, levels); sums to 0 over blocks
@@ -30,11 +30,15 @@ class NormalisingConstants(NamedTuple):
 def estimate_constants(
     beta: np.ndarray, energies: np.ndarray, n_blocks: int
 ) -> NormalisingConstants:
-    """Estimate log Z of all levels from energies (ladders, draws, levels)."""
+    """Estimate log Z at all temperatures from log-likelihoods.
+
+    `energies` has shape (ladders, draws, levels): one ladder is one set of tempered chains.
+    """
     shape = energies.shape
     n_draws, n_levels = math.prod(shape[:2]), shape[2]
 
     def evaluate(a: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return the MBAR objective with gradient and Hessian, per draw and level."""
         objective, gradient, information = (
             0.0,
             np.full(n_levels, float(n_draws)),
@@ -75,7 +79,7 @@ def estimate_constants(
 def _iterate_log_weights(
     beta: np.ndarray, energies: np.ndarray, a: np.ndarray
 ) -> Iterator[tuple[tuple[np.ndarray, ...], np.ndarray]]:
-    """Yield indices (ladder, draw, level) of a chunk, and a[t] + log density, (draws, levels)."""
+    """Yield, for blocks of draws, their indices and log weights at all temperatures."""
     flat = energies.ravel()
     for start in range(0, len(flat), CHUNK):
         with np.errstate(invalid="ignore"):
@@ -87,7 +91,7 @@ def _iterate_log_weights(
 
 
 def _estimate_start(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
-    """Return −log Z from neighbouring levels only, by exponential averages in both directions."""
+    """Return -log Z at all temperatures from averages over neighbouring ones."""
     steps = []
     for t in range(beta.size - 1):
         step = beta[t] - beta[t + 1]
@@ -97,7 +101,7 @@ def _estimate_start(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
 
 
 def log_mean_exp(logs: np.ndarray) -> float:
-    """Return the logarithm of the mean of exp(logs)."""
+    """Return ln of the mean of exp(logs), without overflow."""
     top = float(logs.max())
     if not math.isfinite(top):
         return top

@@ -1,4 +1,4 @@
-"""Maximisers: Newton's method, limited-memory BFGS, and SQUAREM for fixed points such as EM.
+"""Maximisation by Newton's method, BFGS, and SQUAREM for EM-like fixed points.
 
 Newton's method: a step that does not raise the value is shortened, by more damping (Levenberg and
 Marquardt) or by halving. SciPy's BFGS is not used: it calls matrix routines whose threads, on a
@@ -23,11 +23,11 @@ _CLOSE = 1e-6  # a point that no step raises is a maximum if the promised gain i
 
 
 class Point(Protocol):
-    """A point of any form, with a value."""
+    """Protocol of a point in the search space, with the value of the target."""
 
     @property
     def value(self) -> float:
-        """The value at the point."""
+        """Value of the target function at the point."""
         raise NotImplementedError
 
 
@@ -35,14 +35,14 @@ P = TypeVar("P", bound=Point)
 
 
 class Step(NamedTuple):
-    """A change of the coordinates."""
+    """A step: change of the coordinates, and the gain that it promises."""
 
     change: np.ndarray
     promised: float  # gain of the value, to first order
 
 
 class Slope(NamedTuple):
-    """Derivatives at a point."""
+    """Gradient, curvature (minus the Hessian) and damping metric at a point."""
 
     gradient: np.ndarray
     curvature: np.ndarray  # minus the second derivatives
@@ -51,18 +51,18 @@ class Slope(NamedTuple):
 
 
 class Target(Generic[P]):
-    """A function to maximise."""
+    """Base class of functions to maximise."""
 
     def move_point(self, point: P, change: np.ndarray) -> P:
-        """Return the point after a change of its coordinates."""
+        """Return the point whose coordinates differ by `change`."""
         raise NotImplementedError
 
     def slope(self, point: P) -> Any:
-        """Return derivatives for `solve`, by default a `Slope`."""
+        """Return the derivatives at a point that `solve` needs."""
         raise NotImplementedError
 
     def solve(self, slope: Any, damping: float) -> Step | None:
-        """Return Newton's step; None if the damped curvature is not positive definite."""
+        """Return the damped Newton step; None if the curvature is not positive definite."""
         from scipy.linalg.lapack import dposv  # pyright: ignore[reportAttributeAccessIssue]
 
         gradient, curve, metric = slope
@@ -77,16 +77,16 @@ class Target(Generic[P]):
         return Step(change, float(change @ gradient))
 
     def accepts_step(self, point: Any, ahead: Any, promised: float) -> bool:
-        """Return whether to accept a step with a promised gain."""
+        """Return whether the point after a step is good enough."""
         return ahead.value > point.value
 
     def is_spent(self) -> bool:
-        """Return whether the search must stop."""
+        """Return whether the search must stop, for lack of time or the like."""
         return False
 
 
 class ClimbResult(NamedTuple, Generic[P]):
-    """The result of a climb."""
+    """Point where a maximisation ended, number of steps, and whether it converged."""
 
     point: P
     steps: int
@@ -104,7 +104,7 @@ def maximise_newton(
     max_change: float = np.inf,
     max_steps: int = 500,
 ) -> ClimbResult[P]:
-    """Climb by Newton's method until a step promises less than `gain`.
+    """Maximise by damped Newton steps until a step promises less than `gain`.
 
     With `take_last`, this last step, which doubles the number of digits, is taken. `damping`
     belongs to the first step; it is divided by `pace` after an accepted step and multiplied by
@@ -141,7 +141,7 @@ def maximise_newton(
 def _iterate_steps(
     target: Target[P], slope: Any, damping: float | None, pace: float
 ) -> Iterator[tuple[Step, float | None]]:
-    """Yield ever shorter Newton steps from a point, each with the damping after it."""
+    """Yield ever shorter (Newton step, damping after it) pairs from a point."""
     if damping is None and (step := target.solve(slope, 0.0)) is not None:
         for _ in range(_HALVINGS):
             yield step, None
@@ -154,7 +154,7 @@ def _iterate_steps(
 
 
 def _limit_step(max_change: float, step: Step) -> Step:
-    """Shorten a step if a coordinate changes by more than the maximum."""
+    """Shorten a step so that no coordinate changes by more than `max_change`."""
     if max_change == np.inf:
         return step
     size = np.abs(step.change).max(initial=0.0)
@@ -164,7 +164,7 @@ def _limit_step(max_change: float, step: Step) -> Step:
 
 
 class LocalFunction(NamedTuple):
-    """A function and its derivatives at one point."""
+    """Value, gradient and Hessian of a function at one point."""
 
     where: np.ndarray
     value: float
@@ -173,7 +173,7 @@ class LocalFunction(NamedTuple):
 
 
 class Concave(Target[LocalFunction]):
-    """A concave function with its derivatives.
+    """Base class of concave functions, to be maximised by `maximise_concave`.
 
     `at` returns value, gradient and information; `solve` returns the step for information and
     gradient. A step that promises less than `rounding` is accepted whatever the value.
@@ -188,7 +188,7 @@ class Concave(Target[LocalFunction]):
         self._function, self._solve, self._rounding = function, solve, rounding
 
     def evaluate(self, where: np.ndarray) -> LocalFunction:
-        """Return the function at a point."""
+        """Return value, gradient and Hessian at a point."""
         return LocalFunction(where, *self._function(where))
 
     def move_point(self, point: LocalFunction, change: np.ndarray) -> LocalFunction:
@@ -206,7 +206,7 @@ class Concave(Target[LocalFunction]):
 
 
 def maximise_concave(function: Concave, start: np.ndarray, gain: float = 1e-13) -> LocalFunction:
-    """Return the maximum of a concave function."""
+    """Maximise a concave function from `start` by Newton's method."""
     return maximise_newton(
         function, function.evaluate(start), gain, take_last=True, max_steps=200
     ).point
@@ -225,7 +225,7 @@ _TRIALS = 25  # of the length of a step
 def maximise_bfgs(
     target: Target[Any], point: Any, tolerance: float, max_change: float
 ) -> ClimbResult[Any]:
-    """Climb by BFGS until the absolute entries of the gradient sum to `tolerance`.
+    """Maximise by limited-memory BFGS until the gradient's absolute sum is `tolerance`.
 
     This sum bounds the gain of changing all coordinates by one. `max_change` is the maximum change
     of a coordinate in one step. Points have a `value` and a `gradient`.
@@ -254,7 +254,7 @@ def maximise_bfgs(
 
 
 def _compute_direction(gradient: np.ndarray, pairs: Any) -> np.ndarray:
-    """Return the gradient times the approximate inverse curvature (two-loop recursion)."""
+    """Return the BFGS direction: inverse curvature times gradient (two-loop recursion)."""
     if not pairs:
         return gradient / np.sqrt(gradient @ gradient)
     direction, shares = gradient.copy(), []
@@ -274,7 +274,7 @@ def _compute_direction(gradient: np.ndarray, pairs: Any) -> np.ndarray:
 def _search_line(
     target: Target[Any], start: Any, direction: np.ndarray, max_change: float
 ) -> tuple[float, Any]:
-    """Return length and point of a step by the strong Wolfe conditions, else the highest trial."""
+    """Return a step length by the strong Wolfe conditions, and its point."""
     # The point is None if no trial is higher than the start.
     # Between a length that is too short and one that is too long, the next length maximises a cubic
     # through both.
@@ -320,7 +320,7 @@ def _search_line(
 
 
 def _maximise_cubic(low: tuple[float, float, float], high: tuple[float, float, float]) -> float:
-    """Maximise the cubic through two (x, value, slope), away from both ends."""
+    """Return the maximiser of the cubic through two (x, value, slope) triples."""
     (x, f, g), (y, h, k) = low, high
     middle = 0.5 * (x + y)
     if np.isfinite(h) and np.isfinite(k):
@@ -346,7 +346,7 @@ _LEAPS = 4  # lengths of the extrapolation that are tried
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """The result of an accelerated iteration."""
+    """Result of `iterate_squarem`: fixed point theta, objective values, convergence."""
 
     theta: np.ndarray
     values: list[float]  # the objective at every accepted point; never decreasing
@@ -357,7 +357,7 @@ class FixedPoint:
 def iterate_squarem(
     map_step: Callable[..., Any], theta: np.ndarray, max_passes: int, tolerance: float
 ) -> FixedPoint:
-    """Iterate a map, whose objective never decreases, to its fixed point."""
+    """Iterate a map such as EM to its fixed point, accelerated by SQUAREM."""
     following, value = map_step(theta)
     values, passes, n_small = [value], 1, 0
     max_length = 4.0

@@ -1,4 +1,4 @@
-"""Jobs of many parts: a folder keeps the records of finished parts, which are not run again.
+"""Jobs of many tasks, such as fits of a comparison; finished tasks are not run again.
 
 ::
 
@@ -27,7 +27,7 @@ Task = TypeVar("Task")
 
 
 class PartsFolder(JobFolder):
-    """The folder of a job of many parts.
+    """Job folder with one JSON record per finished task.
 
     Parameters
     ----------
@@ -51,11 +51,11 @@ class PartsFolder(JobFolder):
         super().__init__(path, stamp, random_seed)
 
     def plan(self, part_groups: Mapping[str, str], unit: str) -> None:
-        """Set the parts of the job: the group that counts each part, and their unit."""
+        """Set the group of each task, and the noun for tasks in messages."""
         self._part_groups, self._unit = part_groups, unit
 
     def add(self, key: str, record: Record, seconds: float) -> None:
-        """Store a part's record; write it later if it took few `seconds`."""
+        """Add a task's record; write it once enough seconds of work are unsaved."""
         self.records[key] = self._new[key] = record
         self._unsaved += seconds
         if self._unsaved >= self._pause:
@@ -77,13 +77,13 @@ class PartsFolder(JobFolder):
             )
 
     def _count_finished(self) -> Counter[str]:
-        """Count the finished parts of each group."""
+        """Count the finished tasks of each group."""
         return Counter(
             group for key, group in self._part_groups.items() if is_finished(self.records.get(key))
         )
 
     def _write(self) -> None:
-        """Write the new records, the source and the index."""
+        """Write new records, source arrays and index."""
         if self._is_full:
             return
         with self._warn_if_disk_is_full():
@@ -107,7 +107,7 @@ class PartsFolder(JobFolder):
             self._new, self._unsaved = {}, 0.0
 
     def _load_index(self, index: Mapping[str, Any]) -> None:
-        """Restore records, source arrays and the last file number from an earlier process."""
+        """Load the records that an earlier process stored."""
         self.records = _read_records(self.path, index)
         if index["source"] is not None:
             with suppress(DataError):  # a damaged source is written again
@@ -118,12 +118,12 @@ class PartsFolder(JobFolder):
 
 
 def run_serially(run: Callable[[Task], Any], tasks: list[Task]) -> Iterator[tuple[int, Any]]:
-    """Run tasks one after another in this process; yield (task index, outcome)."""
+    """Run tasks one by one in this process; yield (task index, result)."""
     return ((number, run(task)) for number, task in enumerate(tasks))
 
 
 class Batch(Generic[Task]):
-    """Tasks whose records are kept under keys; a task with a stored record is not run.
+    """Tasks of which only those without a stored record are run.
 
     `record` makes a record of a task and of the outcome of `run`; by default the outcome is the
     record. `run` raises KeyboardInterrupt after Ctrl-C. `folder` belongs to the job, if there is
@@ -154,7 +154,7 @@ class Batch(Generic[Task]):
         ] = run_serially,
         begin: Callable[[list[Task]], None] | None = None,
     ) -> bool:
-        """Run and record the unfinished tasks; return whether Ctrl-C stopped this.
+        """Run the unfinished tasks and store their records; return whether Ctrl-C stopped it.
 
         `seconds` returns how much work would be lost with a record: little work is written later.
         `runner` runs the tasks, such as `run_all` over processes. `begin` is called first, with the
@@ -178,7 +178,7 @@ class Batch(Generic[Task]):
         return False
 
     def _record_task(self, task: Task, outcome: Any, seconds: Callable[[Record], float]) -> None:
-        """Record what `run` returned for a task, also in the folder."""
+        """Store the record of a task's result, also in the job folder."""
         record = outcome
         if self._record is not None:
             record = self._record(task, outcome)
@@ -189,7 +189,7 @@ class Batch(Generic[Task]):
 
 
 class JobParts(NamedTuple):
-    """The contents of the folder of a job of many parts."""
+    """Content of a job folder of many tasks: stamp, records, source arrays."""
 
     stamp: dict[str, Any]
     records: dict[str, Record]
@@ -197,7 +197,7 @@ class JobParts(NamedTuple):
 
 
 def read_parts(path: Path) -> JobParts:
-    """Read a job of many parts that is not running."""
+    """Read the content of a job folder of many tasks that is not running."""
     if read_index(path) is None:
         raise DataError(f"There is no job in '{path}'; give the folder of a job.")
     with lock_folder(path, to_write=False):
@@ -215,11 +215,11 @@ def read_parts(path: Path) -> JobParts:
 
 
 def is_finished(record: Record | None) -> bool:
-    """Return whether a part has finished without an error."""
+    """Return whether a task's record exists and has no error."""
     return record is not None and not record.get("error")
 
 
 def _read_records(path: Path, index: Mapping[str, Any]) -> dict[str, Record]:
-    """Read the records of a job; later records replace earlier ones."""
+    """Read all records of a job; later files override earlier ones."""
     segments = [json.loads(read_entry(path, entry)) for entry in index["segments"]]
     return {key: record for segment in segments for key, record in segment.items()}

@@ -1,4 +1,4 @@
-"""Progress of a long run: a bar on a terminal, a few lines elsewhere."""
+"""Progress display of a run: a bar on a terminal, a few lines elsewhere."""
 
 import sys
 import threading
@@ -29,14 +29,14 @@ EARLY, LONG = 5.0, 60.0
 
 
 class DurationForecast:
-    """Calls `report_seconds(seconds)` once, early in a run that will take long."""
+    """Calls `report_seconds(seconds)` once if a run is expected to take long."""
 
     def __init__(self, report_seconds: Callable[[float], None] | None) -> None:
         self._report_seconds = report_seconds
         self._first_observation: tuple[float, int] | None = None
 
     def observe(self, n_done: int, n_total: int) -> None:
-        """Note the number of finished steps; called several times a second after compiling."""
+        """Note the number of finished steps; report the expected duration once."""
         if self._report_seconds is None:
             return
         now = time.monotonic()
@@ -50,7 +50,7 @@ class DurationForecast:
 
 
 def build_duration_warning(task: str, *faster_options: Any) -> Callable[[float], None]:
-    """Return a function that warns of a task's seconds and lists faster options."""
+    """Return a function that warns of a long duration and names faster options."""
     return lambda seconds: warn(
         LongRunWarning(
             f"{task} takes about {format_duration(seconds)}. Faster options: ", *faster_options, "."
@@ -59,7 +59,7 @@ def build_duration_warning(task: str, *faster_options: Any) -> Callable[[float],
 
 
 class Progress:
-    """Show the progress of a run on stderr, after its first second.
+    """Context manager that shows a run's progress on stderr.
 
     On a terminal, and in a notebook with ipywidgets, this is a bar with the elapsed and the
     remaining time. Elsewhere (a log file, a pipe) it is one line after the first second, one per
@@ -108,21 +108,21 @@ class Progress:
                 self._display.close()
 
     def note(self, text: str) -> None:
-        """Show what is happening now, until the next `update`."""
+        """Show a text until the next `update`, such as "compiling"."""
         with self._lock:
             self._note = text
             if self._display is not None:
                 self._display.show(self._done, text)
 
     def set_total(self, total: int) -> None:
-        """Change the number of steps of the run."""
+        """Change the total number of steps."""
         with self._lock:
             self._total = total
             if self._display is not None:
                 self._display.set_total(total)
 
     def update(self, n_done: int, status: str = "") -> None:
-        """Show the number of finished steps; call it from the main thread only."""
+        """Show the number of finished steps."""
         with self._lock:
             self._done = n_done
             self._note = ""
@@ -131,7 +131,7 @@ class Progress:
         self._forecast.observe(n_done, self._total)
 
     def _open_display(self) -> None:
-        """Show a bar where possible, else lines, unless the progress is closed."""
+        """Open a bar display on a terminal, else a line display."""
         with self._lock:
             if self._closed:
                 return
@@ -143,7 +143,7 @@ class Progress:
 
 
 def _can_draw() -> bool:
-    """Return whether a bar can be redrawn in place."""
+    """Return whether stderr is a terminal or notebook that can redraw a bar."""
     from importlib.util import find_spec
 
     from rich.console import Console
@@ -155,7 +155,7 @@ def _can_draw() -> bool:
 
 
 class _BarDisplay:
-    """A progress bar of the package rich, which redraws it in a separate thread."""
+    """Progress bar by the package rich."""
 
     def __init__(self, description: str, total: int, unit: str, began: float) -> None:
         from rich import progress as rich_progress
@@ -179,6 +179,7 @@ class _BarDisplay:
         self._bar.start()
 
     def show(self, n_done: int, note: str, status: str = "") -> None:
+        """Set the bar's position and text."""
         description = self._description
         if note or status:
             description += f": {note or status}"
@@ -193,7 +194,7 @@ class _BarDisplay:
 
 
 class _LineDisplay:
-    """Lines for a file or pipe, in which nothing can be redrawn."""
+    """Progress as occasional lines, for files and pipes."""
 
     def __init__(self, description: str, total: int, unit: str, began: float) -> None:
         self._description = description
@@ -205,6 +206,7 @@ class _LineDisplay:
         self._print_line(f"{description} ...")
 
     def show(self, n_done: int, note: str, status: str = "") -> None:
+        """Remember the number of finished steps; print a new note as a line."""
         self._done = n_done
         if note and note != self._last_note:
             self._print_line(f"{self._description}: {note}")
@@ -223,10 +225,10 @@ class _LineDisplay:
         self._print_line(f"{self._description}: {self._format_counts()} in {seconds:,.0f} s")
 
     def _format_counts(self) -> str:
-        """Return the completed and the total number of units as text."""
+        """Return "done of total" as text."""
         return f"{self._done:,} of {self._total:,} {self._unit}"
 
     def _print_line(self, line: str) -> None:
-        """Print a line to stderr and note the time."""
+        """Print a line to stderr; remember the time."""
         print(line, file=sys.stderr, flush=True)
         self._last = time.monotonic()

@@ -1,4 +1,4 @@
-"""One seed, and an independent random stream for each chain."""
+"""Random seeds, and an independent random stream for each chain."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ _LARGEST_POOL = 1 << 10  # words; the default of NumPy is 4
 
 
 def build_seed_sequence(random_seed: Any) -> np.random.SeedSequence:
-    """Return the sequence of a seed: None, an integer ≥ 0, a SeedSequence or a Generator."""
+    """Convert `random_seed` (None, int, SeedSequence or Generator) to a SeedSequence."""
     if isinstance(random_seed, np.random.Generator):
         return random_seed.bit_generator.seed_seq.spawn(1)[0]  # type: ignore[attr-defined]
     if isinstance(random_seed, np.random.SeedSequence):
@@ -23,7 +23,7 @@ def build_seed_sequence(random_seed: Any) -> np.random.SeedSequence:
 
 
 def spawn_generators(random_seed: Any, n_generators: int) -> list[np.random.Generator]:
-    """Return independent generators from one seed.
+    """Return n independent numpy generators derived from one seed.
 
     The streams depend only on the seed and their position, not on the number of cores.
     """
@@ -34,12 +34,12 @@ def spawn_generators(random_seed: Any, n_generators: int) -> list[np.random.Gene
 
 
 def build_generator(random_seed: Any) -> np.random.Generator:
-    """Return a generator whose stream depends only on the seed."""
+    """Return the numpy generator for a seed."""
     return spawn_generators(random_seed, 1)[0]
 
 
 def encode_seed(seed: np.random.SeedSequence) -> list[Any]:
-    """Return a seed sequence as JSON values."""
+    """Encode a seed sequence as JSON types."""
     return [
         str(seed.entropy),
         list(map(int, seed.spawn_key)),
@@ -49,7 +49,7 @@ def encode_seed(seed: np.random.SeedSequence) -> list[Any]:
 
 
 def decode_seed(fields: list[Any]) -> np.random.SeedSequence:
-    """Return the seed sequence from `encode_seed`."""
+    """Decode a seed sequence from the JSON types of `encode_seed`."""
     entropy, key, pool_size, n_spawned = fields
     if pool_size > _LARGEST_POOL:
         raise ValueError("a pool that fills the memory")
@@ -59,7 +59,7 @@ def decode_seed(fields: list[Any]) -> np.random.SeedSequence:
 
 
 def format_seed_setting(seed: Any) -> dict[str, int]:
-    """Return the argument `random_seed` of a sequence, empty unless an integer restores it."""
+    """Return {"random_seed": integer} of a seed sequence; {} if no integer gives it."""
     sequence = build_seed_sequence(seed)
     if isinstance(sequence.entropy, int) and not sequence.spawn_key:
         return {"random_seed": sequence.entropy}

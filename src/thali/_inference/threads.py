@@ -1,4 +1,4 @@
-"""Chains in slices on threads, tasks on processes, and calls on threads."""
+"""Running of chains on threads in time slices, and of tasks on processes."""
 
 import os
 import threading
@@ -23,7 +23,7 @@ MAX_DEATHS = 3  # a task is given up after its process died this many times
 def run_all(
     function: Callable[..., Any], tasks: list[Any], cores: int | None
 ) -> Iterator[tuple[int, Any]]:
-    """Run `function(task)` for each task and yield (task index, result) as they finish.
+    """Run `function(task)` on processes; yield (task index, result) as they finish.
 
     The backend and its size are those of `joblib.parallel_config`, if the user has set one; else
     local processes, as many as there are processors. If a local process dies, its task is repeated.
@@ -42,7 +42,7 @@ def run_all(
 
 
 def has_workers() -> bool:
-    """Return whether the user has configured workers in `joblib.parallel_config`."""
+    """Return whether the user configured a joblib backend with `parallel_config`."""
     from joblib.parallel import DEFAULT_BACKEND, get_active_backend, parallel_config
 
     backend, n_jobs = get_active_backend()
@@ -52,7 +52,7 @@ def has_workers() -> bool:
 
 
 def _run_in_process(function: Callable[..., Any], task: Any) -> Any:
-    """Return a task's result from a separate process, or the error that repeatedly killed it."""
+    """Return a task's result from its own process; retry if the process dies."""
     failure = None
     for _ in range(MAX_DEATHS):
         try:
@@ -66,7 +66,7 @@ def _run_in_process(function: Callable[..., Any], task: Any) -> Any:
 def _run_over_workers(
     function: Callable[..., Any], tasks: dict[int, Any], cores: int | None
 ) -> Iterator[Any]:
-    """Run tasks over the workers of joblib and yield (task index, result)."""
+    """Run tasks on joblib's workers; yield (task index, result)."""
     from joblib import Parallel, delayed, effective_n_jobs
     from joblib.parallel import get_active_backend
 
@@ -88,7 +88,7 @@ def _run_over_workers(
 
 
 def run_numbered(function: Callable[..., Any], task_index: int, task: Any) -> tuple[int, Any]:
-    """Return the index of a task and its result."""
+    """Return (task index, function(task))."""
     return task_index, function(task)
 
 
@@ -96,7 +96,7 @@ SLICE = 0.1  # seconds that a chain runs between two looks at the progress bar a
 
 
 class SlicedWork:
-    """Base of work in slices: `sweeps` (done), `total`, `is_done` and `run_until(sweeps)`."""
+    """Base class of work that runs in time slices, such as a chain."""
 
     step: int
 
@@ -106,11 +106,11 @@ class SlicedWork:
     step = 1  # sweeps of the next slice
 
     def run_until(self, until: int) -> None:
-        """Run until this many sweeps are done and recorded."""
+        """Run until `until` sweeps are done."""
         raise NotImplementedError
 
     def run_slice(self) -> None:
-        """Run for about SLICE seconds; the slicing has no influence on the draws."""
+        """Run for about SLICE seconds."""
         start = time.perf_counter()
         self.run_until(min(self.total, self.sweeps + self.step))
         seconds = time.perf_counter() - start
@@ -118,7 +118,7 @@ class SlicedWork:
 
 
 def run_in_threads(states: Sequence[SlicedWork], cores: int | None, progress: Any) -> None:
-    """Run all chains to their end, with at most one thread per core and chain.
+    """Run all chains to their end on threads, updating progress meanwhile.
 
     Chains take turns on the threads, so that all advance equally if there are fewer threads than
     chains. After Ctrl-C or a failure, each chain is at the end of a slice. `progress` has
@@ -133,7 +133,7 @@ def run_in_threads(states: Sequence[SlicedWork], cores: int | None, progress: An
 
 
 class _SliceThreads:
-    """Threads that run waiting chains in turn, a slice at a time.
+    """Threads that take turns at running waiting chains for a time slice.
 
     The threads themselves record what is running. `Thread.join` and `Thread.is_alive` are not
     reliable: in CPython 3.11 and 3.12 an exception inside join makes both report the end of a
@@ -149,7 +149,7 @@ class _SliceThreads:
         self.changed = threading.Condition()  # guards all of the above
 
     def run(self, threads: int, ctrl_c: DelayedInterrupt, progress: Any) -> None:
-        """Run until all chains are done, one fails or Ctrl-C comes; then no slice runs."""
+        """Run until all chains are done, one fails, or Ctrl-C comes."""
         try:
             for _ in range(min(threads, len(self.waiting))):
                 threading.Thread(target=self._run_slices, daemon=True).start()
@@ -163,17 +163,17 @@ class _SliceThreads:
             raise self.failures[0]
 
     def _wait_until_idle(self, seconds: float | None) -> bool:
-        """Wait this long (None: no limit); return whether no slice runs or waits."""
+        """Wait at most `seconds`; return whether no slice runs or waits."""
         with self.changed:
             return self.changed.wait_for(lambda: not self.running and not self.waiting, seconds)
 
     def _stop(self) -> None:
-        """Let no other slice begin; the caller has locked `changed`."""
+        """Let no further slice begin; the caller holds the lock."""
         self.is_stopped = True
         self.waiting.clear()
 
     def _run_slices(self) -> None:
-        """Run slices of waiting chains until none waits (the target of each thread)."""
+        """Run slices of waiting chains until none waits, as thread target."""
         while True:
             with self.changed:
                 if not self.waiting:  # every remaining chain already has a thread
@@ -196,9 +196,10 @@ class _SliceThreads:
 
 
 def choose_longest_chains(lengths: Sequence[int]) -> tuple[list[int], int]:
-    """Return chain indices and a common length that keep the most draws."""
+    """Return the chains, and common number of draws, that keep most draws."""
 
     def count_draws(n_draws: int) -> tuple[int, int]:
+        """Return (total draws kept, -n_draws), if chains are cut to n_draws."""
         n_chains = sum(length >= n_draws for length in lengths)
         return n_draws * n_chains, -n_draws
 
@@ -210,14 +211,14 @@ def choose_longest_chains(lengths: Sequence[int]) -> tuple[list[int], int]:
 
 
 class NoProgress:
-    """A progress bar that shows nothing."""
+    """Progress that shows nothing."""
 
     def update(self, n_done: int) -> None:
-        """Ignore the progress."""
+        """Do nothing."""
 
 
 def call_in_threads(function: Callable[[int], None], n_calls: int, cores: int | None) -> None:
-    """Call function(0), ..., function(n_calls - 1), which are independent, on threads.
+    """Call function(0), ..., function(n_calls - 1) on threads.
 
     The first is done before the others, because it may have to compile.
     """
@@ -229,7 +230,7 @@ def call_in_threads(function: Callable[[int], None], n_calls: int, cores: int | 
 
 
 class _SingleCall(SlicedWork):
-    """A single function call, run as one slice of work."""
+    """One function call as `SlicedWork` of a single slice."""
 
     sweeps, total, is_done = 0, 1, False
 
@@ -237,5 +238,6 @@ class _SingleCall(SlicedWork):
         self.function, self.call_index = function, call_index
 
     def run_until(self, until: int) -> None:
+        """Call the function."""
         self.function(self.call_index)
         self.sweeps, self.is_done = 1, True

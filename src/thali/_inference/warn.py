@@ -1,4 +1,4 @@
-"""Warnings at the line of the user's code that called thali."""
+"""Warnings that point at the user's line of code, and silencing of warnings."""
 
 import sys
 import traceback
@@ -18,7 +18,7 @@ _IS_QUIET = ContextVar("_IS_QUIET", default=False)
 
 @contextmanager
 def silence_warnings() -> Iterator[None]:
-    """Let models fit without warnings within the block, in this thread only."""
+    """Suppress thali's warnings within this block, in this thread only."""
     token = _IS_QUIET.set(True)
     try:
         yield
@@ -27,12 +27,12 @@ def silence_warnings() -> Iterator[None]:
 
 
 def is_quiet() -> bool:
-    """Return whether warnings are silenced here."""
+    """Return whether warnings are suppressed at present."""
     return _IS_QUIET.get()
 
 
 def warn_of_loss(loss: str, error: Exception) -> None:
-    """Warn that a part of the results is lost; write a defect's traceback to a file."""
+    """Warn that a part of the results failed; write a traceback of defects to a file."""
     message = f"{loss} ({type(error).__name__}: {error}); the rest is complete."
     if isinstance(error, ThaliError | MemoryError | OSError):
         warnings.warn(IncompleteWarning(message), stacklevel=find_user_frame())
@@ -52,13 +52,13 @@ _LIBRARY = __name__.partition(".")[0]
 
 
 def warn(warning: Warning) -> None:
-    """Issue a warning, unless warnings are silenced here."""
+    """Issue a warning at the user's line of code, unless suppressed."""
     if not is_quiet():
         warnings.warn(warning, stacklevel=find_user_frame())
 
 
 def find_user_frame() -> int:
-    """Return the stack level of the first frame outside the library, for a warning."""
+    """Return the stack level of the first caller outside the library."""
     frame, level = sys._getframe(1), 0
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _LIBRARY:
         frame, level = frame.f_back, level + 1

@@ -1,4 +1,4 @@
-"""Alignment of latent classes across draws.
+"""Alignment of latent classes across draws, whose numbers are arbitrary.
 
 The labels of classes are arbitrary and change between draws and chains. The classes of every draw
 are assigned to common classes so that the memberships of all respondents agree best (Stephens
@@ -24,7 +24,7 @@ MAX_ROUNDS = 50  # maximum
 
 
 def add_class_order(tree: "xarray.DataTree") -> "xarray.DataTree":
-    """Return the tree with the order of the classes of every draw."""
+    """Return the posterior's tree with `class_order`, which aligns classes across draws."""
     posterior = Posterior(tree)
     members, n_classes, (chains, draws) = posterior.members, posterior.most_classes, posterior.shape
     first_draws = members.reshape(chains, draws, -1)[:, :N_ALIGNMENT_DRAWS].reshape(
@@ -38,18 +38,18 @@ def add_class_order(tree: "xarray.DataTree") -> "xarray.DataTree":
 
 
 def share_by_class(members: np.ndarray, n_classes: int, axis: int) -> np.ndarray:
-    """Return the share of each class among members along an axis, classes last."""
+    """Return the share of members in each class along `axis`; classes last."""
     return np.stack([(members == g).mean(axis=axis) for g in range(n_classes)], axis=-1)
 
 
 def same_class_probabilities(members: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return the share of draws with both in one class, (respondents, respondents)."""
+    """Return P(two respondents share a class), shape (respondents, respondents)."""
     stacked = np.concatenate([(members == g) for g in range(n_classes)]).astype(np.float32)
     return (stacked.T @ stacked).astype(float) / len(members)
 
 
 def central_partition(members: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return the partition nearest to all draws, by least squares of co-membership."""
+    """Return the draw's partition that is nearest to all draws, (respondents,)."""
     excess = same_class_probabilities(members, n_classes) - 0.5
     candidates = members[np.unique(np.linspace(0, len(members) - 1, N_CANDIDATES).astype(int))]
     score = np.zeros(len(candidates))
@@ -60,7 +60,7 @@ def central_partition(members: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def rand_index(members: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return the Rand index of each draw and the central partition, shape (draws,)."""
+    """Return each draw's Rand index with the central partition, shape (draws,)."""
     n_respondents = members.shape[1]
     central = central_partition(members, n_classes)
     overlaps = np.stack(
@@ -78,7 +78,7 @@ def rand_index(members: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def common_memberships(members: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return log probabilities of common classes, shape (respondents, classes)."""
+    """Return log P(aligned class) of each respondent, shape (respondents, classes)."""
     is_member = members[:, :, None] == np.arange(n_classes)
     log_p = np.log(
         (central_partition(members, n_classes)[:, None] == np.arange(n_classes)) * len(members)
@@ -96,7 +96,7 @@ def common_memberships(members: np.ndarray, n_classes: int) -> np.ndarray:
 
 
 def match_classes(members: np.ndarray, log_p: np.ndarray) -> np.ndarray:
-    """Return the class of each draw for each common class, shape (draws, classes).
+    """Return, in each draw, the class number of each aligned class, (draws, classes).
 
     `log_p` has log membership probabilities, shape (respondents, classes).
     """

@@ -20,7 +20,7 @@ def tabulate_individuals(
     option_name: str,
     ci: float,
 ) -> "pandas.DataFrame":
-    """Return mean and interval over draws, one row per respondent and option.
+    """Tabulate mean and interval of each respondent's preference, per option.
 
     `read_draws(slice)` returns draws of a block of respondents, shape (draws, respondents,
     options), NaN if missing. `option_name` is the name of the option column.

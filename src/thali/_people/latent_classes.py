@@ -1,4 +1,4 @@
-"""Results about latent classes, aligned across draws: members and sizes."""
+"""Results about latent classes of respondents: members, sizes, models of one class."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class AlignedClassResults:
-    """Results about respondents in latent classes, for `people=LatentClasses(...)`."""
+    """Results of `people=LatentClasses(...)`: class members, sizes, models."""
 
     _model: Any
 
     def _require_classes(self, result_name: str) -> Posterior:
-        """Return the posterior; raise if the model has no classes."""
+        """Return the posterior; raise ArgumentError without latent classes."""
         posterior = self._model._view
         if not posterior.has_classes:
             raise ArgumentError(
@@ -33,7 +33,7 @@ class AlignedClassResults:
         return posterior
 
     def same_class(self) -> "pandas.DataFrame":
-        """Return the posterior probability that two respondents are in the same class.
+        """Return P(two respondents are in the same class), as a square table.
 
         It does not depend on the numbering of the classes.
 
@@ -60,7 +60,7 @@ class AlignedClassResults:
         )
 
     def classes(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        r"""Return the size of each class, in the sample and in the population.
+        r"""Return a table of class sizes, in the sample and in the population.
 
         .. math:: \pi \mid z \sim \text{Dirichlet}(1 + n_1, \dots, 1 + n_G), \qquad
             n_g \text{ respondents of the sample being in class } g
@@ -129,7 +129,7 @@ class AlignedClassResults:
         return table
 
     def membership(self) -> "pandas.DataFrame":
-        """Return the most probable class of each respondent.
+        """Return a table of each respondent's most probable class.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class AlignedClassResults:
         return Table(columns, index=pd.Index(posterior.respondents, name="respondent"))
 
     def of_class(self, number: int) -> Any:
-        """Return the fitted model of one class, with the results of a model of one population.
+        """Return the fitted model of class `number`, as of one population.
 
         Parameters
         ----------
@@ -185,21 +185,21 @@ class AlignedClassResults:
 
 
 def align_members(posterior: Posterior) -> np.ndarray:
-    """Return the common class of each respondent, from 0, shape (draws, respondents)."""
+    """Return each respondent's aligned class, from 0, shape (draws, respondents)."""
     return np.take_along_axis(
         np.argsort(posterior.class_order, axis=1), posterior.members.astype(int), axis=1
     )
 
 
 def membership_probabilities(posterior: Posterior) -> np.ndarray:
-    """Return probabilities of common classes, shape (respondents, classes)."""
+    """Return P(aligned class) of each respondent, shape (respondents, classes)."""
     return share_by_class(align_members(posterior), posterior.most_classes, axis=0)
 
 
 def _estimate_population_share(
     n_members: np.ndarray, n_respondents: int, n_classes: int, ci: float
 ) -> tuple[float, float, float]:
-    """Return posterior mean and interval of the population share of a class."""
+    """Return mean and interval of a class's share of the population."""
     # The posterior is a mixture over draws of Beta(1 + n_g, G - 1 + N - n_g).
     from scipy.optimize import brentq
     from scipy.special import betainc, betaincinv
@@ -222,7 +222,7 @@ def _estimate_population_share(
 
 
 def label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
-    """Return quantities that do not depend on class labels, by name.
+    """Return draws of the number of classes and similar quantities, by name.
 
     These are `kappa`, and for several classes `n_classes`, `class_share[1]`, ...,
     `class_agreement`.
@@ -245,7 +245,7 @@ def label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
 
 
 def aligned_class_probabilities(posterior: Posterior) -> np.ndarray:
-    """Return probabilities that a new respondent is in each common class, (draws, classes)."""
+    """Return P(new respondent is in each aligned class), shape (draws, classes)."""
     members = posterior.members
     n_classes = posterior.most_classes
     sizes = np.stack([(members == g).sum(axis=1) for g in range(n_classes)], axis=1)
@@ -253,5 +253,5 @@ def aligned_class_probabilities(posterior: Posterior) -> np.ndarray:
 
 
 def new_class_probabilities(sizes: np.ndarray) -> np.ndarray:
-    """Return probabilities that a new respondent is in each class, from sizes (draws, classes)."""
+    """Return P(new respondent is in each class) from class sizes (draws, classes)."""
     return (sizes + 1.0) / (sizes + 1.0).sum(axis=1, keepdims=True)

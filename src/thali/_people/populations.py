@@ -1,4 +1,4 @@
-"""Values of `people=` for differences between respondents: individuals, classes, groups."""
+"""Values of the argument `people=`: individuals, latent classes, groups."""
 
 from collections.abc import Mapping, Sized
 from dataclasses import dataclass, fields
@@ -16,12 +16,12 @@ MAX_CLASSES = 20
 
 
 class _Heterogeneity:
-    """Base of the values of `people=`: their text lists non-default arguments."""
+    """Base class of values of `people=`."""
 
     usage: ClassVar[str]  # at the command line
 
     def _list_arguments(self) -> dict[str, Any]:
-        """Return the arguments that differ from their defaults."""
+        """Return the constructor arguments that differ from their defaults."""
         instance: Any = self
         return {
             field.name: argument
@@ -37,7 +37,7 @@ class _Heterogeneity:
 
     @property
     def typed(self) -> str:
-        """Value as typed at the command line, without columns."""
+        """The value as typed after --people, such as "classes:3"."""
         words = [self.usage.partition(":")[0]]
         for name, argument in self._list_arguments().items():
             if name != "by":
@@ -188,7 +188,7 @@ class Groups(_Heterogeneity):
 
 
 def parse_people(typed: str) -> Any:
-    """Return the value of `people` for a text typed at the command line.
+    """Convert a text typed after --people to the value of `people`.
 
     Examples
     --------
@@ -218,9 +218,10 @@ WORDS = (INDEPENDENT, ADJUSTED)
 def check_people(
     people: Any, supported: tuple[Any, ...] = (Individuals, LatentClasses, Groups), data: Any = None
 ) -> None:
-    """Raise for unsupported values of `people`, and for groups without `Groups`.
+    """Raise ArgumentError if this value of `people` is not supported.
 
-    `supported` are the classes that the model supports.
+    Also raise for groups in the data without `Groups`. `supported` are the classes that the model
+    supports.
     """
     is_word = isinstance(people, str) and people in WORDS
     if not (people is None or is_word or isinstance(people, supported)):
@@ -243,7 +244,7 @@ def check_people(
 
 
 def unexpected_groups_error(data: Mapping[Any, Any]) -> DataError:
-    """Return the error for data of several groups without `Groups`."""
+    """Return the error that data of several groups need `people=Groups()`."""
     return DataError(
         f"The data are divided into {format_plural(len(data), 'group')}; set ",
         Setting("people", Groups()),
@@ -252,7 +253,7 @@ def unexpected_groups_error(data: Mapping[Any, Any]) -> DataError:
 
 
 def check_not_groups(people: Any) -> None:
-    """Raise for `Groups` with the data of one group."""
+    """Raise ArgumentError for `Groups` with data of one group."""
     if isinstance(people, Groups):
         raise DataError(
             Setting("people", people),
@@ -265,7 +266,7 @@ def check_not_groups(people: Any) -> None:
 
 
 def unknown_respondents_error(people: Any) -> DataError:
-    """Return the error for `people` that requires unidentified respondents."""
+    """Return the error that `people` needs data that identify respondents."""
     return DataError(
         Setting("people", people),
         " requires the respondent of each answer, which these data do not contain; read the data"
@@ -276,7 +277,7 @@ def unknown_respondents_error(people: Any) -> DataError:
 
 
 def chains_required_error(people: Any, method: str) -> ArgumentError:
-    """Return the error for a value of `people` that this method cannot fit."""
+    """Return the error that `people` needs a method with chains."""
     return ArgumentError(
         Setting("people", people),
         " requires ",
@@ -288,12 +289,12 @@ def chains_required_error(people: Any, method: str) -> ArgumentError:
 
 
 def individuals_required_error(argument: str) -> ArgumentError:
-    """Return the error for an argument that only individual respondents have."""
+    """Return the error that an argument needs `people=Individuals()`."""
     return ArgumentError(Argument(argument), " requires ", Setting("people", Individuals()), ".")
 
 
 def respondents_required_error(argument: str, individual: str) -> ArgumentError:
-    """Return the error for a result of respondents whom the fit does not distinguish."""
+    """Return the error that a result needs a fit that distinguishes respondents."""
     return ArgumentError(
         Argument(argument),
         f" requires individual {individual} or latent classes; refit with ",
@@ -305,7 +306,7 @@ def respondents_required_error(argument: str, individual: str) -> ArgumentError:
 
 
 def check_enough_respondents(people: LatentClasses, respondents: Sized) -> None:
-    """Raise for more classes than respondents."""
+    """Raise DataError for more latent classes than respondents."""
     if people.classes > len(respondents):
         raise ArgumentError(
             Setting("people", people),

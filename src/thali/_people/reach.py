@@ -1,4 +1,4 @@
-"""Sets of options that reach most respondents, with intervals over draws.
+"""Search for sets of options that reach most respondents (TURF).
 
 TURF: total unduplicated reach and frequency. In each draw an option either reaches a respondent or
 not; a set reaches a respondent if one of its options does.
@@ -28,7 +28,7 @@ _FINALISTS = 100
 
 
 class ReachSearch(NamedTuple):
-    """Sets found by the search, best first, and an upper bound on reach."""
+    """Best option sets found, and an upper bound on the best reach."""
 
     sets: np.ndarray  # (sets, size) options
     is_exact: bool  # whether all sets were evaluated
@@ -36,7 +36,7 @@ class ReachSearch(NamedTuple):
 
 
 def select_reach_draws(n_draws: int, n_respondents: int, n_options: int) -> np.ndarray:
-    """Return indices of evenly spaced draws that fit in memory."""
+    """Return indices of evenly spaced draws whose reaches fit in memory."""
     max_draws = int(np.clip(MAX_TRUTHS // (n_respondents * n_options), 2, n_draws))
     return space_evenly(n_draws, max_draws)
 
@@ -44,12 +44,13 @@ def select_reach_draws(n_draws: int, n_respondents: int, n_options: int) -> np.n
 def tabulate_best_sets(
     reaches: np.ndarray, options: Sequence[str], size: Any, top: Any, random_seed: Any, ci: float
 ) -> "pandas.DataFrame":
-    """Tabulate the best sets of `size` options; reaches (draws, respondents, options) bool.
+    """Tabulate the option sets of one size that reach most respondents.
 
-    Intervals refer to the population of which the respondents are a sample: in every draw they have
-    weights of a Bayesian bootstrap, Dirichlet(1, ..., 1) (Rubin 1981), plus half a respondent whom
-    every set reaches and half a respondent whom no set reaches. For known tastes, with k of n
-    respondents reached, this is Beta(k + 1/2, n - k + 1/2), Jeffreys' posterior.
+    `reaches` is bool, shape (draws, respondents, options). Intervals refer to the population of
+    which the respondents are a sample: in every draw they have weights of a Bayesian bootstrap,
+    Dirichlet(1, ..., 1) (Rubin 1981), plus half a respondent whom every set reaches and half a
+    respondent whom no set reaches. For known tastes, with k of n respondents reached, this is
+    Beta(k + 1/2, n - k + 1/2), Jeffreys' posterior.
     """
     from thali._tables import Table
 
@@ -93,7 +94,7 @@ def tabulate_best_sets(
 
 
 def search_sets(reaches: np.ndarray, size: int, n_sets: int) -> ReachSearch:
-    """Return the `n_sets` best sets, from all sets or a greedy search."""
+    """Return the `n_sets` option sets with the largest reach."""
     n_draws, n_respondents, n_options = reaches.shape
     draw_indices = space_evenly(n_draws, max(2, _MAX_ROWS // n_respondents))
     if comb(n_options, size) <= MAX_SETS:
@@ -116,7 +117,7 @@ def search_sets(reaches: np.ndarray, size: int, n_sets: int) -> ReachSearch:
 
 
 def pack_reaches(reaches: np.ndarray) -> np.ndarray:
-    """Pack reaches by option, 64 booleans per word, shape (options, words)."""
+    """Pack bool reaches into 64-bit words, shape (options, words)."""
     flat = reaches.reshape(-1, reaches.shape[2]).T
     padded = np.zeros((flat.shape[0], -(-flat.shape[1] // 64) * 64), bool)
     padded[:, : flat.shape[1]] = flat
@@ -124,7 +125,7 @@ def pack_reaches(reaches: np.ndarray) -> np.ndarray:
 
 
 def _count_all_reaches(bits: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    """Yield reach counts of all sets, in the order of `combinations`."""
+    """Yield the reach counts of all sets of `size` options, in blocks."""
     # Sets with the same first options are counted together.
     for first_options in combinations(range(len(bits)), size - 1):
         last_options = bits
@@ -137,7 +138,7 @@ def _count_all_reaches(bits: np.ndarray, size: int) -> Iterator[np.ndarray]:
 
 
 def _count_reach(bits: np.ndarray, members: Sequence[int]) -> int:
-    """Count the respondents, over all draws, whom any member of a set reaches."""
+    """Count respondents, over all draws, reached by any option of a set."""
     return int(np.bitwise_count(np.bitwise_or.reduce(bits[list(members)], axis=0)).sum())
 
 
@@ -147,7 +148,7 @@ def _largest_indices(counts: np.ndarray, n_largest: int) -> np.ndarray:
 
 
 def search_greedily(bits: np.ndarray, size: int) -> tuple[list[int], float]:
-    r"""Add the option with the largest gain until the set has `size` options.
+    r"""Build a set by adding the option with the largest gain; return a bound too.
 
     Return the set and an upper bound on the reach of sets of this size. Reach has diminishing
     returns, so for any chosen set C no set S of K options reaches more than
@@ -175,7 +176,7 @@ def search_greedily(bits: np.ndarray, size: int) -> tuple[list[int], float]:
 
 
 def improve_by_exchange(bits: np.ndarray, members: list[int]) -> list[int]:
-    """Exchange one option at a time, the best exchange first, while reach grows."""
+    """Improve a set by exchanging single options while its reach grows."""
     best = members
     reach = _count_reach(bits, members)
     while True:
@@ -189,7 +190,7 @@ def improve_by_exchange(bits: np.ndarray, members: list[int]) -> list[int]:
 
 
 def list_neighbours(members: Sequence[int], n_options: int) -> Iterator[list[int]]:
-    """Yield the sets that differ in one option."""
+    """Yield the sets that differ from a set in one option."""
     for removed in members:
         kept_options = [option for option in members if option != removed]
         yield from ([*kept_options, added] for added in range(n_options) if added not in members)

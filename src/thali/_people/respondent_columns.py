@@ -1,4 +1,4 @@
-"""Columns that describe respondents: filters and weights of simulators, and covariates."""
+"""Columns that describe respondents, as filters and weights, and as covariates of a model."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,7 +20,7 @@ MISSING = "(missing)"
 
 
 class RespondentColumn(NamedTuple):
-    """A column with few distinct values."""
+    """A column of respondents with few distinct values, encoded."""
 
     name: str
     values: tuple[str, ...]
@@ -28,7 +28,7 @@ class RespondentColumn(NamedTuple):
 
 
 class MarketRespondents(NamedTuple):
-    """Respondents of a simulator, in order: columns, weights and classes."""
+    """Columns, weights and classes of respondents in a market simulator."""
 
     number: int
     columns: tuple[RespondentColumn, ...]  # that select respondents
@@ -37,7 +37,7 @@ class MarketRespondents(NamedTuple):
     others: tuple[str, ...]  # columns with more values that are not weights
 
     def to_json(self) -> dict[str, Any]:
-        """Return the respondents as JSON types."""
+        """Convert the respondents' columns to JSON types."""
         return {
             "number": self.number,
             "columns": [
@@ -54,7 +54,7 @@ class MarketRespondents(NamedTuple):
 def describe_respondents(
     table: "pandas.DataFrame | None", n_respondents: int, classes: tuple[str, ...] = ()
 ) -> MarketRespondents | None:
-    """Describe respondents by the columns of a table; None if all are equal."""
+    """Encode the columns of a table of respondents; None if nothing differs."""
     columns, weights, other_columns = [], [], []
     cells_by_name = {}
     if table is not None:
@@ -76,7 +76,7 @@ def describe_respondents(
 
 
 def _encode_column(name: str, cells: "pandas.Series") -> RespondentColumn | None:
-    """Encode a column; None if it has too many values."""
+    """Encode a column of respondents; None if it has too many values."""
     # Values are in the order of categories, or sorted.
     import pandas as pd
 
@@ -96,7 +96,7 @@ def _encode_column(name: str, cells: "pandas.Series") -> RespondentColumn | None
 
 
 def _read_weights(cells: "pandas.Series") -> np.ndarray | None:
-    """Return a column as weights, float32; None if it cannot be weights."""
+    """Return a column as weights (float32); None if it cannot be weights."""
 
     if not _is_numeric(cells):
         return None
@@ -111,7 +111,7 @@ def _read_weights(cells: "pandas.Series") -> np.ndarray | None:
 
 
 class RespondentCovariates(NamedTuple):
-    """Standardised numbers that describe respondents.
+    """Standardised covariates of respondents, shape (respondents, covariates).
 
     The prior does not depend on their units.
     """
@@ -125,7 +125,7 @@ class RespondentCovariates(NamedTuple):
     columns: tuple[str, ...]  # (q - 1,) columns, such as "age", "sex"
 
     def list_labels(self) -> dict[str, tuple[str, ...]]:
-        """List the labels of each column, the reference label first."""
+        """Return the labels of each categorical column, the reference first."""
         labels_by_column: dict[str, tuple[str, ...]] = {}
         for name, column, reference in zip(self.names, self.columns, self.first, strict=True):
             if name != column:
@@ -136,7 +136,10 @@ class RespondentCovariates(NamedTuple):
         return labels_by_column
 
     def describe_label(self, name: str) -> tuple[str, str, str] | None:
-        """Return column, label and reference of a covariate; None for a numeric one."""
+        """Return column, label and reference label of an indicator covariate.
+
+        None for a numeric one.
+        """
         index = self.names.index(name)
         column = self.columns[index]
         if name == column:
@@ -145,13 +148,11 @@ class RespondentCovariates(NamedTuple):
 
     @property
     def sources(self) -> list[str]:
-        """Names of the columns, without repetition."""
+        """Names of the columns from which covariates were made."""
         return list(dict.fromkeys(self.columns))
 
     def store(self, dimension: str) -> dict[str, Any]:
-        """Return variables of a dataset; respondents are along `dimension`, covariates along
-        `known`.
-        """
+        """Return the covariates as variables of a posterior's dataset."""
         return {
             "known_of_people": ((dimension, "known"), self.matrix[:, 1:]),
             "known_mean": ("known", self.mean),
@@ -161,7 +162,7 @@ class RespondentCovariates(NamedTuple):
         }
 
     def encode_respondent(self, given: Any) -> np.ndarray:
-        """Return the covariates of a new respondent, shape (q - 1,).
+        """Return the standardised covariates of a new respondent, (q - 1,).
 
         `given` maps column names to numbers and labels.
 
@@ -201,7 +202,7 @@ class RespondentCovariates(NamedTuple):
         return self.standardise_rows(person)[0, 1:]
 
     def encode_table(self, table: "pandas.DataFrame | None") -> "pandas.DataFrame":
-        """Return the covariates of other respondents, one row each; NaN if unknown."""
+        """Return the covariates of new respondents as table; NaN if unknown."""
         import pandas as pd
 
         for name in self.sources:
@@ -214,7 +215,7 @@ class RespondentCovariates(NamedTuple):
         return pd.DataFrame(self.standardise_rows(table)[:, 1:], index=table.index)
 
     def find_unknown_labels(self, table: "pandas.DataFrame") -> dict[str, np.ndarray]:
-        """Return masks of rows with labels that no respondent has, by column."""
+        """Return masks of rows with labels that the fit did not know, by column."""
         unknown_by_column = {}
         for column, labels in self.list_labels().items():
             is_unknown = ~table.loc[:, column].astype(str).isin(labels).to_numpy(bool)
@@ -223,7 +224,7 @@ class RespondentCovariates(NamedTuple):
         return unknown_by_column
 
     def standardise_rows(self, table: "pandas.DataFrame") -> np.ndarray:
-        """Return covariates (rows, q) of other respondents, in the same units.
+        """Return the standardised covariates of new respondents, shape (rows, q).
 
         NaN in rows with a label that no respondent has, with a warning.
         """
@@ -257,12 +258,12 @@ class RespondentCovariates(NamedTuple):
 
 
 def _extract_label(name: str, column: str) -> str:
-    """Extract the label from the name of a covariate of a column."""
+    """Return "north" from a covariate's name such as "region[north]"."""
     return name[len(column) + 1 : -1]
 
 
 def stored_covariates(fixed: "xarray.Dataset") -> RespondentCovariates | None:
-    """Read what `RespondentCovariates.stored` made; None if there are none."""
+    """Read respondent covariates from a posterior's dataset; None if there are none."""
     if "known" not in fixed.coords:
         return None
     names, first, columns = (
@@ -275,7 +276,7 @@ def stored_covariates(fixed: "xarray.Dataset") -> RespondentCovariates | None:
 
 
 def no_covariates_error() -> ArgumentError:
-    """Return the error for a description of a respondent if the model has no covariates."""
+    """Return the error that the model has no respondent covariates."""
     name = Argument("respondent")
     return ArgumentError(
         name, " requires a model that depends on respondent columns; remove ", name, "."
@@ -285,7 +286,7 @@ def no_covariates_error() -> ArgumentError:
 def build_covariates(
     by: Any, table: "pandas.DataFrame | None", people: int, argument: str = "by"
 ) -> RespondentCovariates:
-    """Build covariates from the columns that an argument names.
+    """Build respondent covariates from the columns named by `by`.
 
     Numeric columns have one covariate; columns of labels have one per label except the first.
     """
@@ -328,7 +329,7 @@ def build_covariates(
 
 
 def _read_numbers(name: str, column: "pandas.Series") -> np.ndarray:
-    """Return a numeric column of new respondents; raise for other cells."""
+    """Return a numeric column as floats; raise DataError for other cells."""
     import pandas as pd
 
     numbers = np.asarray(pd.to_numeric(column, errors="coerce"), float)
@@ -342,7 +343,7 @@ def _read_numbers(name: str, column: "pandas.Series") -> np.ndarray:
 
 
 def list_column_names(columns: Any, argument: str = "by") -> tuple[str, ...]:
-    """Return the argument `by`, or another one, as names of columns."""
+    """Return the argument `by` as a tuple of column names."""
     if columns is None:
         return ()
     if isinstance(columns, str):
@@ -357,7 +358,7 @@ def list_column_names(columns: Any, argument: str = "by") -> tuple[str, ...]:
 def _expand_column(
     name: str, column: "pandas.Series", argument: str
 ) -> list[tuple[str, np.ndarray]]:
-    """Return the covariates of a column with their names."""
+    """Return (name, values) of a column's covariates: numbers or indicators."""
     gaps = int(column.isna().sum())
     if gaps:
         raise DataError(
@@ -380,7 +381,7 @@ def _expand_column(
 
 
 def _is_numeric(column: "pandas.Series") -> bool:
-    """Return whether a column has numbers rather than booleans or labels."""
+    """Return whether a column has numbers, not booleans or labels."""
     import pandas as pd
 
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)

@@ -1,10 +1,10 @@
-"""Base of results about respondents."""
+"""Base class of `model.respondents`, the results about respondents."""
 
 from typing import Any
 
 
 class RespondentResults:
-    """Base of the `respondents` attribute of fitted models."""
+    """Base class of `model.respondents` of fitted models."""
 
     def __init__(self, model: Any) -> None:
         self._model = model

@@ -1,4 +1,4 @@
-"""Segments of respondents by preference: k-means, stability and names."""
+"""Segments (clusters) of respondents by preference: k-means, stability, names."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ _MAX_NUMBERS = 2e7  # draws x respondents x levels
 
 
 class Preferences(NamedTuple):
-    """Preferences of N respondents in D draws for F levels or options; 0.5: indifferent."""
+    """Draws of respondents' preferences for F levels or options, between 0 and 1."""
 
     levels: tuple[tuple[str, ...], ...]  # (attribute, level), or (option,)
     values: np.ndarray  # (D, N, F) between 0 and 1
@@ -39,7 +39,7 @@ class Preferences(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the columns that identify a level."""
+        """Names of the table columns that identify a level or option."""
         if len(self.levels[0]) == 1:
             return ("option",)
         return ("attribute", "level")
@@ -52,7 +52,7 @@ def select_segment_draws(n_draws: int, n_respondents: int, n_levels: int) -> np.
 
 
 class SegmentResults:
-    """Base of models with individual preferences."""
+    """Base class of results with the method `segments`."""
 
     _preferences: Any  # () -> Preferences
 
@@ -141,7 +141,7 @@ class Segments(PrintedObject):
         return len(self.sizes)
 
     def table(self) -> "pandas.DataFrame":
-        """Return the profiles of all segments in adjacent columns.
+        """Return all segments' profiles next to each other.
 
         Returns
         -------
@@ -161,6 +161,7 @@ class Segments(PrintedObject):
         )
 
     def _description(self) -> Description:
+        """Return what `print` shows: sizes, names and stability."""
         shares = [
             (f"segment {number}", f"{format_percent(row['share'])}: {row['name']}")
             for number, row in self.sizes.to_dict("index").items()
@@ -181,7 +182,7 @@ class Segments(PrintedObject):
 def build_segments(
     preferences: Preferences, requested: Any, random_seed: Any, ci: float = INTERVAL
 ) -> Segments:
-    r"""Segment respondents by k-means of their mean log odds.
+    r"""Cluster respondents by k-means of their mean log odds.
 
     In every draw, respondents belong to the nearest centre. Log odds are clustered because
     probabilities near 0 and 1 hide differences between respondents.
@@ -232,7 +233,7 @@ def list_segment_numbers(number: Any, people: int, name: str = "k") -> tuple[int
 
 
 def _level_weights(preferences: Preferences) -> np.ndarray:
-    """Return weights of levels that give all attributes equal weight."""
+    """Return weights of levels that give all attributes equal influence, (F,)."""
     # A strict order has distance 1 from indifference.
     attributes = [attribute for *attribute, _ in preferences.levels]
     sizes = [attributes.count(attribute) for attribute in attributes]
@@ -240,7 +241,7 @@ def _level_weights(preferences: Preferences) -> np.ndarray:
 
 
 def _partition_draws(points: np.ndarray, n_segments: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the segment of each respondent, shape (draws, respondents), 0 the largest."""
+    """Cluster respondents in each draw; return segments (draws, respondents)."""
     centres = find_centres(points.mean(axis=0), n_segments, rng)
     labels = np.stack([squared_distances(draw, centres).argmin(axis=1) for draw in points])
     order = np.argsort(-np.bincount(labels.ravel(), minlength=n_segments), kind="stable")
@@ -248,14 +249,14 @@ def _partition_draws(points: np.ndarray, n_segments: int, rng: np.random.Generat
 
 
 def _most_frequent_segment(labels: np.ndarray, n_segments: int) -> np.ndarray:
-    """Return each respondent's most frequent segment, shape (respondents,)."""
+    """Return each respondent's most frequent segment over draws, (respondents,)."""
     return share_by_class(labels, n_segments, axis=0).argmax(axis=1)
 
 
 def _evaluate_partition(
     points: np.ndarray, labels: np.ndarray, n_segments: int
 ) -> dict[str, float]:
-    """Return stability, explained variance and smallest share of a partition."""
+    """Return stability, explained variance and smallest segment share."""
     mean = points.mean(axis=0)
     segment = _most_frequent_segment(labels, n_segments)
     within_sum_of_squares = sum(
@@ -283,7 +284,7 @@ def _build_result(
     rows: dict[int, dict[str, float]],
     ci: float,
 ) -> Segments:
-    """Build all tables for one number of segments."""
+    """Build the `Segments` with all tables for one number of segments."""
     import pandas as pd
 
     from thali._tables import Table
@@ -331,7 +332,7 @@ def _build_result(
 
 
 def _segment_profiles(preferences: np.ndarray, labels: np.ndarray, n_segments: int) -> np.ndarray:
-    """Return mean preferences by segment, shape (draws, K, F); NaN for empty segments."""
+    """Return mean preferences by segment, (draws, K, F); NaN if empty."""
     members = np.stack([labels == k for k in range(n_segments)], axis=1).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
         return members @ preferences / members.sum(axis=2, keepdims=True)
@@ -345,13 +346,13 @@ _MAX_PASSES = 100
 
 
 def find_centres(points: np.ndarray, n_segments: int, rng: np.random.Generator) -> np.ndarray:
-    """Return the best centres (K, F) of several k-means runs."""
+    """Return the best k-means centres (K, F) of several starts."""
     runs = [_move_centres(points, _choose_starts(points, n_segments, rng)) for _ in range(_STARTS)]
     return min(runs, key=lambda centres: squared_distances(points, centres).min(axis=1).sum())
 
 
 def _move_centres(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Move centres to the means of their points until assignments stop changing."""
+    """Run Lloyd's k-means iterations from these centres; return the final ones."""
     # A centre without points stays.
     nearest = None
     for _ in range(_MAX_PASSES):
@@ -366,14 +367,14 @@ def _move_centres(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
 
 
 def squared_distances(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Return squared distances, shape (points, centres)."""
+    """Return squared distances of points and centres, shape (points, centres)."""
     return np.maximum(
         (points**2).sum(axis=1)[:, None] - 2.0 * points @ centres.T + (centres**2).sum(axis=1), 0.0
     )
 
 
 def _choose_starts(points: np.ndarray, n_segments: int, rng: np.random.Generator) -> np.ndarray:
-    """Sample starting centres, each in proportion to squared distance from the others."""
+    """Draw starting centres as in k-means++."""
     centres = points[[rng.integers(len(points))]]
     for _ in range(n_segments - 1):
         distance = squared_distances(points, centres).min(axis=1)
@@ -390,7 +391,7 @@ def _choose_starts(points: np.ndarray, n_segments: int, rng: np.random.Generator
 
 
 def adjusted_rand_index(one: np.ndarray, other_labels: np.ndarray) -> float:
-    r"""Return the adjusted Rand index of two partitions.
+    r"""Return the adjusted Rand index of two partitions (labels).
 
     It is 1 for equal partitions, and 0 on average for independent ones of the same sizes.
 
@@ -414,7 +415,7 @@ def adjusted_rand_index(one: np.ndarray, other_labels: np.ndarray) -> float:
 
 
 def _count_pairs(counts: np.ndarray) -> np.ndarray:
-    """Return the number of pairs, n (n - 1) / 2."""
+    """Return the numbers of pairs, n (n - 1) / 2."""
     return counts * (counts - 1.0) / 2.0
 
 
@@ -432,7 +433,7 @@ _MIN_NAMED, _MAX_NAMED = 2, 3  # attributes in a name
 def name_segments(
     levels: Sequence[tuple[str, ...]], profiles: np.ndarray, average: np.ndarray
 ) -> list[str]:
-    """Name segments by the attributes or options that differ most from average.
+    """Name segments by the levels on which they differ most from the average.
 
     Names have two attributes, or three if names would be equal; profiles (K, F).
     """
@@ -452,7 +453,7 @@ def name_segments(
 def _describe_differences(
     levels: Sequence[tuple[str, ...]], segment_profile: np.ndarray, average: np.ndarray
 ) -> list[str]:
-    """Return a phrase per attribute or option, most distinctive first."""
+    """Return phrases on a segment's most distinctive levels, strongest first."""
     preferred, indifferent = [], []
     for attribute in dict.fromkeys(tuple(attribute) for *attribute, _ in levels):
         level_indices = np.flatnonzero([tuple(name) == attribute for *name, _ in levels])

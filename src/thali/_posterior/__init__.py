@@ -1,1 +1,1 @@
-"""Posterior of every fit: its tree in the ArviZ schema, its file and its summary."""
+"""Posterior of every fit: DataTree in the ArviZ schema, netCDF file, summary, convergence."""

@@ -1,4 +1,4 @@
-"""Selection of effects whose signs are certain, with a joint error probability."""
+"""Selection of effects whose signs are certain, at a joint error probability."""
 
 import numpy as np
 import numpy.typing as npt
@@ -7,7 +7,7 @@ CERTAIN = 0.95  # probability from which on a statement is made
 
 
 def select_certain_signs(above: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return masks of effects that are certainly above, and certainly below, 0.
+    """Return masks of effects surely > 0 and surely < 0, given P(effect > 0).
 
     `above` has the probability that each effect is above 0; NaN: the effect is skipped. The most
     certain effects are selected, on either side, while the sum of their error probabilities is at

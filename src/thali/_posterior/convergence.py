@@ -1,4 +1,4 @@
-"""Convergence check: agreement of the chains, sufficient length, and remedies."""
+"""Convergence check of a run: R-hat, effective sample size, remedies."""
 
 import math
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ _STUCK = Message(
 
 
 class Advice(NamedTuple):
-    """Remedies of a model for chains that disagree, as parts of sentences."""
+    """Remedies that a model suggests if its chains disagree."""
 
     # the argument that lengthens a run; None: no such argument, the remedy is `stuck`
     draws: str | None = "draws"
@@ -72,7 +72,7 @@ class ConvergenceCheck(DescribedObject):
 
     @property
     def good(self) -> bool:
-        """Whether nothing needs to be fixed."""
+        """Whether the check passed and no other warning is needed."""
         return self.agrees and self.people is None
 
     @property
@@ -80,7 +80,7 @@ class ConvergenceCheck(DescribedObject):
         return tuple(part for part in self.message.parts if isinstance(part, Setting))
 
     def render(self, words: Words) -> str:
-        """Format the sentence for an interface."""
+        """Return the sentence of the check in the words of an interface."""
         return " ".join(
             message.render(words) for message in (self.message, self.people) if message is not None
         )
@@ -96,7 +96,7 @@ class ConvergenceCheck(DescribedObject):
 
 
 def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -> ConvergenceCheck:
-    """Check the convergence of the quantities in a summary.
+    """Check R-hat and effective sample sizes of a summary's rows.
 
     The criteria are R-hat of at most 1.01 and both effective sample sizes of at least 100 per
     chain, for every quantity that varies (Vehtari, Gelman, Simpson, Carpenter & Bürkner 2021,
@@ -127,7 +127,7 @@ def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -
 
 
 def _assess_summary(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceCheck:
-    """Return the convergence check without the note of the model."""
+    """Check R-hat and effective sample sizes, without a model's own note."""
     chains = summary.attrs["chains"]
     draws = summary.attrs["draws"]
     facts: dict[str, Any] = {"chains": chains, "draws": draws}
@@ -179,7 +179,7 @@ def _assess_summary(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceC
 def _measure_convergence(
     rows: dict[Any, dict[Any, Any]], chains: int, draws: int, target_ess: int
 ) -> dict[str, Any]:
-    """Return the worst R-hat and ESS, with their rows, and the factor of draws to add."""
+    """Return the worst R-hat and ESS with their rows, and how much longer to run."""
     # NaN for a varying quantity means a chain that does not move: the worst case.
     min_ess, ess_kind, min_ess_row = min(
         (_replace_nan(row[ess_kind], 0.0), ess_kind, name)
@@ -202,19 +202,19 @@ def _measure_convergence(
 
 
 def _replace_nan(number: float, replacement: float) -> float:
-    """Return a number, or the replacement of NaN."""
+    """Return the number, or `replacement` if it is NaN."""
     if math.isnan(number):
         return replacement
     return number
 
 
 def _is_stuck(draws: int, longer: float) -> bool:
-    """Return whether a run of this length must be so much longer that length will not help."""
+    """Return whether the chains disagree so much that a longer run cannot help."""
     return (draws >= 1000 and longer > 30) or (draws >= _MIN_DRAWS and longer > 100)
 
 
 def _describe_faults(facts: dict[str, Any]) -> str:
-    """Return which criteria are missed; "" if none."""
+    """Return a phrase on which criteria are missed; "" if none."""
     faults = []
     if facts["disagree"]:
         faults.append(
@@ -230,7 +230,7 @@ def _describe_faults(facts: dict[str, Any]) -> str:
 
 
 def format_r_hat(r_hat: float) -> str:
-    """Format an R-hat; large values are truncated.
+    """Format an R-hat as "1.005"; values of 100 or more as "> 100".
 
     Examples
     --------
@@ -243,7 +243,7 @@ def format_r_hat(r_hat: float) -> str:
 
 
 def shorten_row_name(row: str) -> str:
-    """Shorten a long name of a summary row.
+    """Return a summary row's name, shortened for a sentence.
 
     Examples
     --------
@@ -256,7 +256,7 @@ def shorten_row_name(row: str) -> str:
 
 
 def _choose_remedy(facts: dict[str, Any], advice: Advice) -> tuple[Any, ...]:
-    """Return the remedy for a run that is too short or whose chains disagree."""
+    """Return the sentence parts that suggest a longer run or another method."""
     if advice.draws is None:
         return advice.stuck
     current = advice.now
@@ -274,7 +274,7 @@ def _choose_remedy(facts: dict[str, Any], advice: Advice) -> tuple[Any, ...]:
 
 
 def _describe_longer_run(times: float, current: int, advice: Advice) -> tuple[Any, ...]:
-    """Return the remedy of a run that is `times` as long."""
+    """Return the sentence parts that suggest a run `times` as long."""
     assert advice.draws is not None
     setting = Setting(advice.draws, _round_to_two_digits(current * times))
     if not advice.tunes:
@@ -283,6 +283,6 @@ def _describe_longer_run(times: float, current: int, advice: Advice) -> tuple[An
 
 
 def _round_to_two_digits(number: float) -> int:
-    """Round a number up to two significant digits."""
+    """Round a number up to two significant digits, as an int."""
     unit = 10 ** max(0, math.floor(math.log10(number)) - 1)
     return math.ceil(number / unit) * unit

@@ -1,4 +1,4 @@
-"""Treatment of repeated answers of respondents: independent, adjusted or modelled."""
+"""How a fit treated repeated answers by one respondent: independent, adjusted, modelled."""
 
 import math
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _PREFIX = "people_"
 
 @dataclass(frozen=True)
 class Dependence:
-    r"""Treatment of repeated answers, and their design effect.
+    r"""How a fit treated repeated answers by one respondent, and their design effect.
 
     The design effect is the mean factor by which the variance of an estimate grows if answers of a
     respondent depend on each other,
@@ -42,7 +42,7 @@ class Dependence:
 
     @property
     def power(self) -> float:
-        """Power of the likelihood."""
+        """Power of the likelihood: 1, or 1 / design effect if it was tempered."""
         if self.by != POWER:
             return 1.0
         return 1.0 / max(1.0, self.effect)
@@ -57,13 +57,13 @@ class Dependence:
 
     @property
     def size(self) -> str:
-        """Numbers of answers and respondents, and the design effect, as text."""
+        """Text with numbers of answers, respondents and the design effect."""
         answers = format_plural(simplify_number(self.answers), "answer")
         return f"{answers} from {self.number:,} respondents{format_design_effect(self.effect)}"
 
     @property
     def warning(self) -> Message | None:
-        """Warning about too narrow intervals; None if they are correct."""
+        """Warning that intervals are too narrow; None if they are correct."""
         if self.width_deficit == 1.0:
             return None
         text = (
@@ -77,7 +77,7 @@ class Dependence:
 
     @property
     def is_good(self) -> bool | None:
-        """Whether intervals generalise to new respondents; None if nothing is known."""
+        """Whether intervals hold for new respondents; None if unknown."""
         # "adjusted" without effect adjusts nothing
         if self.model == ADJUSTED and self.most >= 2.0 and math.isnan(self.effect):
             return None
@@ -89,7 +89,7 @@ class Dependence:
 
     @property
     def sentence(self) -> Message | None:
-        """Sentence about the treatment of respondents; None if not worth reporting."""
+        """Sentence on how repeated answers were treated; None if not worth reporting."""
         if self.model == INDIVIDUALS:
             once_text = ""
             if self.most <= 1.0:
@@ -131,12 +131,12 @@ class Dependence:
 
     @property
     def attributes(self) -> dict[str, Any]:
-        """Attributes of the posterior that store the treatment."""
+        """The treatment as attributes to store in a posterior."""
         return {f"{_PREFIX}{name}": value for name, value in vars(self).items()}
 
 
 def read_dependence(attributes: Mapping[Any, Any]) -> Dependence | None:
-    """Read the treatment from attributes of a posterior; None if respondents are unknown."""
+    """Read the treatment from a posterior's attributes; None if respondents are unknown."""
     if f"{_PREFIX}model" not in attributes:
         return None
     model, by, n_respondents, *numbers = (
@@ -146,7 +146,7 @@ def read_dependence(attributes: Mapping[Any, Any]) -> Dependence | None:
 
 
 def format_degrees(df: float) -> str:
-    """Format degrees of freedom, such as "3.1 degrees of freedom"."""
+    """Format degrees of freedom as "3.1 degrees of freedom"."""
     number = f"{df:.3g}"
     if df >= 100.0:
         number = f"{df:,.0f}"
@@ -156,7 +156,7 @@ def format_degrees(df: float) -> str:
 
 
 def format_dominance(share: float) -> str:
-    """Return a sentence if one respondent dominates the information, else ""."""
+    """Return a sentence if one respondent has most of the information; else ""."""
     if share < DOMINANT:
         return ""
     return (
@@ -166,14 +166,14 @@ def format_dominance(share: float) -> str:
 
 
 def format_design_effect(effect: float) -> str:
-    """Format the design effect in parentheses; "" if it is not known."""
+    """Format a design effect as " (design effect 2.1)"; "" if unknown."""
     if math.isnan(effect):
         return ""
     return f" (design effect {effect:.2g})"
 
 
 def single_respondent_error(people: Any) -> DataError:
-    """Return the error for answers of one respondent if several are required."""
+    """Return the error that this value of `people` needs several respondents."""
     return DataError(
         Setting("people", people),
         " requires several respondents, but all answers are from one; remove ",

@@ -1,4 +1,4 @@
-"""Log evidence of a model: value, standard error and checks."""
+"""Log evidence (marginal likelihood) from tempered log-likelihoods, with checks."""
 
 import math
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ WITHIN = 4.0  # maximum difference of the integral from the value, in standard e
 
 @dataclass(frozen=True)
 class ThermodynamicIntegral:
-    r"""Log evidence as the integral of the mean log-likelihood over inverse temperatures.
+    r"""Log evidence by thermodynamic integration over inverse temperatures.
 
     With E, V and K the mean, the variance and the third cumulant of the log-likelihood at an
     inverse temperature, each the derivative of the one before, the gaps
@@ -71,7 +71,7 @@ class ThermodynamicIntegral:
 
     @property
     def agrees(self) -> bool:
-        """Whether the difference is within four standard errors plus the bias."""
+        """Whether both estimates differ by at most four standard errors plus the bias."""
         return abs(self.difference) <= WITHIN * self.difference_se + self.bias
 
     def __str__(self) -> str:
@@ -142,7 +142,7 @@ class LogEvidence(PrintedObject):
 
     @property
     def usable(self) -> bool:
-        """Whether the convergence check passed."""
+        """Whether the convergence check passed, so that the value may be used."""
         return self.convergence.agrees
 
     def interval(self, probability: float = INTERVAL) -> tuple[float, float]:
@@ -170,6 +170,7 @@ class LogEvidence(PrintedObject):
         return self.value - half, self.value + half
 
     def _description(self) -> Description:
+        """Return what `print` shows: value, standard error, interval, checks."""
         low, high = self.interval()
         facts = [("standard error", f"{self.standard_error:.3f} ({self.df:g} degrees of freedom)")]
         facts += [(f"{describe_interval()}", f"{low:.2f} to {high:.2f}")]
@@ -187,7 +188,7 @@ class LogEvidence(PrintedObject):
 def estimate_log_evidence(
     beta: np.ndarray, energies: np.ndarray, swap_rates: np.ndarray, log_constant: float
 ) -> LogEvidence:
-    """Estimate the log evidence from tempered log-likelihoods (chains, draws, temperatures)."""
+    """Estimate the log evidence from log-likelihoods (chains, draws, temperatures)."""
     import pandas as pd
 
     chains, draws, _ = energies.shape
@@ -222,7 +223,7 @@ def estimate_log_evidence(
 
 
 def influence_standard_error(influence: np.ndarray) -> tuple[float, float]:
-    """Return standard error and degrees of freedom from influences (chains, blocks).
+    """Return standard error and degrees of freedom of the log evidence.
 
     Chains are independent, and blocks nearly so. For a dozen chains or more, the larger of the
     errors between and within chains is used, because a dozen chains may be close together by
@@ -242,7 +243,7 @@ def influence_standard_error(influence: np.ndarray) -> tuple[float, float]:
 
 
 def chain_deviation(influence: np.ndarray) -> float:
-    """Return the largest deviation of a chain, in its standard errors.
+    """Return the largest deviation of one chain's estimate, in standard errors.
 
     `influence` has the influence of blocks of draws, shape (chains, blocks).
     """
@@ -254,12 +255,12 @@ def chain_deviation(influence: np.ndarray) -> float:
 
 
 def _variance_within_chains(influence: np.ndarray) -> Any:
-    """Return the variance of block influences within chains."""
+    """Return the variance of the influences of blocks, within chains."""
     return influence.var(axis=1, ddof=1).mean()
 
 
 def _compute_drift(influence: np.ndarray) -> float:
-    """Return |z| of the difference between the first fifth and the last half of the draws."""
+    """Return |z| of the difference between early and late draws."""
     # Chains started from one point agree trivially, so compare early and late draws.
     chains, blocks = influence.shape
     early = blocks // 5
@@ -274,7 +275,7 @@ def _compute_drift(influence: np.ndarray) -> float:
 
 
 def _assess_chains(facts: dict[str, Any]) -> ConvergenceCheck:
-    """Return the check of agreement, drift and swaps between temperatures."""
+    """Check agreement of chains, drift, and swap rates of temperatures."""
     chains_text = (
         f"{facts['chains']} chains of {facts['draws']:,} draws at {facts['temperatures']}"
         " temperatures"
@@ -315,7 +316,7 @@ def _assess_chains(facts: dict[str, Any]) -> ConvergenceCheck:
 def integrate_log_likelihood(
     beta: np.ndarray, energies: np.ndarray, log_constant: float, value: float, estimates: np.ndarray
 ) -> ThermodynamicIntegral | None:
-    """Return the integral and its difference from a value.
+    """Integrate the mean log-likelihood over inverse temperatures; compare with `value`.
 
     None for one chain, and if a draw from the prior has a likelihood of 0.
     """
@@ -335,22 +336,24 @@ def integrate_log_likelihood(
 
 
 def compute_cumulants(energies: np.ndarray) -> np.ndarray:
-    """Return mean, variance and third cumulant, (3, chains, temperatures), of log-likelihoods."""
+    """Return mean, variance, third cumulant of log-likelihoods, (3, chains, temperatures)."""
     mean = energies.mean(axis=1)
     centred = energies - mean[:, None]
     return np.stack([mean, (centred**2).mean(axis=1), (centred**3).mean(axis=1)])
 
 
 def integrate_trapezoids(gaps: np.ndarray, cumulants: np.ndarray) -> np.ndarray:
-    """Return trapezoids plus second-order term (chains,), from cumulants (3, chains,"
-    " temperatures)."""
+    """Return trapezoid sums with second-order correction, shape (chains,).
+
+    `cumulants` has shape (3, chains, temperatures).
+    """
     mean, variance, _ = cumulants
     trapezoids = gaps * (mean[:, 1:] + mean[:, :-1]) / 2.0
     return (trapezoids + gaps**2 * np.diff(variance, axis=1) / 12.0).sum(axis=1)
 
 
 def next_order_terms(gaps: np.ndarray, cumulants: np.ndarray) -> np.ndarray:
-    """Return the contribution of the third cumulant in each gap."""
+    """Return the third-order error term of each gap between temperatures."""
     _, variance, third = cumulants
     return (
         gaps**3 * (third[:, 1:] + third[:, :-1]) / 120.0

@@ -1,4 +1,4 @@
-"""Equal-tailed intervals; the default probability is ArviZ's."""
+"""Equal-tailed intervals, with ArviZ's default probability."""
 
 import numpy as np
 
@@ -8,13 +8,13 @@ INTERVAL = 0.89
 
 
 def interval_tails(ci: float) -> tuple[float, float]:
-    """Return the quantile probabilities of the ends of an interval; raise outside (0, 1)."""
+    """Return the two quantile probabilities of an interval; raise for `ci` outside (0, 1)."""
     ci = check_open_interval("ci", ci, "the probability of an interval")
     return (1 - ci) / 2, (1 + ci) / 2
 
 
 def interval_columns(ci: float = INTERVAL) -> tuple[str, str]:
-    """Return ArviZ's names of the ends of an interval.
+    """Return ArviZ's column names of interval ends, such as "eti89_lb".
 
     Examples
     --------
@@ -26,12 +26,12 @@ def interval_columns(ci: float = INTERVAL) -> tuple[str, str]:
 
 
 def format_level(ci: float) -> str:
-    """Format the probability of intervals as per cent, such as "89 %"."""
+    """Format an interval's probability as "89 %"."""
     return f"{100 * ci:.6g} %"
 
 
 def describe_interval(ci: float = INTERVAL) -> str:
-    """Return the name of an interval with its probability.
+    """Return "89 % interval" for this probability.
 
     Examples
     --------
@@ -42,10 +42,10 @@ def describe_interval(ci: float = INTERVAL) -> str:
 
 
 def compute_interval(draws: np.ndarray, ci: float, axis: int | None = 0) -> np.ndarray:
-    """Return the ends of the equal-tailed interval along an axis (None: of all draws)."""
+    """Return both ends of the equal-tailed interval of draws along `axis`."""
     return np.quantile(draws, interval_tails(ci), axis=axis)
 
 
 def compute_discrete_interval(draws: np.ndarray, ci: float, axis: int = 0) -> np.ndarray:
-    """Return the ends of the interval of counts or ranks; each end is one of the draws."""
+    """Return both ends of an interval of integer draws; each is one of the draws."""
     return np.quantile(draws, interval_tails(ci), axis=axis, method="inverted_cdf")

@@ -1,4 +1,4 @@
-"""Posterior trees: building, writing to files, reading, and appending draws."""
+"""Posterior DataTrees: building, netCDF files, appending draws."""
 
 import io
 import math
@@ -29,7 +29,7 @@ _NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
 
 
 def check_contents(path: Path) -> None:
-    """Raise for an HDF5 file that is not a posterior, before reading its arrays.
+    """Raise DataError if an HDF5 file is no posterior, before reading its arrays.
 
     HDF5 files can link to other files, and can declare arrays of any size without storing them;
     both are refused.
@@ -61,7 +61,7 @@ def check_contents(path: Path) -> None:
 
 
 def _get_member(group: "h5py.Group", name: str, path: Path) -> Any:
-    """Return a member of a group; raise if it is a link."""
+    """Return a member of an HDF5 group; raise DataError if it is a link."""
     import h5py
 
     if not isinstance(group.get(name, getlink=True), h5py.HardLink):
@@ -70,7 +70,7 @@ def _get_member(group: "h5py.Group", name: str, path: Path) -> Any:
 
 
 def _count_bytes(member: object, path: Path, name: str) -> int:
-    """Return the memory of an array; raise unless it has numbers or text stored in this file."""
+    """Return the bytes of an HDF5 array; raise unless it is numbers or text in this file."""
     import h5py
 
     if not isinstance(member, h5py.Dataset):
@@ -95,7 +95,7 @@ def _count_bytes(member: object, path: Path, name: str) -> int:
 
 
 def _count_characters(member: "h5py.Group | h5py.Dataset", path: Path, name: str, size: int) -> int:
-    """Count characters of a member and its attributes, up to the file size."""
+    """Count the text characters of an HDF5 member and its attributes."""
     import h5py
 
     n_characters = 0
@@ -119,7 +119,7 @@ def _count_characters(member: "h5py.Group | h5py.Dataset", path: Path, name: str
 
 
 def _invalid_file_error(path: Path, reason: str) -> DataError:
-    """Return the error for a file that is not a posterior."""
+    """Return the error that a file is no posterior written by thali."""
     return DataError(f"'{path}' is not a posterior written by thali: {reason}")
 
 
@@ -135,11 +135,11 @@ _MANTISSA = 23  # bits in single precision
 def build_tree(
     groups: Mapping[str, "xarray.Dataset"], attrs: Mapping[Any, Any]
 ) -> "xarray.DataTree":
-    """Build a tree from groups; booleans become int8, which ArviZ can process."""
+    """Build a DataTree from datasets by group name; booleans become int8."""
     import xarray as xr
 
     def convert_booleans(group: "xarray.Dataset") -> "xarray.Dataset":
-        """Convert booleans to int8."""
+        """Return the dataset with boolean variables as int8."""
         return group.assign(
             {
                 name: variable.astype(np.int8)
@@ -154,7 +154,7 @@ def build_tree(
 
 
 def get_groups(tree: "xarray.DataTree") -> "dict[str, xarray.Dataset]":
-    """Return the groups of a tree by name."""
+    """Return the datasets of a DataTree by group name."""
     return {name: node.to_dataset() for name, node in tree.children.items()}
 
 
@@ -164,7 +164,7 @@ def build_draws(
     shape: tuple[int, ...],
     descriptions: Mapping[str, str],
 ) -> "xarray.Dataset":
-    """Build a group of variables (chain, draw, ...) with descriptions."""
+    """Build a dataset of variables (chain, draw, ...) with their descriptions."""
     import xarray as xr
 
     indices = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])}
@@ -193,7 +193,7 @@ def save(tree: "xarray.DataTree", path: str | os.PathLike[str]) -> None:
 
 
 def to_netcdf(tree: "xarray.DataTree") -> memoryview:
-    """Encode a tree as a netCDF file, followed by a seal that netCDF readers ignore."""
+    """Encode a DataTree as netCDF bytes, followed by a checksum."""
     import h5netcdf
     from xarray.backends import H5NetCDFStore
 
@@ -220,7 +220,7 @@ def to_netcdf(tree: "xarray.DataTree") -> memoryview:
 
 
 def _round_mantissa(variable: "xarray.DataArray") -> "xarray.DataArray":
-    """Round numbers to a few bits so that they compress well (Klöwer 2021)."""
+    """Round floats to a few bits, so that they compress well (Klöwer 2021)."""
     n_dropped = _MANTISSA - int(variable.attrs[BITS])
     bits = variable.values.astype(np.float32).view(np.uint32)
     # ties to even
@@ -230,13 +230,13 @@ def _round_mantissa(variable: "xarray.DataArray") -> "xarray.DataArray":
 
 
 def _restore_precision(dataset: "xarray.Dataset") -> "xarray.Dataset":
-    """Convert rounded variables to double precision, as after a fit."""
+    """Convert variables stored in single precision back to double."""
     rounded = [name for name, variable in dataset.items() if BITS in variable.attrs]
     return dataset.assign({name: dataset[name].astype(np.float64) for name in rounded})
 
 
 def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree":
-    """Read a posterior into memory and close the file.
+    """Read a posterior from a netCDF file into memory.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
 
 
 def _check_file(path: Path, verify: bool) -> None:
-    """Raise unless the path is a regular file and, if `verify`, unchanged since `save` wrote it."""
+    """Raise DataError unless the path is a regular file with a valid checksum."""
     if path.is_dir():
         raise DataError(f"'{path}' is a folder; give a netCDF file written by thali.")
     if not path.exists():
@@ -314,7 +314,7 @@ def _check_file(path: Path, verify: bool) -> None:
 
 
 def describe_origin() -> dict[Any, Any]:
-    """Return attributes of a tree: time, versions, and processor of compiled code."""
+    """Return attributes that a tree stores: time, versions, processor."""
     from datetime import UTC, datetime
 
     from thali import __version__
@@ -342,7 +342,7 @@ _PADDING = {"owners": -1}
 
 
 def append_draws(earlier: "xarray.DataTree", later: "xarray.DataTree") -> "xarray.DataTree":
-    """Append the draws of a later tree; other variables come from the later tree.
+    """Append the draws of one tree to another; other variables come from `later`.
 
     A group of draws that is missing from the earlier tree, as in some files, is dropped.
     """
@@ -356,7 +356,7 @@ def append_draws(earlier: "xarray.DataTree", later: "xarray.DataTree") -> "xarra
 
 
 def select_first_draws(tree: "xarray.DataTree", count: int) -> "xarray.DataTree | None":
-    """Return a tree with the first `count` draws; None for 0."""
+    """Return a tree with the first `count` draws of each chain; None for 0."""
     if not count:
         return None
     first_draws = {
@@ -367,7 +367,7 @@ def select_first_draws(tree: "xarray.DataTree", count: int) -> "xarray.DataTree 
 
 
 def _concatenate_draws(old: "xarray.Dataset", new: "xarray.Dataset") -> "xarray.Dataset":
-    """Concatenate two groups along the draws, padding ragged dimensions."""
+    """Concatenate two datasets along the draws; pad ragged dimensions."""
     ragged = [dim for dim in new.dims if dim != "draw" and old.sizes[dim] != new.sizes[dim]]
     sizes = {dim: max(old.sizes[dim], new.sizes[dim]) for dim in ragged}
     variables: dict[Any, Any] = dict(new.data_vars)
@@ -381,7 +381,7 @@ def _concatenate_draws(old: "xarray.Dataset", new: "xarray.Dataset") -> "xarray.
 
 
 def _pad_ragged(variable: "xarray.DataArray", sizes: dict[Hashable, int]) -> np.ndarray:
-    """Pad a variable to the given sizes of ragged dimensions."""
+    """Pad a variable to these sizes of its ragged dimensions."""
     widths = [(0, sizes.get(dim, size) - size) for dim, size in variable.sizes.items()]
     fill = _PADDING.get(str(variable.name), 0)
     if any(w for _, w in widths):
@@ -406,7 +406,7 @@ _GROUPS = (
 
 
 def to_inference_data(tree: "xarray.DataTree") -> Any:
-    """Return an `arviz.InferenceData` of the supported groups, without empty arrays."""
+    """Convert a DataTree to an `arviz.InferenceData`."""
     try:
         import arviz  # pyright: ignore[reportMissingImports]
     except ImportError as error:
@@ -426,7 +426,7 @@ def to_inference_data(tree: "xarray.DataTree") -> Any:
 
 
 def _drop_empty(group: "xarray.Dataset") -> "xarray.Dataset":
-    """Drop empty variables, which ArviZ cannot plot."""
+    """Drop variables without elements, which ArviZ cannot plot."""
     return group.drop_vars(
         [name for name, variable in group.variables.items() if variable.size == 0]
     )

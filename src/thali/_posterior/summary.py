@@ -1,4 +1,4 @@
-"""Means, intervals and diagnostics of posterior draws.
+"""Summary table of posterior draws: mean, interval, MCSE, ESS, R-hat.
 
 The diagnostics equal those of arviz-stats to twelve digits, for all quantities in one call. They
 are implemented here because every fit needs them for its convergence check, and loading arviz-stats
@@ -24,7 +24,7 @@ _BLOCK = 2**19  # numbers per block
 
 
 def compute_ess_and_r_hat(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    r"""Return bulk effective sample size and R-hat of rank-normalised split chains.
+    r"""Return bulk ESS and R-hat of draws (quantities, chains, draws), each (quantities,).
 
     R-hat is the maximum of two values, for the draws and for their distances from the median
     ("folded"). With B the variance of the means of the n draws of the half chains, times n, and W
@@ -37,7 +37,7 @@ def compute_ess_and_r_hat(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def compute_tail_ess(draws: np.ndarray, probability: float) -> np.ndarray:
-    """Return the smaller ESS of two quantiles, `probability` and its complement.
+    """Return tail ESS: the smaller ESS of the quantiles `probability` and 1 - `probability`.
 
     Draws (quantity, chain, draw); NaN for fewer than 4 draws and for quantities with NaN.
     """
@@ -56,15 +56,15 @@ def compute_tail_ess(draws: np.ndarray, probability: float) -> np.ndarray:
 
 
 def compute_mean_ess(draws: np.ndarray) -> np.ndarray:
-    """Return the effective sample size of the mean; arguments as `compute_tail_ess`."""
+    """Return the effective sample size of each quantity's mean."""
     return _apply_in_blocks(lambda block: _compute_ess(_split_chains(block)), draws)[0]
 
 
 def compute_mean_mcse(draws: np.ndarray) -> np.ndarray:
-    """Return the Monte Carlo error of the mean; arguments as `compute_tail_ess`."""
+    """Return the Monte Carlo standard error of each quantity's mean."""
 
     def block_mcse(block: np.ndarray) -> np.ndarray:
-        """Return the Monte Carlo error of a block of quantities."""
+        """Return the Monte Carlo errors of a block of quantities."""
         return block.reshape(len(block), -1).std(axis=1, ddof=1) / np.sqrt(
             _compute_ess(_split_chains(block))
         )
@@ -75,7 +75,7 @@ def compute_mean_mcse(draws: np.ndarray) -> np.ndarray:
 def _apply_in_blocks(
     function: Callable[[np.ndarray], Any], draws: np.ndarray, rows: int = 1
 ) -> np.ndarray:
-    """Apply a function to blocks of quantities; NaN where undefined."""
+    """Apply a diagnostic to blocks of quantities that fit in memory; NaN for NaN draws."""
     # Returns `rows` rows, with one number per quantity.
     draws = np.asarray(draws, dtype=float)
     diagnostics = np.full((rows, len(draws)), np.nan)
@@ -105,13 +105,13 @@ def _block_ess_and_r_hat(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _split_chains(draws: np.ndarray) -> np.ndarray:
-    """Split chains into halves; the middle draw of an odd number is dropped."""
+    """Split each chain into two halves, as further chains."""
     half = draws.shape[2] // 2
     return np.concatenate([draws[:, :, :half], draws[:, :, -half:]], axis=1)
 
 
 def _rank_normalise(draws: np.ndarray) -> np.ndarray:
-    """Return normal quantiles of (r - 3/8) / (S + 1/4), r the rank among S draws."""
+    """Return normal quantiles of the ranks of draws, as for rank-normalised R-hat."""
     from scipy.special import ndtri
 
     flat = draws.reshape(len(draws), -1)
@@ -123,7 +123,7 @@ def _rank_normalise(draws: np.ndarray) -> np.ndarray:
 
 
 def _compute_r_hat(chains: np.ndarray) -> np.ndarray:
-    """Return R-hat of chains without splitting or ranks."""
+    """Return R-hat from variances between and within these chains."""
     n = chains.shape[2]
     between = n * chains.mean(axis=2).var(axis=1, ddof=1)
     within = chains.var(axis=2, ddof=1).mean(axis=1)
@@ -131,7 +131,7 @@ def _compute_r_hat(chains: np.ndarray) -> np.ndarray:
 
 
 def _compute_ess(chains: np.ndarray) -> np.ndarray:
-    """Return the ESS of the mean by Geyer's initial monotone sequence."""
+    """Return the ESS of the mean, with Geyer's initial monotone sequence."""
     quantities, m, n = chains.shape
     # A mean over the last axis adds in the same order as arviz-stats, so that no pair below changes
     # its sign.
@@ -164,7 +164,7 @@ def _compute_ess(chains: np.ndarray) -> np.ndarray:
 
 
 def _autocovariance(chains: np.ndarray) -> np.ndarray:
-    """Return the autocovariance at every lag, by Fourier transform."""
+    """Return the autocovariances of chains at every lag, by Fourier transform."""
     n = chains.shape[2]
     size = find_fast_length(2 * n)
     spectrum = np.fft.rfft(chains - chains.mean(axis=2, keepdims=True), n=size, axis=2)
@@ -173,7 +173,7 @@ def _autocovariance(chains: np.ndarray) -> np.ndarray:
 
 
 def find_fast_length(min_length: int) -> int:
-    """Return the smallest product of powers of 2, 3 and 5 that is at least `min_length`."""
+    """Return the smallest length >= `min_length` with a fast Fourier transform."""
     best = 2 ** (min_length - 1).bit_length()
     five = 1
     while five < best:
@@ -190,7 +190,7 @@ def find_fast_length(min_length: int) -> int:
 
 
 def build_summary(quantities: dict[str, np.ndarray], ci: float = INTERVAL) -> "pandas.DataFrame":
-    """Build the table of means, intervals and diagnostics, one row per quantity.
+    """Build the summary table: one row per element of each quantity.
 
     The columns are those of ArviZ: `mean`, `sd`, `eti89_lb` and `eti89_ub` (equal-tailed interval
     with probability `ci`, here .89), `mcse_mean` (standard error of the mean), `ess_bulk` and
@@ -216,7 +216,7 @@ def build_summary(quantities: dict[str, np.ndarray], ci: float = INTERVAL) -> "p
 
 
 def compute_mean_errors(draws: np.ndarray) -> np.ndarray:
-    """Return Monte Carlo errors of means; 0 for constant quantities."""
+    """Return Monte Carlo standard errors of means; 0 for constant quantities."""
     errors = np.full(len(draws), np.nan)
     if draws.shape[2] >= MIN_DRAWS:
         varying = np.ptp(draws, axis=(1, 2)) > 0
@@ -225,7 +225,7 @@ def compute_mean_errors(draws: np.ndarray) -> np.ndarray:
 
 
 def _summary_columns(draws: np.ndarray, ci: float) -> dict[str, np.ndarray]:
-    """Return the columns of the summary for draws (quantity, chain, draw)."""
+    """Return the summary's columns for draws (quantities, chains, draws)."""
     constant = np.ptp(draws, axis=(1, 2)) == 0
     tail, _ = interval_tails(ci)
     low, high = np.quantile(draws.reshape(len(draws), -1), [tail, 1 - tail], axis=1)
@@ -250,7 +250,7 @@ def _summary_columns(draws: np.ndarray, ci: float) -> dict[str, np.ndarray]:
 
 
 def format_main_rows(summary: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
-    """Format the first two rows of a summary, without constant quantities.
+    """Format the first two varying rows of a summary as (name, text) pairs.
 
     Examples
     --------
@@ -271,7 +271,7 @@ def format_main_rows(summary: "pandas.DataFrame") -> tuple[tuple[str, str], ...]
 
 
 def compute_diagnostics(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return bulk ESS and R-hat of each quantity; NaN if constant."""
+    """Return bulk ESS and R-hat of each quantity; NaN if it is constant."""
     ess, r_hat = np.full((2, len(draws)), np.nan)
     if draws.size:
         varying = np.ptp(draws, axis=(1, 2)) > 0

@@ -1,5 +1,4 @@
-"""Named access to a posterior: the model makes one view, and no other code reads groups of a"
-" tree."""
+"""Access to a posterior's variables by name; no other code reads groups of its tree."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -47,7 +46,7 @@ _OF_POPULATION = (
 
 
 class PosteriorTree:
-    """Read-only view of a tree in the ArviZ schema.
+    """Read-only access to a posterior's DataTree.
 
     Parameters
     ----------
@@ -60,47 +59,47 @@ class PosteriorTree:
 
     @property
     def draws(self) -> "xarray.Dataset":
-        """Group `posterior`."""
+        """Dataset of the group `posterior`."""
         return self.tree["posterior"].dataset
 
     @property
     def fixed(self) -> "xarray.Dataset":
-        """Group `constant_data`."""
+        """Dataset of the group `constant_data`."""
         return self.tree["constant_data"].dataset
 
     @property
     def observed(self) -> "xarray.Dataset":
-        """Group `observed_data`."""
+        """Dataset of the group `observed_data`."""
         return self.tree["observed_data"].dataset
 
     @property
     def stats(self) -> "xarray.Dataset":
-        """Group `sample_stats`."""
+        """Dataset of the group `sample_stats`."""
         return self.tree["sample_stats"].dataset
 
     @property
     def attributes(self) -> Mapping[Any, Any]:
-        """Attributes of the run."""
+        """Attributes of the tree, such as versions and settings."""
         return self.tree.attrs
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of chains and of draws per chain."""
+        """Number of chains, and of draws per chain."""
         return self.draws.sizes["chain"], self.draws.sizes["draw"]
 
     @property
     def n_draws(self) -> int:
-        """Number of draws of all chains."""
+        """Total number of draws of all chains."""
         return self.shape[0] * self.shape[1]
 
     @property
     def log_likelihood(self) -> np.ndarray:
-        """Log-likelihood of all data, natural logarithm, shape (chain, draw)."""
+        """Log-likelihood of all data at each draw, shape (chain, draw)."""
         return self.draws["log_likelihood"].values
 
 
 class DataFacts(NamedTuple):
-    """Properties of posteriors that depend on the kind of data."""
+    """Properties that all posteriors of one data kind share."""
 
     word: str = "feature"  # word for a column
     of_choices: bool = False
@@ -120,7 +119,7 @@ FACTS = {
 
 
 class Posterior(PosteriorTree):
-    """View of a posterior of latent features; quantities that the model lacks are None.
+    """Named arrays of a posterior of latent features; None for what the model lacks.
 
     Arrays begin with the dimensions chain and draw, unless a property has one dimension of all
     draws.
@@ -128,7 +127,7 @@ class Posterior(PosteriorTree):
 
     @property
     def latent(self) -> "xarray.Dataset":
-        """Group of variables that depend on the order of features or classes; may be empty."""
+        """Dataset of variables whose feature or class numbers differ between draws."""
         import xarray as xr
 
         if LATENT in self.tree.children:
@@ -136,23 +135,23 @@ class Posterior(PosteriorTree):
         return xr.Dataset()
 
     def merge_draws(self) -> "xarray.Dataset":
-        """Return a dataset of all draws, which `split_draws` splits again."""
+        """Return one dataset of all draws, `latent` included; `split_draws` splits it."""
         return self.draws.merge(self.latent)
 
     @classmethod
     def from_groups(
         cls, groups: "Mapping[str, xarray.Dataset]", attributes: Mapping[Any, Any]
     ) -> Self:
-        """Build a view from groups of a new tree."""
+        """Build the view of a new tree from datasets by group name."""
         return cls(build_tree(groups, attributes))
 
     def replace_groups(self, groups: "Mapping[str, xarray.Dataset]") -> Self:
-        """Return the posterior with some groups replaced."""
+        """Return a copy with some datasets of the tree replaced."""
         current_groups = {str(name): node.dataset for name, node in self.tree.children.items()}
         return self.from_groups({**current_groups, **groups}, self.attributes)
 
     def of_group(self, name: str) -> Self:
-        """Return the posterior of one group; the posterior itself without groups."""
+        """Return the posterior restricted to one respondent group."""
         if not self.groups:
             return self
         g = self.groups.index(name)
@@ -171,7 +170,7 @@ class Posterior(PosteriorTree):
         )
 
     def select_common(self) -> Self:
-        """Return the posterior of the common weights, in the form of one group."""
+        """Return the posterior of the common weights, as if of one group."""
         first_group = self.of_group(self.groups[0])
         common = {
             "weights": self._find_variable("common_weights"),
@@ -193,12 +192,12 @@ class Posterior(PosteriorTree):
 
     @property
     def facts(self) -> DataFacts:
-        """Properties of the kind of data."""
+        """Properties that all posteriors of this data kind share."""
         return FACTS[self.data_kind]
 
     @property
     def population(self) -> str:
-        """ONE, GROUPS, KINDS, or PEOPLE with individual weights about common weights."""
+        """How respondents differ: ONE, GROUPS, KINDS (latent classes) or PEOPLE."""
         if self._find_variable("common_weights") is not None:
             return PEOPLE
         if POPULATION not in self.fixed:
@@ -207,14 +206,14 @@ class Posterior(PosteriorTree):
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """Names of the groups, or of respondents with individual weights; else ()."""
+        """Names of groups, or of respondents with individual weights; else ()."""
         if self.population not in (GROUPS, PEOPLE):
             return ()
         return tuple(map(str, self.draws["group"].values))
 
     @property
     def dependence(self) -> Dependence | None:
-        """Treatment of repeated answers; None if respondents are unknown."""
+        """How repeated answers were treated; None if respondents are unknown."""
         return read_dependence(self.attributes)
 
     @cached_property
@@ -236,12 +235,12 @@ class Posterior(PosteriorTree):
 
     @property
     def members(self) -> np.ndarray:
-        """Class of each respondent, numbered within draws, shape (draws, respondents)."""
+        """Latent class of each respondent in each draw, shape (draws, respondents)."""
         return flatten_chains(self.latent[MEMBERS].values)
 
     @property
     def class_order(self) -> np.ndarray:
-        """Number of each common class in each draw, shape (draws, classes)."""
+        """Class number, in each draw, of each aligned class, shape (draws, classes)."""
         return flatten_chains(self.latent["class_order"].values)
 
     @property
@@ -251,7 +250,7 @@ class Posterior(PosteriorTree):
 
     @property
     def n_classes(self) -> np.ndarray:
-        """Number of occupied classes (chain, draw)."""
+        """Number of latent classes with members, shape (chain, draw)."""
         return self.draws["n_classes"].values
 
     @property
@@ -263,96 +262,102 @@ class Posterior(PosteriorTree):
 
     @property
     def features(self) -> Any:
-        """Owners (chain, draw, feature, option); None if stored as lists."""
+        """Whether each option has each feature, (chain, draw, feature, option).
+
+        None if stored as lists of owners.
+        """
         return self._get_values("features")
 
     @property
     def weights(self) -> np.ndarray:
-        """Weights of the features (chain, draw, feature), padded with 0."""
+        """Weight of each feature, (chain, draw, feature), padded with 0."""
         return self.latent["weights"].values
 
     @property
     def feature_sizes(self) -> np.ndarray:
-        """Number of owners (chain, draw, feature), if stored as lists; padded with 0."""
+        """Number of options with each feature, (chain, draw, feature), padded with 0."""
         return self.latent["feature_size"].values
 
     @property
     def owners(self) -> np.ndarray:
-        """Lists of owners (chain, draw, owner), feature by feature, padded with -1."""
+        """Indices of options with each feature, feature by feature, padded with -1.
+
+        Shape (chain, draw, owner).
+        """
         return self.latent["owners"].values
 
     @property
     def unique(self) -> Any:
-        """Weights of the unique aspects of options (chain, draw, option)."""
+        """Weight of each option's unique aspect, (chain, draw, option)."""
         return self._get_values("unique_weights")
 
     @property
     def n_features(self) -> np.ndarray:
-        """Number of features with an owner (chain, draw)."""
+        """Number of features that some option has, (chain, draw)."""
         return self.draws["n_features"].values
 
     @property
     def n_shared_features(self) -> Any:
-        """Number of features with two owners or more (chain, draw), if stored."""
+        """Number of features that two or more options have, (chain, draw)."""
         return self._get_values("n_shared_features")
 
     @property
     def n_counted(self) -> np.ndarray:
-        """Number of features that affect the data (chain, draw)."""
+        """Number of features that affect the data, (chain, draw)."""
         if self.n_shared_features is None:
             return self.n_features
         return self.n_shared_features
 
     @property
     def alpha(self) -> np.ndarray:
-        """Concentration of the prior over features (chain, draw)."""
+        """Concentration of the Indian buffet process prior, (chain, draw)."""
         return self.draws["alpha"].values
 
     @property
     def learned_alpha(self) -> bool:
-        """Whether the concentration was learned."""
+        """Whether the concentration was inferred rather than fixed."""
         return bool(self.fixed["learned_alpha"])
 
     @property
     def group_weights(self) -> Any:
-        """Weights of features by group (chain, draw, group, feature), padded with 0."""
+        """Weights of features by group, (chain, draw, group, feature), padded with 0."""
         return self._get_values("group_weights")
 
     @property
     def group_unique(self) -> Any:
-        """Weights of unique aspects by group (chain, draw, group, option)."""
+        """Weights of unique aspects by group, (chain, draw, group, option)."""
         return self._get_values("group_unique_weights")
 
     @property
     def kappa(self) -> Any:
-        """Similarity of the weights of groups or classes (chain, draw)."""
+        """Similarity of weights between groups or classes, (chain, draw)."""
         return self._get_values("kappa")
 
     @property
     def common_worth(self) -> Any:
-        """Worths by the common weights (chain, draw, option), for individual weights."""
+        """Worths by the common weights, (chain, draw, option), for individual weights."""
         return self._get_values("common_worth")
 
     @property
     def common_weights(self) -> Any:
-        """Common weights of features, as shares (chain, draw, feature), or None."""
+        """Common feature weights as shares, (chain, draw, feature), or None."""
         return self._get_values("common_weights")
 
     @property
     def slopes(self) -> Any:
-        """Slopes of log weights in respondent covariates (chain, draw, known, feature)."""
+        """Effects of respondent covariates on log weights, (chain, draw, known, feature)."""
         return self._get_values("slopes")
 
     @property
     def unique_slopes(self) -> Any:
-        """Slopes of log unique weights in respondent covariates (chain, draw, known, option)."""
+        """Effects of respondent covariates on log unique weights, (chain, draw, known, option)."""
         return self._get_values("unique_slopes")
 
     # other parameters -----------------------------------------------------------------------------
 
     @property
     def lapse(self) -> float:
-        """Probability of a random choice."""
+        """Probability that a choice is made at random."""
         return float(self.fixed["lapse"])
 
     @property
@@ -367,23 +372,23 @@ class Posterior(PosteriorTree):
 
     @property
     def sees_single(self) -> bool:
-        """Whether features with one owner affect the data."""
+        """Whether features of a single option affect the likelihood."""
         return bool(self.fixed.get("sees_single", not self.facts.of_several))
 
     @property
     def shows_single(self) -> bool:
-        """Whether features with one owner are shown; not if options have unique weights."""
+        """Whether results show features of a single option."""
         if self.data_kind == SIMILARITIES:
             return False
         return bool(self.fixed.get("sees_single", not self.has_unique))
 
     @property
     def sees_weights(self) -> bool:
-        """Whether the likelihood depends on feature weights, unlike some custom ones."""
+        """Whether the likelihood depends on the feature weights."""
         return bool(self.fixed.get("sees_weights", True))
 
     def is_silent(self, sizes: np.ndarray) -> np.ndarray:
-        """Return whether the data contain no information on features with these sizes."""
+        """Return whether the data are uninformative about features with this many options."""
         single = sizes == 1
         common = sizes == self.n_options
         if self.facts.of_choices:
@@ -394,22 +399,22 @@ class Posterior(PosteriorTree):
 
     @property
     def tie(self) -> Any:
-        """Davidson's parameter of ties (draws,)."""
+        """Davidson's tie parameter, shape (draws,)."""
         return self._get_flat_values("tie")
 
     @property
     def constant(self) -> Any:
-        """Additive constant (draws,)."""
+        """Additive constant of similarities, shape (draws,)."""
         return self._get_flat_values("constant")
 
     @property
     def sigma(self) -> Any:
-        """Standard deviation of a similarity (draws,)."""
+        """Residual standard deviation of similarities, shape (draws,)."""
         return self._get_flat_values("sigma")
 
     @property
     def learned_sigma(self) -> bool:
-        """Whether the standard deviation of a similarity was learned."""
+        """Whether the residual standard deviation was inferred rather than fixed."""
         return bool(self.fixed.get("learned_sigma", False))
 
     @property
@@ -419,12 +424,12 @@ class Posterior(PosteriorTree):
 
     @property
     def link(self) -> str:
-        """Dependence of triplets on shared features."""
+        """Name of the function from shared features to triplet choices."""
         return str(self.fixed["link"].item())
 
     @property
     def best_worst(self) -> str | None:
-        """Rule of best and worst choices, or None."""
+        """Rule of best and worst, "ranking" or "reversed"; None for other data."""
         if "best_worst" not in self.fixed:
             return None
         return str(self.fixed["best_worst"].item())
@@ -443,19 +448,19 @@ class Posterior(PosteriorTree):
 
     @property
     def coefficients(self) -> np.ndarray:
-        """Coefficients of the covariates (draws, covariates)."""
+        """Coefficients of covariates, shape (draws, covariates)."""
         if self.covariates:
             return flatten_chains(self.draws["covariate"].values)
         return np.zeros((self.n_draws, 0))
 
     @property
     def known(self) -> tuple[str, ...]:
-        """Covariates of respondents on which weights depend."""
+        """Names of respondent covariates on which weights depend."""
         return tuple(map(str, self.fixed["known"].values))
 
     @property
     def parameters(self) -> dict[str, np.ndarray]:
-        """Parameters of a custom likelihood (chain, draw), by name."""
+        """Parameters of a custom likelihood by name, each (chain, draw)."""
         if "parameters" not in self.fixed:
             return {}
         names = str(self.fixed["parameters"].item()).split(",")
@@ -465,12 +470,12 @@ class Posterior(PosteriorTree):
 
     @property
     def pairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """First and second option of each pair in the data."""
+        """Indices of first and second option of each pair in the data."""
         return self.fixed["first"].values, self.fixed["second"].values
 
     @property
     def set_start(self) -> np.ndarray:
-        """First member, or pair, of each set (sets + 1,)."""
+        """Index of each set's first member, or pair, shape (sets + 1,)."""
         return part_bounds(self.fixed["set_size"].values)
 
     @property
@@ -485,38 +490,38 @@ class Posterior(PosteriorTree):
 
     @property
     def choice_probability(self) -> Any:
-        """Probability of choosing the first option (chain, draw, pair), if stored."""
+        """P(first option chosen), (chain, draw, pair), if stored."""
         return self._get_values("choice_probability")
 
     @property
     def pair_names(self) -> list[str]:
-        """Names of pairs with stored probabilities, "a, b"."""
+        """Names "a, b" of the pairs with stored probabilities."""
         return self.draws["pair"].values.tolist()
 
     @property
     def population_probability(self) -> Any:
-        """Choice probabilities of new respondents (chain, draw, pair)."""
+        """Choice probabilities of a new respondent, (chain, draw, pair)."""
         return self._get_values("population_probability")
 
     @property
     def similarity(self) -> Any:
-        """Fitted similarities (chain, draw, pair), if stored."""
+        """Fitted similarities, (chain, draw, pair), if stored."""
         return self._get_values("similarity")
 
     @property
     def set_probability(self) -> Any:
-        """Choice probability of each member of each set (chain, draw, place), if stored."""
+        """P(chosen) of each member of each set, (chain, draw, place), if stored."""
         return self._get_values("set_probability")
 
     @property
     def places(self) -> list[tuple[str, str]]:
-        """Alternative and offered options of each place of the sets."""
+        """(option, offered options) of each member of each set."""
         return list(
             zip(self.observed["alternative"].values, self.observed["offered"].values, strict=True)
         )
 
     def _find_variable(self, name: str) -> "xarray.DataArray | None":
-        """Return a variable of the draws by name, or None."""
+        """Return the variable `name` of the draws; None if missing."""
         if name in self.draws:
             return self.draws[name]
         if name not in self.latent:
@@ -524,26 +529,26 @@ class Posterior(PosteriorTree):
         return self.latent[name]
 
     def _get_values(self, name: str) -> Any:
-        """Return the draws of a variable by name, or None."""
+        """Return the array of the variable `name`; None if missing."""
         variable = self._find_variable(name)
         if variable is None:
             return None
         return variable.values
 
     def _get_flat_values(self, name: str) -> Any:
-        """Return one number per draw (draws,), or None."""
+        """Return the variable `name` with one number per draw, (draws,); None if missing."""
         if name not in self.draws:
             return None
         return self.draws[name].values.ravel()
 
 
 def flatten_chains(array: np.ndarray) -> np.ndarray:
-    """Reshape (chain, draw, ...) to (chain * draw, ...)."""
+    """Reshape an array (chain, draw, ...) to (chain * draw, ...)."""
     return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])
 
 
 def _select_group_rows(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":
-    """Select the rows and variables of one group."""
+    """Return the variables of group number `g`, without the group dimension."""
     for dim in list(dataset.sizes):
         if f"{dim}_group" in dataset.coords:
             dataset = dataset.isel(
@@ -555,7 +560,7 @@ def _select_group_rows(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":
 
 
 def split_draws(variables: "xarray.Dataset") -> "dict[str, xarray.Dataset]":
-    """Split draws into `posterior` and variables that depend on feature order."""
+    """Split a dataset of draws into the groups `posterior` and latent features."""
     latent = [
         name
         for name, variable in variables.data_vars.items()

@@ -1,1 +1,1 @@
-"""Random draws and special functions in compiled code."""
+"""Numerical functions: random draws, special functions, linear algebra, ranks."""

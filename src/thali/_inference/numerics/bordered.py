@@ -1,4 +1,4 @@
-"""Positive definite matrices of diagonally coupled blocks and a border, and their factors."""
+"""Symmetric matrices of diagonally coupled blocks with a dense border, and their factors."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Bordered(NamedTuple):
-    r"""A symmetric matrix of T blocks and m border rows.
+    r"""Symmetric matrix of T diagonally coupled n x n blocks and m dense border rows.
 
     .. math::
         \begin{pmatrix} A & B \\ B^T & C \end{pmatrix}, \qquad
@@ -20,13 +20,13 @@ class Bordered(NamedTuple):
 
     @property
     def diagonal(self) -> np.ndarray:
-        """The diagonal of the matrix, (T n + m,)."""
+        """Diagonal of the matrix, shape (T n + m,)."""
         return np.append(
             np.diagonal(self.blocks, axis1=1, axis2=2).ravel(), np.diagonal(self.corner)
         )
 
     def add_diagonal(self, diagonal: np.ndarray) -> "Bordered":
-        """Return the matrix plus a diagonal matrix."""
+        """Return the matrix with a vector added to its diagonal."""
         blocks, corner = self.blocks.copy(), self.corner.copy()
         periods, n, _ = blocks.shape
         blocks[:, np.arange(n), np.arange(n)] += diagonal[: periods * n].reshape(periods, n)
@@ -34,7 +34,7 @@ class Bordered(NamedTuple):
         return self._replace(blocks=blocks, corner=corner)
 
     def assemble_dense(self) -> np.ndarray:
-        """Return the dense matrix, (T n + m, T n + m)."""
+        """Return the matrix as a dense array (T n + m, T n + m)."""
         periods, n, _ = self.blocks.shape
         size = periods * n
         dense = np.zeros((size + len(self.corner),) * 2)
@@ -52,7 +52,7 @@ class Bordered(NamedTuple):
 
 
 class BorderedFactor:
-    """The factor of a `Bordered` matrix H, in time and memory linear in the number of blocks.
+    """Factor of a `Bordered` matrix H; time and memory are linear in T.
 
     Raises
     ------
@@ -80,7 +80,7 @@ class BorderedFactor:
         self.log_determinant = 2.0 * (log_roots + log_corner_root)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
-        """Solve H x = right for one right-hand side, (size,), or several, (size, columns)."""
+        """Return x with H x = `right`, shape (size,) or (size, columns)."""
         right, size = np.asarray(right), self._inverses.shape[0] * self._inverses.shape[1]
         inner = self._solve_blocks(right[:size])
         if not len(self._corner):
@@ -90,12 +90,12 @@ class BorderedFactor:
 
     @property
     def variances(self) -> np.ndarray:
-        """The diagonal of H⁻¹, for a matrix of one block."""
+        """Diagonal of the inverse of H, for a single block."""
         inner = np.diagonal(self._inverses[0]) + ((self._across @ self._corner) ** 2).sum(axis=1)
         return np.append(inner, (self._corner**2).sum(axis=1))
 
     def draw(self, normal: np.ndarray) -> np.ndarray:
-        """Return vectors with covariance H⁻¹ from standard normal ones, (size, columns)."""
+        """Return draws with covariance H⁻¹ from standard normal ones (size, columns)."""
         periods, n, _ = self._roots.shape
         draws = np.empty_like(normal)
         for t in range(periods - 1, -1, -1):
@@ -112,7 +112,7 @@ class BorderedFactor:
         return draws
 
     def _solve_blocks(self, right: np.ndarray) -> np.ndarray:
-        """Solve A x = right for the matrix A of the blocks only."""
+        """Return x with A x = `right`, where A is H without its border."""
         periods, n, _ = self._inverses.shape
         solution = right.reshape(periods, n, -1).astype(float)
         for t in range(1, periods):
@@ -128,7 +128,7 @@ class BorderedFactor:
 
 
 def _compute_inverse_root(matrix: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the upper W with W W' = matrix⁻¹, and half the log determinant."""
+    """Return the upper W with W W' = matrix⁻¹, and half of ln det(matrix)."""
     # Products with the root of a small matrix take a thousandth of the time of LAPACK's solutions
     # on several threads.
     from scipy.linalg import cholesky

@@ -1,4 +1,4 @@
-"""Cholesky factors of small matrices, in compiled code that allocates nothing."""
+"""Cholesky factors of small matrices, in compiled code without allocation."""
 
 import math
 from typing import Any
@@ -8,7 +8,7 @@ from thali._compile.jit import scalar
 
 @scalar
 def factorise(a: Any, lower: Any) -> None:
-    """Write the lower L with L L^T = a into `lower`; entries above the diagonal are unchanged."""
+    """Write the Cholesky factor L of a (a = L L^T) into the lower triangle of `lower`."""
     for i in range(a.shape[0]):
         for j in range(i + 1):
             total = a[i, j]

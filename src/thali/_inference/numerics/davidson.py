@@ -1,4 +1,4 @@
-"""Log-likelihood of wins, losses and ties given the log odds of a win, with lapse.
+"""Davidson's log-likelihood of wins, losses and ties, with lapses, and its derivatives.
 
 Rows have `wins` of the first option, `losses`, `tied`, each (rows,) or (rows, points), the share
 `lapse` of choices at random, and `has_ties`, whether ties are a possible outcome.
@@ -10,7 +10,7 @@ import numpy as np
 
 
 class RowDerivatives(NamedTuple):
-    """Derivatives of the log-likelihood of each row."""
+    """Derivatives of each row's log-likelihood by log odds and log tie parameter."""
 
     slope: np.ndarray  # by the log odds
     bend: np.ndarray  # the second derivative by the log odds
@@ -23,7 +23,7 @@ TINY = 1e-300  # replaces a probability of 0
 
 
 def split_probabilities(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return probabilities of the first and second option without lapse, without cancellation."""
+    """Return P(first) and P(second) from log odds, without loss of digits."""
     # one exponential, which takes a fifth of the time of two `expit`
     smaller = np.exp(-np.abs(difference))
     larger = 1.0 / (1.0 + smaller)
@@ -35,9 +35,9 @@ def split_probabilities(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 def compute_log_likelihoods(
     rows: Any, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
 ) -> np.ndarray:
-    """Return the log-likelihood of each row, without coefficients.
+    """Return each row's log-likelihood of wins, losses, ties, shape (rows,).
 
-    `log_nu` is empty without ties.
+    Multinomial coefficients are left out. `log_nu` is empty without ties.
     """
     base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
     counts_and_shares = (rows.wins, q), (rows.losses, q_rest)
@@ -54,7 +54,7 @@ def compute_log_likelihoods(
 def compute_tie_ratio(
     rows: Any, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
 ) -> np.ndarray:
-    """Return the odds of a tie."""
+    """Return P(tie) / P(no tie) of each row."""
     base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
     return np.exp(log_nu) * np.sqrt((scale * q + base) * (scale * q_rest + base))
 
@@ -62,7 +62,7 @@ def compute_tie_ratio(
 def compute_derivatives(
     rows: Any, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
 ) -> RowDerivatives:
-    """Return the derivatives of the log-likelihood of each row."""
+    """Return first and second derivatives of each row's log-likelihood."""
     zeros = np.zeros_like(q)
     if not rows.lapse and not rows.has_ties:
         weight = (rows.wins + rows.losses) * q * q_rest
@@ -87,7 +87,7 @@ def compute_derivatives(
 
 
 def _compute_attention(rows: Any, q: np.ndarray) -> np.ndarray:
-    """Return the share of an outcome's probability that is not lapse."""
+    """Return the share of each outcome's probability that is not due to lapses."""
     if not rows.lapse:
         return np.ones_like(q)
     scaled = (1.0 - rows.lapse) * q

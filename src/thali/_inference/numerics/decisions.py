@@ -1,4 +1,4 @@
-"""Random decisions: the discrete draws of samplers."""
+"""Discrete random draws in compiled samplers: accept, index, count, permutation."""
 
 import math
 from typing import Any
@@ -8,19 +8,19 @@ from thali._compile.jit import scalar
 
 @scalar
 def accept(rng: Any, log_ratio: Any) -> Any:
-    """Return whether to accept: probability min(1, exp(log_ratio)); NaN rejects."""
+    """Return True with probability min(1, exp(log_ratio)), as in Metropolis; NaN: False."""
     return log_ratio > -rng.standard_exponential()
 
 
 @scalar
 def draw_index(rng: Any, n: Any) -> Any:
-    """Draw an index uniformly from 0, ..., n - 1."""
+    """Draw an integer uniformly from 0 to n - 1."""
     return int(rng.random() * n)
 
 
 @scalar
 def draw_other_index(rng: Any, n: Any, i: Any) -> Any:
-    """Draw an index uniformly from 0, ..., n - 1 without i."""
+    """Draw an integer uniformly from 0 to n - 1, except i."""
     j = draw_index(rng, n - 1)
     if j >= i:
         j += 1
@@ -29,7 +29,7 @@ def draw_other_index(rng: Any, n: Any, i: Any) -> Any:
 
 @scalar
 def draw_poisson(rng: Any, mean: Any) -> Any:
-    """Draw a Poisson count by unit-rate arrivals (compiled `rng.poisson` allocates)."""
+    """Draw a Poisson count with this mean, without allocation."""
     count = 0
     time = rng.standard_exponential()
     while time < mean:
@@ -40,7 +40,7 @@ def draw_poisson(rng: Any, mean: Any) -> Any:
 
 @scalar
 def shuffle(rng: Any, items: Any, n: Any) -> None:
-    """Put the first n items into uniformly random order."""
+    """Permute the first n elements of an array in place, uniformly at random."""
     for i in range(n - 1, 0, -1):
         j = draw_index(rng, i + 1)
         items[i], items[j] = items[j], items[i]

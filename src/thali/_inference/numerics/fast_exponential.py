@@ -1,4 +1,4 @@
-"""An exponential for vector instructions: without library calls and branches."""
+"""Exponential function for vector instructions."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A logarithm for vector instructions: without library calls and branches."""
+"""Natural logarithm for vector instructions."""
 
 from typing import Any
 

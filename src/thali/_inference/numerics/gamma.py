@@ -1,4 +1,4 @@
-"""Log-quantiles of the gamma distribution at fourteen probabilities, tabulated over its shape.
+"""Gamma distribution on the log scale: tabulated quantiles, truncated draws.
 
 The transport of values needs a fixed increasing sequence K_1(g) < … < K_14(g) for every shape g.
 Its distance from the true quantiles influences only the acceptance rate.
@@ -19,7 +19,7 @@ LOWEST, STEP, ROWS = -12.0, 0.05, 400  # ln g of the first row, between rows, ro
 
 @cache
 def quantile_table() -> np.ndarray:
-    """Return the table of (K_i(g) − ln g) g / (1 + g), (ROWS, QUANTILES).
+    """Return the table of scaled log quantiles of Gamma(g, 1), (ROWS, QUANTILES).
 
     The entries change slowly and stay finite as g goes to 0.
     """
@@ -38,7 +38,7 @@ def quantile_table() -> np.ndarray:
 
 @scalar
 def fill_quantiles(table: Any, shape: Any, quantiles: Any, row: Any) -> None:
-    """Write K_i(shape) into a row of `quantiles`."""
+    """Interpolate the log quantiles of Gamma(shape, 1) into a row of `quantiles`."""
     position = min(max((math.log(shape) - LOWEST) / STEP, 0.0), ROWS - 1.001)
     low = int(position)
     fraction = position - low
@@ -49,7 +49,7 @@ def fill_quantiles(table: Any, shape: Any, quantiles: Any, row: Any) -> None:
 
 @scalar
 def fill_map(table: Any, quantiles: Any, row: Any, before: Any, after: Any) -> None:
-    """Write the piecewise linear map between quantiles of two shapes into four rows.
+    """Write the piecewise linear map between log quantiles of two shapes.
 
     From `row` on, the rows contain the quantiles of both shapes, the slopes below each quantile and
     above the last, and the logarithms of the slopes. The slope is the ratio of the shapes below the
@@ -71,7 +71,7 @@ def fill_map(table: Any, quantiles: Any, row: Any, before: Any, after: Any) -> N
 
 @scalar
 def apply_map(quantiles: Any, row: Any, x: Any) -> Any:
-    """Return the image of x, and the log slope at x."""
+    """Return the image of x under a piecewise linear map, and the log of its slope."""
     i = 0
     while i < QUANTILES and x >= quantiles[row, i]:
         i += 1
@@ -93,7 +93,7 @@ _SMALL = 1e-15  # relative size of the last term of a series
 
 @scalar
 def draw_log_gamma(rng: Any, shape: Any) -> Any:
-    """Draw the logarithm of a Gamma(shape, 1) variable, which may underflow itself."""
+    """Draw ln X for X ~ Gamma(shape, 1), without underflow."""
     if shape >= 1.0:
         return math.log(rng.standard_gamma(shape))
     return math.log(rng.standard_gamma(shape + 1.0)) - rng.standard_exponential() / shape
@@ -194,7 +194,7 @@ def draw_log_gamma_within(rng: Any, h: Any, low: Any, high: Any) -> Any:
 
 @scalar
 def _intersect_tangents(x0: Any, g0: Any, s0: Any, x1: Any, g1: Any, s1: Any) -> Any:
-    """Return the intersection of two tangents, between x0 and x1."""
+    """Return the x at which two tangents of a concave function intersect."""
     if not s0 > s1:
         return 0.5 * (x0 + x1)
     return min(max((g1 - s1 * x1 - g0 + s0 * x0) / (s0 - s1), x0), x1)
@@ -214,7 +214,7 @@ def _integrate_exponential(x: Any, g: Any, s: Any, low: Any, high: Any) -> Any:
 
 @scalar
 def _draw_exponential(rng: Any, s: Any, low: Any, high: Any) -> Any:
-    """Draw with density exp(s y) between low and high, one possibly infinite."""
+    """Draw y between low and high with density proportional to exp(s y)."""
     u = rng.random()
     if abs(s) * (high - low) < 1e-8:
         return low + u * (high - low)

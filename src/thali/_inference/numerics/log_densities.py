@@ -1,4 +1,4 @@
-"""Log densities: binomial, multinomial and normal; outcome probabilities with ties."""
+"""Log densities and probabilities: binomial, normal, outcomes with ties."""
 
 import math
 from typing import Any
@@ -17,7 +17,7 @@ def log_binomial_coefficient(wins: Any, losses: Any) -> Any:
 
 
 def log_normal_density(values: Any, mean: Any, sd: Any) -> Any:
-    """Return ln Normal(values | mean, sd²), elementwise."""
+    """Return ln of the Normal(mean, sd²) density at `values`, elementwise."""
     return -0.5 * ((values - mean) / sd) ** 2 - np.log(sd) - 0.5 * math.log(2.0 * math.pi)
 
 
@@ -32,7 +32,7 @@ def log_binomial(wins: Any, losses: Any, p: Any) -> Any:
 
 
 def compute_outcomes(p: Any, q: Any, tie: Any) -> np.ndarray:
-    """Return probabilities of win, tie and loss along a new last axis.
+    """Return P(win), P(tie), P(loss) along a new last axis, by Davidson's model.
 
     r = nu sqrt(p q), where q = 1 - p; p, r and q over 1 + r
     """
@@ -41,7 +41,7 @@ def compute_outcomes(p: Any, q: Any, tie: Any) -> np.ndarray:
 
 
 def log_outcome_coefficients(counts: np.ndarray) -> Any:
-    """Return the log number of orders of outcome counts (..., outcomes)."""
+    """Return log multinomial coefficients of counts (..., outcomes)."""
     from scipy.special import gammaln
 
     return gammaln(counts.sum(axis=-1) + 1.0) - gammaln(counts + 1.0).sum(axis=-1)

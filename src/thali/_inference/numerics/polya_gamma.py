@@ -1,4 +1,4 @@
-r"""Draws of Polya-Gamma variables, which make a logistic likelihood Gaussian.
+r"""Draws of Polya-Gamma variables, for Gibbs sampling of logistic models.
 
 .. math::
 
@@ -28,7 +28,7 @@ _CERTAIN = 40.0  # from this tilt on, the probability above the cut is below 1e-
 
 @scalar
 def draw_polya_gamma(rng: Any, c: Any) -> Any:
-    """Draw PG(1, c), whose mean is tanh(c/2)/(2c).
+    """Draw from the Polya-Gamma distribution PG(1, c), mean tanh(c/2)/(2c).
 
     PG(1, c) is a quarter of a variable X with an exponential proposal above CUT and an inverse
     Gaussian proposal of mean 2/|c| below, each accepted by the alternating series of the Jacobi
@@ -48,7 +48,7 @@ def draw_polya_gamma(rng: Any, c: Any) -> Any:
 
 @scalar
 def draw_polya_gamma_shape(rng: Any, shape: Any, c: Any) -> Any:
-    """Draw PG(shape, c) for any shape above 0.
+    """Draw from the Polya-Gamma distribution PG(shape, c), shape > 0.
 
     The integer part of the shape is drawn as a sum, the rest or a large shape as a series: PG(b, c)
     is the sum over k of Gamma(b, 1) / d_k, d_k = 2 pi^2 (k - 1/2)^2 + c^2/2. The terms after number
@@ -74,13 +74,13 @@ def draw_polya_gamma_shape(rng: Any, shape: Any, c: Any) -> Any:
 
 @scalar
 def series_denominator(k: Any, c: Any) -> Any:
-    """Return d_k, with k counted from 0."""
+    """Return the denominator d_k of term k in PG's series of gammas."""
     return 2.0 * math.pi * math.pi * (k + 0.5) * (k + 0.5) + 0.5 * c * c
 
 
 @scalar
 def compute_rest_moments(c: Any, n_first: Any) -> Any:
-    """Return mean and variance of PG(1, c) without its first terms.
+    """Return mean and variance of PG(1, c)'s series without its first terms.
 
     With all terms the mean is tanh(c/2)/2c.
     """
@@ -106,7 +106,7 @@ def compute_rest_moments(c: Any, n_first: Any) -> Any:
 
 @scalar
 def _accept_by_series(x: Any, u: Any) -> Any:
-    """Return whether uniform u accepts x, by the density's series 1 - a_1 + a_2 - ..."""
+    """Return whether uniform u accepts proposal x, by partial sums of the density."""
     slope = 2.0 / x if x <= CUT else 0.5 * math.pi * math.pi * x
     partial = 1.0
     n = 0
@@ -123,7 +123,7 @@ def _accept_by_series(x: Any, u: Any) -> Any:
 
 @scalar
 def _mass_above_cut(tilt: Any, rate: Any) -> Any:
-    """Return the share of the proposal's mass above CUT."""
+    """Return the share of the proposal density above CUT."""
     if tilt > _CERTAIN:
         return 0.0
     root = math.sqrt(1.0 / CUT)
@@ -158,8 +158,7 @@ def _draw_inverse_gaussian(rng: Any, tilt: Any) -> Any:
 
 @scalar
 def draw_half_inverse_gaussian(rng: Any, r: Any) -> Any:
-    """A draw with density proportional to w^(-1/2) exp(-(w + r^2/w)/2) on w > 0, for r of 0 or
-    more.
+    """Draw w > 0 with density proportional to w^(-1/2) exp(-(w + r^2/w)/2).
 
     That is a generalised inverse Gaussian of order 1/2; 1/w is inverse Gaussian of mean 1/r and
     shape 1. Of the two roots of Michael, Schucany & Haas (1976) the larger one is formed without

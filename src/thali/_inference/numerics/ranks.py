@@ -1,4 +1,4 @@
-"""Ranks of numbers, without SciPy's statistics, which take a third of a second to import."""
+"""Ranks and sorting, without scipy.stats, which is slow to import."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def twice_ranks(values: np.ndarray) -> np.ndarray:
 
 
 def rank_bounds(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the best and the worst rank along the last axis, from 0; ties share both.
+    """Return best and worst possible rank of each value along the last axis, from 0.
 
     Examples
     --------
@@ -52,7 +52,7 @@ _NEAR = 1e-9  # far above errors of rounding and maximisers, far below printed d
 
 
 def sort_descending(values: np.ndarray) -> np.ndarray:
-    """Return the indices in descending order; numbers equal up to rounding keep their order.
+    """Return the indices that sort values in descending order, stable for near ties.
 
     Examples
     --------
@@ -65,7 +65,9 @@ def sort_descending(values: np.ndarray) -> np.ndarray:
 
 
 def fit_descending_means(order: np.ndarray, means: np.ndarray) -> np.ndarray:
-    """Return the nearest numbers that never rise along an order (pool adjacent violators).
+    """Return the isotonic regression of means: nearest values that never rise.
+
+    They are in the order `order` (pool adjacent violators).
 
     Examples
     --------

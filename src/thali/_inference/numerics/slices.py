@@ -1,4 +1,4 @@
-"""Slice sampling of a number with stepping out (Neal 2003), for compiled samplers.
+"""Slice sampling of one number (Neal 2003), in compiled samplers.
 
 A line is a NamedTuple whose class registers the log density of the number.
 """
@@ -12,7 +12,7 @@ from thali._compile.jit import generic, part, scalar
 
 @generic
 def log_density(line: Any, x: Any) -> None:
-    """Return the log density of `x` on a line, up to a constant."""
+    """Return the log density at `x` along a line, up to a constant."""
 
 
 @part
@@ -23,7 +23,7 @@ def evaluate_density(line: Any, x: Any) -> Any:
 
 @scalar
 def draw_on_line(rng: np.random.Generator, line: Any, current: Any, width: Any) -> Any:
-    """Draw a number from a slice around `current`, widened in steps of `width`."""
+    """Draw a new value by slice sampling with stepping out, starting at `current`."""
     level = evaluate_density(line, current) - rng.standard_exponential()
     low = current - width * rng.random()
     high = low + width

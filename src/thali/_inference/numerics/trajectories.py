@@ -1,4 +1,4 @@
-r"""Hamiltonian trajectories in the metric :math:`A = C C^T`, for compiled samplers.
+r"""Hamiltonian Monte Carlo trajectories with metric A = C C^T, in compiled samplers.
 
 With momenta r ~ N(0, I) a leap of length e is
 
@@ -26,7 +26,7 @@ SPREAD = 0.2
 
 @generic
 def evaluate(target: Any, position: Any, slope: Any) -> None:
-    """Return the log density at a position, up to a constant, and write its slope."""
+    """Return the log density at a position; write its gradient into `slope`."""
 
 
 @part
@@ -39,7 +39,7 @@ def run_trajectory(
     n_leaps: Any,
     gain: Any,
 ) -> Any:
-    """Move the position by `n_leaps` leaps; return whether to accept.
+    """Run `n_leaps` leapfrog steps; return whether to accept the end point.
 
     `log_step` (1,) is adapted to the acceptance.
     """
@@ -63,7 +63,7 @@ def run_trajectory(
 
 @scalar
 def kick(root: Any, push: Any, slope: Any, length: Any) -> None:
-    """Change the momenta along the slope of the log density; the slope is overwritten."""
+    """Add `length` times the transformed gradient to the momenta `push`."""
     solve_lower(root, slope)
     for i in range(push.size):
         push[i] += length * slope[i]
@@ -71,7 +71,7 @@ def kick(root: Any, push: Any, slope: Any, length: Any) -> None:
 
 @scalar
 def drift(root: Any, push: Any, position: Any, change: Any, length: Any) -> None:
-    """Change the position along the momenta; `change` is a buffer."""
+    """Add `length` times the transformed momenta to the position."""
     for i in range(push.size):
         change[i] = push[i]
     solve_upper(root, change)
@@ -81,25 +81,25 @@ def drift(root: Any, push: Any, position: Any, change: Any, length: Any) -> None
 
 @scalar
 def draw_step(rng: np.random.Generator, step: Any) -> Any:
-    """Draw a leap length within 20 % of a step."""
+    """Draw a leapfrog step size uniformly within 20 % of `step`."""
     return step * (1.0 + SPREAD * (2.0 * rng.random() - 1.0))
 
 
 @scalar
 def compute_acceptance(log_ratio: Any) -> Any:
-    """Return the probability of acceptance; 0 for NaN."""
+    """Return min(1, exp(log_ratio)); 0 for NaN."""
     return math.exp(min(log_ratio, 0.0)) if log_ratio == log_ratio else 0.0
 
 
 @scalar
 def sum_squares(vector: Any) -> Any:
-    """Return the sum of squares."""
+    """Return the sum of squares of a vector."""
     return dot(vector, vector)
 
 
 @vectorised
 def dot(left: Any, right: Any) -> Any:
-    """Return the product of two vectors."""
+    """Return the inner product of two vectors."""
     total = 0.0
     for i in range(left.size):
         total += left[i] * right[i]

@@ -1,4 +1,4 @@
-"""Exact draws of weights in a Normal likelihood: truncated Normals, and Gammas tilted by Normals.
+"""Exact draws of positive weights: truncated normals, and gammas times a normal factor.
 
 Every draw is by rejection, with an acceptance of at least 0.3 (`draw_positive_normal`) or 0.7
 (`draw_tilted_weight` with a shape above 1) for all arguments. No loop continues on a comparison
@@ -56,7 +56,7 @@ def draw_tilted_weight(rng: Any, shape: Any, rate: Any, curvature: Any, slope: A
 
 @scalar
 def _draw_by_normal_proposal(rng: Any, shape: Any, mean: Any, sd: Any) -> Any:
-    """Draw the tilted weight from a truncated Normal around its mode w*."""
+    """Draw the tilted weight by rejection from a truncated normal at its mode."""
     # A proposal is accepted with probability ((w/w*) exp(1 - w/w*))^(shape-1).
     mode = 0.5 * (mean + math.sqrt(mean * mean + 4.0 * (shape - 1.0) * sd * sd))
     w = draw_positive_normal(rng, mode, sd)
@@ -67,7 +67,7 @@ def _draw_by_normal_proposal(rng: Any, shape: Any, mean: Any, sd: Any) -> Any:
 
 @scalar
 def draw_by_gamma_proposal(rng: Any, shape: Any, curvature: Any, drift: Any) -> Any:
-    """Draw the tilted weight for drift < 0 from Gamma(shape, r) with mean v.
+    """Draw the tilted weight for drift < 0 by rejection from a gamma.
 
     A proposal is accepted with probability exp(-curvature (w - v)²/2).
     """
@@ -84,5 +84,5 @@ def draw_by_gamma_proposal(rng: Any, shape: Any, curvature: Any, drift: Any) -> 
 
 @scalar
 def _clamp_above_zero(w: Any) -> Any:
-    """Replace an underflow to 0 by the smallest normal float."""
+    """Return w, or the smallest normal float if w underflowed to 0."""
     return SMALLEST if w < SMALLEST else w
