@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from thali._aspects import operations
+from thali._aspects.draws.posterior_tree import SimulatedData
 from thali._aspects.likelihoods.custom_data import build_custom_part
-from thali._aspects.likelihoods.simulated_data import SimulatedData
 from thali._aspects.state import COLUMNS
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali._compile.jit import scalar, vectorised

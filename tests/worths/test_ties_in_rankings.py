@@ -13,8 +13,13 @@ import thali as th
 from thali._worths.laplace import Marginal
 from thali._worths.posterior_sample import sample_posterior
 from thali._worths.respondent_variance import compute_answer_scores
-from thali._worths.set_density import ChoiceSetDensity, count_distinct_answers
-from thali._worths.tied_answers import MAX_TIED_WITH_LAPSES, ROUGH_DROP, differentiate_tied_answers
+from thali._worths.set_density import (
+    MAX_TIED_WITH_LAPSES,
+    ROUGH_DROP,
+    ChoiceSetDensity,
+    count_distinct_answers,
+    differentiate_tied_answers,
+)
 from thali.errors import DataError
 
 LAPSES = pytest.mark.parametrize("lapse", [0.0, 0.05])

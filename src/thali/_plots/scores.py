@@ -1,4 +1,4 @@
-"""The plot of preference scores from 0 to 100, overall or by group."""
+"""Plot of preference scores from 0 to 100, overall or by group."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -275,8 +275,8 @@ class Additive:
         self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
     ) -> Any:
         """Simulate similarities of the same pairs and judgements: Normal(μ, sigma² / n)."""
+        from ..draws.posterior_tree import SimulatedData
         from ..draws.similarities import compute_similarities
-        from .simulated_data import SimulatedData
 
         fitted = compute_similarities(columns, parameters["constant"], data.first, data.second)[0]
         noise = rng.standard_normal(fitted.size)

@@ -283,8 +283,8 @@ class Custom:
         self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
     ) -> Any:
         """Simulate data of the same design at one draw's features and weights."""
+        from ..draws.posterior_tree import SimulatedData
         from .delta_checks import arrange_like_samplers
-        from .simulated_data import SimulatedData
         from .validation import call_checked
 
         if is_unavailable(self.simulate):

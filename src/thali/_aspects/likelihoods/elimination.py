@@ -260,8 +260,8 @@ class Elimination:
         self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
     ) -> Any:
         """Simulate choices of the same design at one draw's aspects."""
+        from ..draws.posterior_tree import simulate_answers
         from .answer_draws import build_choice_probabilities, build_comparison_probabilities
-        from .simulated_data import simulate_answers
 
         data = self.convert_data(data)
         if isinstance(data, Choices):

@@ -115,8 +115,8 @@ class MostSimilarPair:
         self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
     ) -> Any:
         """Simulate answers to the same sets, Multinomial(n, P)."""
+        from ..draws.posterior_tree import simulate_answers
         from ..draws.triplets import compute_triplet_probabilities
-        from .simulated_data import simulate_answers
 
         constant = np.array([parameters.get("constant", 0.0)])
         p = compute_triplet_probabilities(
