@@ -273,7 +273,7 @@ def test_pairs_are_left_out_in_folds():
         range(10)
     )
     for task in seen:
-        (train,) = task.splitter.train(task.part)
+        (train,) = task.splitter.select_training_data(task.part)
         assert train.n_pairs == 10 - len(task.part)
     assert (
         table.attrs["fits"] == 6

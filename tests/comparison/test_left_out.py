@@ -24,7 +24,7 @@ TRIALS = pd.DataFrame(
 
 def left(data):
     """The first pair, as a comparison leaves it out."""
-    return PairSplitter(data).test(np.array([0]))[0]
+    return PairSplitter(data).select_held_out_data(np.array([0]))[0]
 
 
 def fitted(how, data, **arguments):

@@ -29,7 +29,7 @@ def _build_prediction_table(parts: JobParts) -> "pandas.DataFrame":
     scheme = SCHEMES[find_data_form(source["data"])][settings["leave_out"]]
     splitter = scheme.splitter(source["data"])
     names = list(parts.stamp["models"])
-    held_out_parts = splitter.parts(
+    held_out_parts = splitter.list_parts(
         decode_seed(parts.stamp["seed"]), settings["hold_out"], settings["folds"]
     )
     table = build_comparison_table(splitter, scheme.scorer, held_out_parts, names, parts.records)
