@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 
 import thali._data.kinds as kinds
 from thali import PairedComparisons
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import DataError
 
 NAN, INF = float("nan"), float("inf")
@@ -204,14 +204,14 @@ def test_files(content, facts, tmp_path):
     path = tmp_path / "my table.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with refused(DataError, "my table.csv: ", *facts):
-        read(path, kinds.PAIRS)
+        read_data(path, kinds.PAIRS)
 
 
 def test_columns_that_say_nothing_of_choices(tmp_path):
     path = tmp_path / "football.csv"
     path.write_text("club,stadium,seats\nHull,KCOM,25400\nStoke,Bet365,30089\nWigan,DW,25138\n")
     with refused(DataError, "football.csv", "'club'", "'stadium'", "'seats'"):
-        read(path, kinds.PAIRS)
+        read_data(path, kinds.PAIRS)
 
 
 def test_workbooks_and_parquet_files(tmp_path):
@@ -228,5 +228,5 @@ def test_workbooks_and_parquet_files(tmp_path):
         ("header.parquet", "The file has a header but no rows of data."),
     ):
         with pytest.raises(DataError) as caught:
-            read(tmp_path / name, kinds.PAIRS)
+            read_data(tmp_path / name, kinds.PAIRS)
         assert str(caught.value).startswith(f"{name}: {found}")

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array
 
 import thali._data.kinds as kinds
 from thali import Similarities
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import ArgumentError, DataError
 
 NAN, INF = float("nan"), float("inf")
@@ -175,7 +175,7 @@ def test_similarities_are_not_read_as_comparisons(content, facts, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text(content)
     with refused(DataError, "table.csv: ", *facts):
-        read(path, kinds.PAIRS)
+        read_data(path, kinds.PAIRS)
 
 
 FILES = [
@@ -195,15 +195,15 @@ def test_files(content, facts, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text(content)
     with refused(DataError, "table.csv: ", *facts):
-        read(path, kinds.SIMILARITIES)
+        read_data(path, kinds.SIMILARITIES)
 
 
 def test_a_table_that_is_nothing(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("x,y,z\n1,2,3\n4,5,6\n")
     with refused(DataError, "'x'", "'y'", "'z'"):
-        read(path, kinds.SIMILARITIES)
+        read_data(path, kinds.SIMILARITIES)
     with refused(DataError, "'x'", "'y'", "'z'"):
-        read(path, kinds.PAIRS, kinds.SIMILARITIES)
+        read_data(path, kinds.PAIRS, kinds.SIMILARITIES)
     with refused(DataError, "There is no file"):
-        read(tmp_path / "tables.csv", kinds.PAIRS, kinds.SIMILARITIES)
+        read_data(tmp_path / "tables.csv", kinds.PAIRS, kinds.SIMILARITIES)

@@ -257,10 +257,10 @@ def test_splits():
 def test_files(tmp_path):
     path = tmp_path / "tasks.csv"
     frame().to_csv(path, index=False)
-    assert recognise.read(path, kinds.EXPERIMENTS)[0] == read()
+    assert recognise.read_data(path, kinds.EXPERIMENTS)[0] == read()
     frame(choice=[1] * 8).to_csv(path, index=False)
     with refused(DataError, "2 alternatives"):
-        recognise.read(path, kinds.EXPERIMENTS)
+        recognise.read_data(path, kinds.EXPERIMENTS)
 
 
 @needs_data

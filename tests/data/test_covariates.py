@@ -12,7 +12,7 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._data.judged import merge_new_data
-from thali._model.model_files import pack, unpack
+from thali._model.model_files import decode_arrays, encode_arrays
 from thali.errors import DataError
 
 LABELS = ["tea", "milk", "rum", "ale"]
@@ -114,7 +114,7 @@ def test_files_and_copies_have_them(frame):
     data = read(frame).with_option_covariates(pd.DataFrame({"price": [1.0, 2, 3, 4]}, index=LABELS))
     assert pickle.loads(pickle.dumps(data)) == data and "judge=B" in notebook(data)
     assert str(data).endswith("5 respondents, 5 covariates")
-    assert unpack(pack(data)) == data
+    assert decode_arrays(encode_arrays(data)) == data
 
 
 def test_further_comparisons_do_not_join_them(frame):

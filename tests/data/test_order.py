@@ -11,7 +11,7 @@ from helpers.pages import notebook
 
 import thali as th
 from thali import PairedComparisons
-from thali._model.model_files import pack, unpack
+from thali._model.model_files import decode_arrays, encode_arrays
 from thali.errors import DataError
 
 LABELS = ["tea", "milk", "rum", "ale"]
@@ -74,7 +74,7 @@ def test_it_stays_without_a_pair_or_without_ties(frame):
 
 def test_it_is_stored_and_belongs_to_equality(frame):
     data = PairedComparisons.from_trials(frame)
-    for again in (unpack(pack(data)), pickle.loads(pickle.dumps(data))):
+    for again in (decode_arrays(encode_arrays(data)), pickle.loads(pickle.dumps(data))):
         assert again == data
         np.testing.assert_array_equal(again.forward, data.forward)
     turned = frame.rename(columns={"left": "right", "right": "left"})

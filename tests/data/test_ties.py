@@ -8,7 +8,7 @@ import pytest
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._model.model_files import compute_digest, decode, encode
+from thali._model.model_files import compute_digest, decode_object, encode_object
 from thali.errors import ArgumentError, DataError
 
 COUNTS = [[0, 3, 0], [1, 0, 0], [0, 0, 0]]
@@ -56,8 +56,8 @@ def test_equality_digest_pickle_and_file(data):
     assert data not in others
     assert pickle.loads(pickle.dumps(data)) == data
     arrays = {}
-    text = encode(data, arrays)
-    assert decode(text, arrays) == data
+    text = encode_object(data, arrays)
+    assert decode_object(text, arrays) == data
 
 
 def test_rows_and_back(data):

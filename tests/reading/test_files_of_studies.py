@@ -9,7 +9,7 @@ from helpers.typed_tables import made
 
 import thali as th
 from thali._data.kinds import EXPERIMENTS
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali._source import Source
 from thali.errors import DataError
 
@@ -118,12 +118,12 @@ def test_codes_that_do_not_fit(tmp_path, text, facts):
 
 
 def test_a_cho_file(codes, expected):
-    found, sentence = read(Source("study.cho", cho().encode()), EXPERIMENTS, codes=codes)
+    found, sentence = read_data(Source("study.cho", cho().encode()), EXPERIMENTS, codes=codes)
     same(found, expected)
     assert found.people["variable2"].tolist() == [1, 2] and "a .cho file" in sentence
     lines = cho().split("\n")
     lines[lines.index("3 32")] = "0 32"
-    found, sentence = read(Source("study.cho", "\n".join(lines).encode()), EXPERIMENTS)
+    found, sentence = read_data(Source("study.cho", "\n".join(lines).encode()), EXPERIMENTS)
     assert found.n_tasks == 3
     said(sentence, "1 task")
     assert set(found.levels) == {"inside", "attribute1", "attribute2"}
@@ -141,7 +141,7 @@ def test_a_cho_file(codes, expected):
 )
 def test_no_cho_file(change, facts):
     with refused(DataError, *facts):
-        read(Source("study.cho", change(cho()).encode()), EXPERIMENTS)
+        read_data(Source("study.cho", change(cho()).encode()), EXPERIMENTS)
 
 
 def design(none=False, fixed=False):
@@ -348,7 +348,7 @@ def test_a_sheet_with_its_header_twice(tmp_path):
         book.active.append(row)
     book.save(tmp_path / "joined.xlsx")
     with refused(DataError, "Line 3"):
-        read(tmp_path / "joined.xlsx")
+        read_data(tmp_path / "joined.xlsx")
 
 
 def test_a_row_of_numbers_may_be_there_twice():
@@ -419,7 +419,7 @@ def test_columns_of_sets_in_a_design_are_called_as_in_a_table(tmp_path, header, 
     ]
     design = file_of(tmp_path, "\n".join([header, *rows]), "design.csv")
     answers = f"id,{asked}_1,{asked}_2,{asked}_3\nx,1,2,1\ny,1,2,2\n"
-    data = read(Source("answers.csv", answers.encode()), design=design)[0]
+    data = read_data(Source("answers.csv", answers.encode()), design=design)[0]
     assert data.labels == ("a", "b", "c") and data.counts.tolist() == [
         [0, 2, 1],
         [0, 0, 0],

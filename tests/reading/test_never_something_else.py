@@ -11,7 +11,7 @@ from helpers.sentences import refused, said, warned
 import thali as th
 from thali import Similarities
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
-from thali._reading.recognise import RecognitionError, read
+from thali._reading.recognise import RecognitionError, read_data
 from thali._reading.shapes import SHAPES
 from thali._source import Source
 from thali.errors import DataError, DataWarning
@@ -20,7 +20,7 @@ OF_SIMILARITIES = (SIMILARITIES, TRIPLETS)  # the data of additive clustering
 
 
 def taken(text, *kinds, **options):
-    return read(Source("table.csv", text.encode()), *kinds, **options)
+    return read_data(Source("table.csv", text.encode()), *kinds, **options)
 
 
 # Distances and similarities are no comparisons ----------------------------------------------------

@@ -18,7 +18,7 @@ from thali._inference.task_jobs import Batch, Record
 from thali._inference.threads import run_all
 from thali._inference.warn import silence_warnings, warn
 from thali._labels import list_names
-from thali._model.model_files import pack
+from thali._model.model_files import encode_arrays
 from thali._model.registry import find_spec
 from thali._model.spec import MODEL
 from thali.errors import (
@@ -149,7 +149,7 @@ def run_comparison(
         splitter.part = Splitter.part  # without folds a part may be one pair
     # raise errors before the job folder is created
     splitter.list_parts(np.random.SeedSequence(0), hold_out, folds)
-    source = pack({"data": splitter.data, "lapses": lapses})
+    source = encode_arrays({"data": splitter.data, "lapses": lapses})
     with open_job(
         job, BY_PREDICTION, models, split_settings | budget, splitter.data, random_seed, source
     ) as (folder, seed):

@@ -162,7 +162,7 @@ class Model:
 
     def _headline_facts(self) -> Facts:
         """Return two or three (name, number) pairs to print below a fit."""
-        return self._engine.facts(self)
+        return self._engine.list_facts(self)
 
     @property
     def _posterior(self) -> "xarray.DataTree | None":

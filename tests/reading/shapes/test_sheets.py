@@ -5,7 +5,7 @@ from helpers.sentences import refused, said
 
 from thali._reading.recognise import recognise
 from thali._reading.shapes import SHAPES
-from thali._reading.table_files import load
+from thali._reading.table_files import load_table
 
 SHAPE = {shape.name: shape for shape in SHAPES}
 SHEETS = SHAPE["workbook with one square matrix per respondent"]
@@ -21,7 +21,7 @@ def workbook(path, sheets):
         for row in rows:
             sheet.append(row)
     book.save(path)
-    return load(path)
+    return load_table(path)
 
 
 def square(a, b):

@@ -24,7 +24,7 @@ from thali._compile import store as kernels
 from thali._data import kinds
 from thali._labels import format_plural
 from thali._posterior import store
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
@@ -477,7 +477,7 @@ def test_exported_similarities_are_read_back(done, folder):
         "object,0,1,2,3,4,5,6,7,8,9",
         "0,,0.537,0.358,0.22,0.248,0.116,0.133,0.0,0.097,0.065",
     ]
-    data, messages = read(folder / "numbers.csv", kinds.PAIRS, kinds.SIMILARITIES)
+    data, messages = read_data(folder / "numbers.csv", kinds.PAIRS, kinds.SIMILARITIES)
     assert list(data.values) == list(thali.datasets.numbers().values)
     said(messages, "10 objects", "45 similarities")
 

@@ -202,11 +202,11 @@ class FeatureChain(Chain):
     def read_draws(self, start: int, stop: int) -> Arrays:
         return slice_draws(self.record, start, stop, self.first)
 
-    def adopt(self, draws: Arrays) -> None:
+    def adopt_draws(self, draws: Arrays) -> None:
         self.record = prepend_draws(self.record, draws, self.first)
 
-    def skip(self, draws: int) -> None:
-        super().skip(draws)
+    def skip_draws(self, draws: int) -> None:
+        super().skip_draws(draws)
         self.record = skip_draws(self.record, draws)
 
     def warm_start(self, arrays: Arrays) -> None:

@@ -88,8 +88,8 @@ class ClassEngine(ChainEngine):
         """Return the gain of chains that still climb, and a sentence; None if settled."""
         return None
 
-    def facts(self, model: Any) -> Facts:
-        draws, first, *_ = super().facts(model)
+    def list_facts(self, model: Any) -> Facts:
+        draws, first, *_ = super().list_facts(model)
         return draws, first, describe_parameters(model._view)
 
 

@@ -17,7 +17,7 @@ from ..table_files import RawTable
 NAME = "table of card sorts"
 
 
-def match(table: RawTable, respondent: str | None = None) -> Reading | None:
+def match_card_sorts(table: RawTable, respondent: str | None = None) -> Reading | None:
     """Return the reading of a card sort with columns respondent, card, group; else None."""
     names = map_plain_names(table.names)
     group = CARD_GROUP.find_column(names, (respondent,))
@@ -63,7 +63,7 @@ def compare_cards(frame: pd.DataFrame) -> Similarities:
 SHAPE = Shape(
     NAME,
     SIMILARITIES,
-    match,
+    match_card_sorts,
     expected="one card per row, with the columns 'respondent', 'card' and 'group'",
     roles=(RESPONDENT,),
     needs="no cards and groups",
