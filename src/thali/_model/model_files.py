@@ -349,13 +349,13 @@ def decode_object(encoded_part: Any, arrays: dict[str, np.ndarray]) -> Any:
         return [decode_object(v, arrays) for v in encoded_part]
     if not isinstance(encoded_part, dict):
         return encoded_part
-    kind = next(iter(encoded_part))
-    if kind not in _DECODERS:
+    encoding = next(iter(encoded_part))
+    if encoding not in _DECODERS:
         raise ArgumentError(
             f"The file was written by a model with {encoded_part.get('unknown')}, which is not part"
             " of thali; open its draws with xarray.open_datatree."
         )
-    return _DECODERS[kind](encoded_part, arrays)
+    return _DECODERS[encoding](encoded_part, arrays)
 
 
 def _decode_object(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:

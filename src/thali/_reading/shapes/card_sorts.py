@@ -18,7 +18,7 @@ NAME = "table of card sorts"
 
 
 def match_card_sorts(table: RawTable, respondent: str | None = None) -> Reading | None:
-    """Return the reading of a card sort with columns respondent, card, group; else None."""
+    """Return a `Reading` of a card sort (respondent, card, group); None for other tables."""
     names = map_plain_names(table.names)
     group = CARD_GROUP.find_column(names, (respondent,))
     card = CARD.find_column(names, (respondent, group))

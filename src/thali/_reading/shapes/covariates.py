@@ -23,7 +23,7 @@ NAME = "covariates and a column of classes"
 def match_observations(
     table: RawTable, known: bool = False, target: str | None = None
 ) -> Reading | None:
-    """Return the reading of a table of covariates and classes; else None."""
+    """Return a `Reading` of a table of covariates and classes; None for other tables."""
     if target is None and not known:
         return None
     return Reading(

@@ -20,7 +20,7 @@ MARKS |= {"1": 1, "-1": -1, "−1": -1, "0": 0, "": 0}
 
 
 def match_signed_marks(table: RawTable, respondent: str | None = None) -> Reading | None:
-    """Return the reading of a best-worst table with marks 1, -1, 0; else None."""
+    """Return a `Reading` of a best-worst table with marks 1, -1, 0; None for other tables."""
     signed = [name for name in table.names if _is_signed(table.frame[name])]
     names = roles.map_plain_names(table.names)
     task = SET.find_column(names, signed)

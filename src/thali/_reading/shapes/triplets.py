@@ -28,7 +28,7 @@ def match_triplets(
     respondent: str | None = None,
     weights: bool = False,
 ) -> Reading | None:
-    """Return the reading of a table of triplets; else None."""
+    """Return a `Reading` of a table of triplets; None for other tables."""
     named_columns = {
         "objects": objects,
         "odd": odd,
