@@ -588,7 +588,7 @@ OTHER_OPTIONS = {"a": ["first"], "b": []}
         ({"m": BTL}, TRIO, {"random_seed": -1}, ArgumentError, ("random_seed",)),
     ],
 )  # fmt: skip
-def test_bad_input(named, data, changed, error, messages):
+def test_bad_arguments_of_compare_are_refused(named, data, changed, error, messages):
     with refused(error, *messages):
         compare(named, data, **changed)
 

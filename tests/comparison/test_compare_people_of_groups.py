@@ -148,7 +148,7 @@ def test_a_model_of_somebody_else_gives_the_model_of_each_group():
         ),
     ],
 )
-def test_what_cannot_be_left_out(data, settings, said):
+def test_parts_that_cannot_be_held_out_of_groups_are_refused(data, settings, said):
     of_data = (
         th.AdditiveClustering
         if hasattr(next(iter(data.values())), "sigma")

@@ -173,7 +173,7 @@ def test_otherwise_a_column_of_numbers_is_asked_about(header):
     assert str(error.value) == ASKED
 
 
-def test_it_is_no_question_where_both_are_known_or_the_cells_are_names():
+def test_a_name_with_two_roles_is_clear_where_the_columns_or_cells_decide():
     table = "id,nombre,left,right,chosen", "1,4,tea,milk,tea/1,5,milk,water,milk/2,6,tea,milk,milk"
     assert read_data(csv(*table), respondent="id")[0].respondents == ("1", "2")
     named = "nombre,left,right,chosen", "Ana,tea,milk,tea/Luis,milk,water,milk"

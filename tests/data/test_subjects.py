@@ -49,7 +49,7 @@ def test_parts_keep_who_answered(data):
     assert data.with_counts(data.wins, data.losses).respondents == ()
 
 
-def test_ties_of_everybody():
+def test_ties_of_all_respondents_are_kept():
     frame = pd.DataFrame(
         {
             "rater": [1, 1, 2],

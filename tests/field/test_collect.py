@@ -53,7 +53,7 @@ def test_the_columns_of_these_tests_are_those_of_a_page(kind):
     assert columns == rows_of(kind, "ann", **{"passed": ""} if is_caught else {}).columns.tolist()
 
 
-def test_what_is_said_of_a_folder(tmp_path):
+def test_problems_of_a_folder_of_answers_are_reported(tmp_path):
     pairs = KINDS["pairs"][1]
     ann = rows_of("pairs", "ann", passed="")
     bob = rows_of("pairs", "bob", passed="", answers=pairs[:2], planned=4)
@@ -141,7 +141,7 @@ def test_who_left_during_practice_has_no_answer(tmp_path):
     assert len(found.answers) == 0
 
 
-def test_what_people_typed_is_no_formula(tmp_path):
+def test_typed_answers_are_no_formulas(tmp_path):
     typed = ["=1+1", "@SUM(1)", "+1+1|cmd", "-2", "a=b"]
     save(
         tmp_path,

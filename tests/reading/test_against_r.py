@@ -46,7 +46,7 @@ def assert_worths(source, expected, ties=None):
     return data
 
 
-def test_patterns_with_counts():
+def test_patterns_with_counts_have_the_worths_of_r():
     # M: M[1, 2] <- sum(n[C1 == 1]); M[2, 1] <- sum(n[C1 == -1]); C2: 1 and 3; C3: 2 and 3
     # worths(BTm(cbind(w1, w2), factor(a), factor(b)))
     data = assert_worths(
@@ -138,12 +138,12 @@ def test_wins_losses_and_ties(ties, expected):
         ),
     ],
 )
-def test_files(file, ties, expected):
+def test_files_of_r_packages_have_the_worths_of_r(file, ties, expected):
     assert_worths(real_data(file), expected, ties)
 
 
 @needs_data
-def test_home_advantage():
+def test_the_home_advantage_is_that_of_bradleyterry2():
     # b <- baseball; b$home.team <- data.frame(team = b$home.team, at.home = 1) b$away.team <-
     # data.frame(team = b$away.team, at.home = 0) f <- BTm(cbind(home.wins, away.wins), home.team,
     # away.team, ~ team + at.home, id = "team", data = b) coef(summary(f))["at.home", ]; worths(f);
@@ -162,7 +162,7 @@ def test_home_advantage():
 
 
 @needs_data
-def test_undecided_as_davidson():
+def test_undecided_answers_are_the_ties_of_davidson():
     # b <- btmodel(paircomp(immig[, 1:6])); worth(b); exp(coef(b)["(undecided)"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)

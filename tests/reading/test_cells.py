@@ -98,7 +98,7 @@ def test_shapes_of_all_kinds(text):
         "a,b\nx,1,2\n",
     ],
 )
-def test_what_is_wrong_is_said_alike(text):
+def test_both_readers_report_the_same_error(text):
     faults = []
     for each in (text, quoted(text)):
         try:

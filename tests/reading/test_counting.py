@@ -165,7 +165,7 @@ def test_who_answered_is_read_if_it_is_named(tmp_path):
     assert len(data.respondents) == 99 and data.answers.wins.sum() == data.wins.sum()
 
 
-def test_named_columns(tmp_path):
+def test_named_columns_are_counted_in_batches(tmp_path):
     frame = battles().rename(columns={"model_a": "x", "model_b": "y", "winner": "z"})
     coding = dict(zip(WORDS, ("first", "second", "tie", "tie"), strict=True))
     found, _ = read_counts(
@@ -234,7 +234,7 @@ def test_practice_is_counted_in_the_whole_file(tmp_path, kind):
 
 
 @pytest.mark.fit
-def test_texts_stay_texts(tmp_path):
+def test_columns_of_text_stay_text_in_batches(tmp_path):
     """Those that stand for categories keep their order, missing ones their column, counts in text
     their size."""
     frame = battles().drop(columns="judge")

@@ -117,7 +117,7 @@ def test_codes_that_do_not_fit(tmp_path, text, facts):
         made(sawtooth(), EXPERIMENTS, codes=file_of(tmp_path, text, "codes.csv"))
 
 
-def test_a_cho_file(codes, expected):
+def test_a_cho_file_is_read_as_an_experiment(codes, expected):
     found, sentence = read_data(Source("study.cho", cho().encode()), EXPERIMENTS, codes=codes)
     same(found, expected)
     assert found.people["variable2"].tolist() == [1, 2] and "a .cho file" in sentence
@@ -139,7 +139,7 @@ def test_a_cho_file(codes, expected):
         (lambda text: text.replace("1 1\n2 3", "0 1\n2 3", 1), ("without some attribute",)),
     ],
 )
-def test_no_cho_file(change, facts):
+def test_damaged_cho_files_are_refused(change, facts):
     with refused(DataError, *facts):
         read_data(Source("study.cho", change(cho()).encode()), EXPERIMENTS)
 
@@ -323,7 +323,7 @@ GERMAN = """Befragter;Aufgabe;Konzept;Marke;Preis;Auswahl
     ],
 )
 @pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
-def test_shapes_of_packages(text, options, size, attributes):
+def test_tables_of_r_packages_are_recognised(text, options, size, attributes):
     data, _ = made(text, EXPERIMENTS, **options)
     assert (data.n_respondents, data.n_tasks, len(data.row_product)) == size
     assert list(data.attributes) == attributes

@@ -149,7 +149,7 @@ DAMAGED = {
 
 @pytest.mark.unit
 @pytest.mark.parametrize(("text", "facts"), DAMAGED.values(), ids=DAMAGED.keys())
-def test_damaged_files(text, facts):
+def test_damaged_json_files_are_refused(text, facts):
     # whose words are in part those of `json`
     with pytest.raises(DataError, match="^log.jsonl: ") as error:
         read_table(source(text))

@@ -63,7 +63,7 @@ def test_rows_that_say_practice_are_noticed_and_counted(tmp_path):
         th.leaderboard(path, method="maximum-likelihood", progressbar=False)
 
 
-def test_what_is_asked_for_is_not_said_again(tmp_path):
+def test_practice_rows_that_are_filtered_are_not_warned_of(tmp_path):
     path = file_of(tmp_path, block=2 * ["Practice"] + 4 * ["main"])
     with warnings.catch_warnings():
         warnings.simplefilter("error", DataWarning)

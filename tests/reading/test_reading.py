@@ -72,7 +72,7 @@ def test_standard_input_by_its_short_name(run, tmp_path):
     said(found.err, "standard input", "is empty")
 
 
-def test_what_is_no_file_is_refused(tmp_path):
+def test_other_paths_than_files_are_refused(tmp_path):
     (tmp_path / "dang").symlink_to("nowhere")
     (tmp_path / "loop").symlink_to("loop")
     in_file(tmp_path, LONG, "title.csv")
@@ -232,7 +232,7 @@ def test_names_that_promise_another_kind_of_file(tmp_path):
 
 
 @pytest.mark.parametrize("cell", [["a"], {"a": 1}, ("a",)], ids=["list", "dict", "tuple"])
-def test_nested_cells(cell, tmp_path):
+def test_cells_with_lists_are_refused(cell, tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet files need pyarrow")
     frame = pd.DataFrame({"winner": ["a", "b"], "loser": [cell, cell]})
     frame.to_parquet(tmp_path / "nested.parquet")
@@ -329,7 +329,7 @@ def test_totals_on_one_side_of_a_file(tmp_path):
         read_data(in_file(tmp_path, table + "c,2,4\n"), kinds.PAIRS)
 
 
-def test_percentages_are_said(tmp_path, recwarn):
+def test_percentages_in_counts_are_named(tmp_path, recwarn):
     table = ",a,b,c\na,0,60,75\nb,40,0,55\nc,25,45,0\n"
     read_data(in_file(tmp_path, table), kinds.PAIRS)
     th.PairedComparisons(pd.DataFrame([[0, 60, 75], [40, 0, 55], [25, 45, 0]]))

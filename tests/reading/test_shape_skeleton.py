@@ -28,7 +28,7 @@ def skeleton():
     return module
 
 
-def test_one_more_shape(skeleton):
+def test_an_added_shape_is_recognised(skeleton):
     reading = recognise(TABLE, shapes=(*SHAPES, skeleton.SHAPE))
     assert (reading.kind, reading.shape) == (PAIRS, "table of decisions")
     data, sentence = reading.build()

@@ -75,7 +75,7 @@ def test_rows_are_left_out_by_the_names_in_the_data(tmp_path):
         ("name,shown,more\ntea,x,y\n", ("two columns",)),
     ],
 )
-def test_what_cannot_be_shown_is_refused(tmp_path, table, facts):
+def test_bad_tables_of_labels_are_refused(tmp_path, table, facts):
     path = file_of(tmp_path, PAIRS.format("tea", "milk", "beer"))
     with refused(DataError, *facts):
         read_data(path, labels=file_of(tmp_path, table, "labels.csv"))

@@ -60,7 +60,7 @@ def in_file(folder, content, name="data.csv"):
 
 
 @pytest.mark.parametrize("content", SQUARES.values(), ids=SQUARES.keys())
-def test_square_tables(content, tmp_path):
+def test_square_tables_are_recognised_and_read(content, tmp_path):
     assert read_data(in_file(tmp_path, content), kinds.PAIRS) == (EXPECTED, SQUARE)
 
 
@@ -68,7 +68,7 @@ def test_square_tables(content, tmp_path):
     "content",
     ["0,3,4\n5,0,6\n7,8,0\n", "0.0e+00 3.0e+00 4.0e+00\n5 0 6\n7 8 0\n", "\n0;3;4\n5;0;6\n7;8;0\n"],
 )
-def test_square_without_labels(content, tmp_path):
+def test_a_square_without_labels_is_recognised_and_read(content, tmp_path):
     assert read_data(in_file(tmp_path, content), kinds.PAIRS) == (UNLABELLED, SQUARE)
 
 
@@ -111,7 +111,7 @@ LONG = [
 
 
 @pytest.mark.parametrize(("header", "how", "rows"), LONG, ids=[case[0] for case in LONG])
-def test_long_tables(header, how, rows, tmp_path):
+def test_long_tables_are_recognised_and_read(header, how, rows, tmp_path):
     text = "\n".join([header, *(",".join(map(str, row)) for row in rows)])
     data, messages = read_data(in_file(tmp_path, text), kinds.PAIRS)
     assert data == PairedComparisons([[0, 2], [1, 0]], "AB")
@@ -132,7 +132,7 @@ def test_long_tables(header, how, rows, tmp_path):
         "first,second,wins,losses",
     ],
 )
-def test_tables_of_pairs(header, tmp_path):
+def test_tables_of_pairs_are_recognised_and_read(header, tmp_path):
     data, messages = read_data(
         in_file(tmp_path, f"{header}\nA,B,3,5\nA,C,4,7\nB,C,6,8\n"), kinds.PAIRS
     )
@@ -260,7 +260,7 @@ READABLE = {
 
 @needs_data
 @pytest.mark.parametrize(("file", "messages"), READABLE.items())
-def test_real_tables(file, messages):
+def test_published_tables_are_recognised(file, messages):
     assert messages in read_data(real_data(file), kinds.PAIRS)[1]
 
 
@@ -333,7 +333,7 @@ SIMILARITIES = {
 
 
 @pytest.mark.parametrize(("content", "shape"), SIMILARITIES.values(), ids=SIMILARITIES.keys())
-def test_similarities(content, shape, tmp_path):
+def test_squares_of_similarities_are_recognised_and_read(content, shape, tmp_path):
     path = in_file(tmp_path, content)
     assert read_data(path, kinds.SIMILARITIES) == (ALIKE, READ.format(shape))
     assert are_similarities(path)
@@ -361,7 +361,7 @@ def test_missing_similarities_are_counted(tmp_path):
     said(messages, "3 objects", "3 similarities")
 
 
-def test_lists_of_similarities(tmp_path):
+def test_lists_of_similarities_are_recognised_and_read(tmp_path):
     path = in_file(
         tmp_path, "judge,item 1,item 2,Sim,n\n1,A,B,0.8,1\n1,C,A,0.2,1\n2,A,C,0.4,1\n1,B,C,.45,2\n"
     )
@@ -409,7 +409,7 @@ def test_a_symmetric_table_of_whole_numbers_may_be_either(tmp_path):
         "a,b,wins,losses,similarity\nA,B,1,2,.5\n",
     ],
 )
-def test_what_is_not_taken_for_similarities(content, tmp_path):
+def test_other_tables_are_not_taken_for_similarities(content, tmp_path):
     path = in_file(tmp_path, content)
     assert not are_similarities(path)
     data, messages = read_data(path, kinds.PAIRS, kinds.SIMILARITIES)
@@ -448,7 +448,7 @@ REAL = {
 
 @needs_data
 @pytest.mark.parametrize(("file", "size"), REAL.items())
-def test_real_similarities(file, size):
+def test_published_similarities_are_recognised(file, size):
     data, messages = read_data(real_data(file), kinds.PAIRS, kinds.SIMILARITIES)
     assert isinstance(data, Similarities) and (data.n_options, data.n_pairs) == size
     assert messages.startswith(f"{size[0]} objects, {size[1]:,} similarities")

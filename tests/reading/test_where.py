@@ -65,7 +65,7 @@ def file(tmp_path):
         ("day > 2026-06-01", [4, 5]),
     ],
 )
-def test_the_rows_that_are_kept(file, condition, rows):
+def test_a_condition_keeps_the_rows_that_fulfil_it(file, condition, rows):
     assert read_table(file, where=condition)["n"].tolist() == rows
 
 
@@ -117,7 +117,7 @@ def test_errors_name_the_argument_that_gave_the_conditions():
 
 
 @pytest.mark.parametrize("given", [5, [], [1], {"block": "main"}, pd.Series([True])])
-def test_what_is_no_condition_is_refused(given):
+def test_other_objects_than_conditions_are_refused(given):
     with refused(ArgumentError, "where"):
         RowFilter.parse(given)
 
@@ -289,7 +289,7 @@ def test_columns_of_data_frames(column, condition, rows):
     )
 
 
-def test_what_is_no_date_is_refused():
+def test_a_value_that_is_no_date_is_refused():
     frame = pd.DataFrame({"x": pd.to_datetime(["2026-05-01"])})
     with refused(DataError, "column 'x'", "'May'", "2026", "-05"):
         RowFilter.parse("x < May").select(frame)

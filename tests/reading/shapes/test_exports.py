@@ -23,7 +23,7 @@ PSYCHOPY = """trials.thisN,left_img,right_img,key_resp.keys,key_resp.rt,particip
 """
 
 
-def test_qualtrics():
+def test_an_export_of_qualtrics_is_read():
     data, sentence = made(QUALTRICS)
     assert data.subset(["tea", "milk", "water"]).counts.tolist() == [
         [0, 2, 1],
@@ -38,7 +38,7 @@ def test_qualtrics():
     said(sentence, "; Qualtrics header lines")
 
 
-def test_psychopy():
+def test_an_export_of_psychopy_is_read():
     data, sentence = made(PSYCHOPY)
     assert data.labels == ("a", "b", "c") and data.counts.tolist() == [
         [0, 1, 0],

@@ -94,7 +94,7 @@ def test_where_there_are_no_latent_aspects_none_are_counted(run, fake):
 
 
 @pytest.mark.fit  # for its time
-def test_it_says_which_aspects_the_data_cannot_tell(run, fake):
+def test_fit_notes_aspects_that_all_options_share(run, fake):
     note = "Choices do not identify aspects shared by all options"
     fake.common = ((0, 1, 2),)
     assert note in run("fit", "tea.csv", "--print", "all").out
@@ -263,7 +263,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("words", "messages"), BAD.values(), ids=BAD)
-def test_bad_input(refused, fake, folder, words, messages):
+def test_bad_tables_end_fit_with_an_error(refused, fake, folder, words, messages):
     (folder / "empty.csv").write_text("")
     (folder / "prose.txt").write_text("This is no table.\nIt is prose; all of it, really.\n")
     (folder / "negative.csv").write_text("chosen,rejected,count\ntea,milk,-3\n")
@@ -346,7 +346,7 @@ def test_a_data_set_is_printed(run):
     ]
 
 
-def test_cache(run, tmp_path, monkeypatch):
+def test_cache_info_and_clear_count_the_files(run, tmp_path, monkeypatch):
     keep_code_in(monkeypatch, tmp_path / "own")
     folder = kernels.native_folder().path
     folder.mkdir(parents=True, mode=0o700)
@@ -357,7 +357,7 @@ def test_cache(run, tmp_path, monkeypatch):
     assert not list((tmp_path / "own").rglob("*.*"))
 
 
-def test_version(run):
+def test_version_prints_the_version(run):
     assert run("--version").out == f"thali {thali.__version__}\n"
 
 
