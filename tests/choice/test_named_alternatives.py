@@ -133,7 +133,7 @@ def test_nothing_is_told_twice():
 )
 def test_every_logit_has_them(model):
     data = data_of(trips(people=12))
-    _, scheme = model._checked(data), model.get_params()
+    _, scheme = model._check_fit(data), model.get_params()
     assert scheme["constants"] is None
     from thali._choice.coding import require_experiment
 

@@ -156,7 +156,7 @@ def test_the_class_of_a_person_is_as_uncertain_as_the_draws_say():
     one."""
     model, data = fitted(), segments()[0]
     market = pd.DataFrame({"price": [5, 25], "brand": ["A", "C"], "zoom": ["no", "yes"]})
-    chooser = model._chooser()
+    chooser = model._build_chooser()
     person = int(model.membership_.max(axis=1).to_numpy().argmin())
     weights = np.eye(1, data.n_respondents, person)[0]
     kinds = chooser._compute_class_weights(weights)

@@ -54,7 +54,7 @@ def test_choices_are_drawn_by_class():
     """Over many draws the frequencies are those of the model, person by person: four standard
     errors."""
     model = fitted()
-    panel, known = model._panel_of_fit()
+    panel, known = model._build_fitted_panel()
     assert known.value == pytest.approx(model.log_likelihood_)
     where = evaluate_parameters(
         panel, known.classes._replace(sizes=np.array([0.7, 0.3])), known.tastes

@@ -605,9 +605,9 @@ def test_what_is_hardly_told_from_indifference_is_said(study):
     """Zoom is liked by all; a taste whose mean is near 0 among people who differ is named."""
     model, _, _ = study
     posterior = model.posterior_["posterior"].dataset
-    assert list_attributes_near_zero(posterior, model._population()) == []
+    assert list_attributes_near_zero(posterior, model._build_taste_distribution()) == []
     wide = posterior.assign(covariance=100 * posterior["covariance"])
-    assert list_attributes_near_zero(wide, model._population()) == ["price", "zoom"]
+    assert list_attributes_near_zero(wide, model._build_taste_distribution()) == ["price", "zoom"]
     notes = " ".join(map(str, model.findings()["attention"].notes))
     assert "Refit with `attention_scale=1" in notes
     said(notes, "distinguish ignoring an attribute")

@@ -177,7 +177,12 @@ def test_new_people_are_drawn_from_the_population(fitted):
     nobody, zeros = np.array([-1, -1]), np.zeros(2, int)
     once, again = (
         predict_probabilities(
-            model.posterior_["posterior"].dataset, model._population(), x, zeros, nobody, seed
+            model.posterior_["posterior"].dataset,
+            model._build_taste_distribution(),
+            x,
+            zeros,
+            nobody,
+            seed,
         )[0]
         for seed in (1, 2)
     )

@@ -204,7 +204,7 @@ def test_predictions_and_files(study, tmp_path):
 def test_new_people_are_of_the_population(study):
     """Amounts of people drawn in one draw: mean and covariance within 4.5 of their errors."""
     model = study[0]
-    population, posterior = model._population(), model.posterior_["posterior"]
+    population, posterior = model._build_taste_distribution(), model.posterior_["posterior"]
     noise = ndtri(qmc.Sobol(3, rng=3).random(2**12).clip(1e-9))
     tastes = population.compute_tastes(
         np.array([7]), noise[None], np.zeros((1, 2**12), int), np.zeros((1, 2**12, 0))

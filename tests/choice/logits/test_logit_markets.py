@@ -171,7 +171,7 @@ def test_classes_of_people_have_the_market_of_their_respondents():
     model = th.LatentClassLogit(2, "price", starts=2).fit(
         of_groups(), random_seed=1, progressbar=False
     )
-    chooser = model._chooser()
+    chooser = model._build_chooser()
     weights = np.random.default_rng(0).standard_exponential((len(chooser.tastes), 12))
     products = pd.DataFrame({"price": [5.0, 17.5], "brand": ["B", "A"], "zoom": ["no", "yes"]})
     cells = chooser.cells(products)

@@ -76,7 +76,7 @@ def test_it_is_the_same_model_as_in_preference_space(data, fitted):
 def test_draws_of_the_price_are_log_normal(fitted):
     """Log of minus its coefficient: mean and standard deviation of 2,000 draws within 4.5 of their
     errors."""
-    tastes = fitted._chooser().tastes[1:, 0]
+    tastes = fitted._build_chooser().tastes[1:, 0]
     assert (tastes[:, 0] < 0).all()
     logs = np.log(-tastes[:, 0])
     value, error = fitted.coef_["scale[price]"], fitted.summary().loc["scale[price]", "std_error"]

@@ -293,7 +293,7 @@ def test_rounding_does_not_choose_the_draws():
         for place, brand in enumerate(brands)
     ]
     model = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(pd.DataFrame(rows)))
-    drawn, covariance = model._chooser().tastes, model.covariance_
+    drawn, covariance = model._build_chooser().tastes, model.covariance_
     noise = np.random.default_rng(1).uniform(-1.0, 1.0, covariance.shape) * np.finfo(float).eps
     model.covariance_ = covariance + noise + noise.T
-    np.testing.assert_allclose(model._chooser().tastes, drawn, atol=1e-12)
+    np.testing.assert_allclose(model._build_chooser().tastes, drawn, atol=1e-12)

@@ -26,7 +26,7 @@ def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
     data, problem = estimates.data, estimates.problem
     n = np.repeat(problem.totals, problem.sizes)
     numbers = {"n": n, "observed": problem.counts / n, "predicted": estimates.fitted()}
-    if estimates.is_whole:
+    if estimates.has_integer_counts:
         numbers["n"] = n.astype(np.int64)
     residuals = {"residual": estimates.residuals(kind)}
     labels = np.array(data.labels, dtype=object)
@@ -72,7 +72,7 @@ def build_utility_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
 
     utility, covariance = estimates.utility, estimates.utility_covariance
     error, errors = _compute_log_errors(utility, covariance)
-    reach = np.exp(estimates.reach(ci) * np.nan_to_num(error))
+    reach = np.exp(estimates.interval_half_width(ci) * np.nan_to_num(error))
     is_positive = utility > 0.0
     low = np.where(is_positive, utility / reach, np.nan)
     high = np.where(is_positive, utility * reach, np.nan)

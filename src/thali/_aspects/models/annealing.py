@@ -62,7 +62,7 @@ class AnnealingEngine(FeatureSamplingEngine):
     is_point = True
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        parts = model._parts(source)
+        parts = model._build_task_arguments(source)
         if model.people not in (None, INDEPENDENT):
             raise chains_required_error(model.people, model.method)
         fit_task = build_task(data=source, draws=1, tune=0, thin=1, **parts)

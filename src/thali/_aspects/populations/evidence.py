@@ -44,8 +44,8 @@ def estimate_fit_evidence(model: Any, run_settings: EvidenceRun) -> LogEvidence:
         )
     check_unchanged(model)
     data = model._get_fit_data()
-    evidence = model._population(data).estimate_evidence(
-        data, model._evidence_parts(data), run_settings
+    evidence = model._choose_population(data).estimate_evidence(
+        data, model._build_evidence_arguments(data), run_settings
     )
     if not evidence.usable:
         warn(ConvergenceWarning(evidence.convergence.message))

@@ -173,7 +173,7 @@ class SeveralGroups(Population):
         refuse_sensitivity(run_settings)
         group_data = copy.copy(model).set_params(people=Groups())._convert_data(fit_data)
         pooled = model._convert_data(fit_data)
-        parts = model._evidence_parts(pooled)
+        parts = model._build_evidence_arguments(pooled)
         return run_ladders(
             build_evidence_task(parts, pooled, run_settings),
             build_constant(parts["likelihood"], group_data.data),

@@ -98,8 +98,8 @@ class Population(ABC):
     ) -> "LogEvidence":
         """Estimate a model's log evidence for data that `fit` takes."""
         data = model._convert_data(fit_data)
-        return model._population(data).estimate_evidence(
-            data, model._evidence_parts(data), run_settings
+        return model._choose_population(data).estimate_evidence(
+            data, model._build_evidence_arguments(data), run_settings
         )
 
     def check_update(self) -> None:

@@ -373,7 +373,7 @@ class LogitChooser(Chooser):
         variants = [observed]
         weights: list[list[tuple[int, float]]] = [[(0, 1.0)]]
         for attribute in range(observed.shape[1]):
-            equalised = self._equalise(attribute, observed)
+            equalised = self._equalise_attribute(attribute, observed)
             weights.append([(len(variants) + k, weight) for k, (_, weight) in enumerate(equalised)])
             variants += [products for products, _ in equalised]
         matrix = self.coding.encode_cells(np.concatenate(variants))
@@ -388,7 +388,9 @@ class LogitChooser(Chooser):
         )
         return np.moveaxis(summed, -1, 0)
 
-    def _equalise(self, attribute: int, observed: np.ndarray) -> list[tuple[np.ndarray, float]]:
+    def _equalise_attribute(
+        self, attribute: int, observed: np.ndarray
+    ) -> list[tuple[np.ndarray, float]]:
         """Return the alternatives with one level of an attribute for all, with weights."""
         # The weight is the frequency of the level in the data.
         # Alternatives that lack the attribute continue to lack it, so no level is a reference.
@@ -489,23 +491,23 @@ def _split_wins(utility: np.ndarray) -> np.ndarray:
 
 
 class LogitReports(MarketAnswers):
-    """Reports that all logit models share; subclasses define `_chooser` and `_checked`."""
+    """Reports that all logit models share; subclasses define `_build_chooser` and `_check_fit`."""
 
-    _checked: Any  # (data) -> anything: checks the data before the fit
+    _check_fit: Any  # (data) -> anything: checks the data before the fit
 
     @mark_as_setup
     def prepare(self, data: Any, **settings: Any) -> PreparedFit:
         """Check the data of a fit, without fitting."""
-        self._checked(data)
+        self._check_fit(data)
         return PreparedFit()
 
-    def _chooser(self) -> "LogitChooser":
+    def _build_chooser(self) -> "LogitChooser":
         """Build the `Chooser` of the fitted respondents; subclasses define it."""
         raise NotImplementedError
 
     def _get_market_draws(self) -> "MarketDraws":
         """Return tastes and products for the market simulator of a page."""
-        return build_logit_market_draws(self._chooser())
+        return build_logit_market_draws(self._build_chooser())
 
 
 # A fit of a logit as the draws of a market: some draws and respondents, and their tastes ----------

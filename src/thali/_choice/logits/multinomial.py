@@ -181,9 +181,9 @@ class MultinomialLogit(LogitReports, Model):
         -------
         MultinomialLogit
         """
-        return self._run_job(self._checked(data))
+        return self._run_job(self._check_fit(data))
 
-    def _checked(self, data: Any) -> Job:
+    def _check_fit(self, data: Any) -> Job:
         """Check data and arguments; return the job of the fit."""
         import pandas as pd
 
@@ -331,7 +331,7 @@ class MultinomialLogit(LogitReports, Model):
             return choice_probabilities(rows @ tastes, encoded.task_of_row)
 
         def draw_probabilities() -> np.ndarray:
-            return np.stack([compute(tastes) for tastes in self._chooser().tastes[1:, 0]])
+            return np.stack([compute(tastes) for tastes in self._build_chooser().tastes[1:, 0]])
 
         return append_interval(compute(self._tastes()), draw_probabilities, ci)
 
@@ -339,7 +339,7 @@ class MultinomialLogit(LogitReports, Model):
         """Return the data of the fit."""
         return self._data_
 
-    def _chooser(self) -> "LogitChooser":
+    def _build_chooser(self) -> "LogitChooser":
         """Build the `Chooser` from the estimate and normal draws around it."""
         self._require_fitted()
         coef = np.nan_to_num(self.coef_.to_numpy())

@@ -366,7 +366,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         InterruptedWarning
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
-        monotone, engine = self._checked(data), self._engine
+        monotone, engine = self._check_fit(data), self._engine
         refuse_uninformative(data)
         arguments = {
             "tune": tune,
@@ -385,7 +385,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         self, data: Any, draws: Any = None, chains: Any = None, **other_arguments: Any
     ) -> PreparedFit:
         """Check the data and arguments of a fit, without drawing."""
-        self._checked(data)
+        self._check_fit(data)
         refuse_uninformative(data)
         self._engine.run(draws, TUNE, chains, None, None, None, False)
         return PreparedFit()
@@ -463,7 +463,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         """Return the data as kernels read them, after checks."""
         from .state import build_class_problem
 
-        return build_class_problem(data, self._checked(data), self.alpha)
+        return build_class_problem(data, self._check_fit(data), self.alpha)
 
     def _by_particles(
         self, data: "ChoiceExperiment", run: Run, sweeps_per_step: int
@@ -530,13 +530,13 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         """Draw classes from the prior and choices given them, once per generator."""
         from .simulate import sample_classes_prior
 
-        return sample_classes_prior(self, self._checked(data), data, rngs)
+        return sample_classes_prior(self, self._check_fit(data), data, rngs)
 
     def _build_observed(self, data: Any) -> dict[str, Any]:
         """Return the chosen alternatives; {} if the respondents are others."""
         from thali._data.experiments.design import build_design
 
-        self._checked(data)
+        self._check_fit(data)
         if tuple(data.respondents) != self._design_.respondents:
             return {}
         return {"chosen": build_design(data).chosen}
@@ -549,7 +549,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         choices = draw_choices(self._draws_, self._design_, rng, draw_indices)
         return {"chosen": choices.reshape(groups, -1, len(data.chosen))}
 
-    def _checked(self, data: Any) -> dict[str, str]:
+    def _check_fit(self, data: Any) -> dict[str, str]:
         """Check data and arguments; return {attribute: direction} of monotone ones."""
         from thali._data.experiments import ChoiceExperiment
 

@@ -215,12 +215,12 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         def drawn() -> np.ndarray:
             """Return choice probabilities by draw, for intervals."""
             return predict_tasks(
-                self._chooser().thin(INTERVAL_DRAWS).draws, encoded, by_draw=True, **settings
+                self._build_chooser().thin(INTERVAL_DRAWS).draws, encoded, by_draw=True, **settings
             )
 
         return append_interval(predictions, drawn, ci)
 
-    def _chooser(self) -> "ClassChooser":
+    def _build_chooser(self) -> "ClassChooser":
         """Return the `Chooser` of the fitted respondents."""
         from .chooser import ClassChooser
 
