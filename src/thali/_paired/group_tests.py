@@ -218,13 +218,15 @@ def _fit_group(name: str, data: PairedComparisons, aspects: Any, unique: bool) -
 def _test_fits(fits: list[Estimates], statistic: float, df: int, n: np.ndarray) -> FitTest:
     """Test separate fits of all groups against the saturated model."""
 
-    def replicate(rng: np.random.Generator) -> float:
+    def simulate_deviance(rng: np.random.Generator) -> float:
         return sum(fit.replicate(rng) for fit in fits)
 
     inverse = np.concatenate([fit.inverse_probability_sums for fit in fits])
     is_whole = all(fit.has_integer_counts for fit in fits)
     n_weights = sum(len(fit.weights) for fit in fits)
-    return run_fit_test(statistic, df, n, inverse, is_whole, replicate, len(n) * n_weights**2)
+    return run_fit_test(
+        statistic, df, n, inverse, is_whole, simulate_deviance, len(n) * n_weights**2
+    )
 
 
 def _describe_group_difference(table: "pandas.DataFrame", names: list[str]) -> str:

@@ -76,7 +76,7 @@ def compute_restart_scores(
     )
     rows_before, rows_after = [], []
 
-    def measure() -> list[float]:
+    def compute_state_quantities() -> list[float]:
         return _compute_quantities(
             chain, likelihood, log_likelihood, observed.fields, weights.expected()
         )
@@ -95,9 +95,9 @@ def compute_restart_scores(
                 simulated, {name: getattr(observed.original, name) for name in parameters}
             )
         )
-        rows_before.append(measure())
+        rows_before.append(compute_state_quantities())
         chain.run_until(N_SWEEPS)
-        rows_after.append(measure())
+        rows_after.append(compute_state_quantities())
     values_before, values_after = np.array(rows_before), np.array(rows_after)
     change = values_after - values_before
     std_error = change.std(0) / np.sqrt(n_rounds)

@@ -129,7 +129,7 @@ def compute_quasi_variances(covariance: np.ndarray) -> np.ndarray:
         return np.full(2, difference_variances[0, 1] / 2.0)
     logs = np.log(difference_variances, where=is_pair, out=np.zeros_like(difference_variances))
 
-    def at(q: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    def evaluate_fit(q: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """Return minus half the sum of squares at q, with gradient and information."""
         sums = np.where(is_pair, q[:, None] + q, 1.0)
         if not (sums > 0.0).all():
@@ -143,7 +143,9 @@ def compute_quasi_variances(covariance: np.ndarray) -> np.ndarray:
         )
 
     return maximise_concave(
-        Concave(at), np.full(n_options, difference_variances[is_pair].mean() / 2.0), _MIN_GAIN
+        Concave(evaluate_fit),
+        np.full(n_options, difference_variances[is_pair].mean() / 2.0),
+        _MIN_GAIN,
     ).where
 
 

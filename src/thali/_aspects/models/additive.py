@@ -645,7 +645,7 @@ class AdditiveClustering(AdditiveAnswers):
         check_allowed("kind", kind, ESTIMATORS)
         posterior = self._view
 
-        def make() -> "Estimate":
+        def compute_estimate() -> "Estimate":
             data = read_similarities(posterior)
             parts = self._build_first_arguments(data)
             prior = parts["prior"]
@@ -663,4 +663,4 @@ class AdditiveClustering(AdditiveAnswers):
                 with_constant=bool(self.constant),
             )
 
-        return self._compute_once(("estimate", kind), make)
+        return self._compute_once(("estimate", kind), compute_estimate)

@@ -131,7 +131,7 @@ def build_sampling(
         draws = [chains[i].collect_draws(chains[i].first + n_draws) for i in recorded]
         return population.build_tree(draws, source, parts, task, attrs)
 
-    def tempered(sweeps: int) -> Sampling[Any] | None:
+    def build_tempered_restart(sweeps: int) -> Sampling[Any] | None:
         """Return a restart with tempering after the first sweeps, or None."""
         share = remaining_budget(sweeps, bound.sweep)
         if not task.may_temper or share < MIN_BUDGET_SHARE:
@@ -155,7 +155,7 @@ def build_sampling(
         build_attributes=lambda tree, chains, seed: {},
         end_pilot=end_pilot,
         is_compiled=task.kernel.is_compiled(task.model),
-        with_tempering=tempered,
+        with_tempering=build_tempered_restart,
         settings=bound.settings | {"tune": run.tune},
         first_draws=bound.first_draws,
         data_max_draws=bound.max_draws,

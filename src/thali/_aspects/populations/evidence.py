@@ -141,7 +141,7 @@ def _stack_energies(ladders: Sequence[Any]) -> np.ndarray:
 def build_constant(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadder], float]:
     """Return a function of a chain: the log-likelihood constant that samplers omit."""
 
-    def constant(ladder: PriorLadder) -> float:
+    def compute_constant(ladder: PriorLadder) -> float:
         """Return the log-likelihood constant at the chain's first draw."""
         draws = ladder.collect_draws(1)
         columns = concatenate_chain_columns([draws], 1)
@@ -151,7 +151,7 @@ def build_constant(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadde
         ]
         return float(sum(part.log_constant for part in parts))
 
-    return constant
+    return compute_constant
 
 
 # Sensitivity of the log evidence to the priors ----------------------------------------------------

@@ -472,7 +472,7 @@ def build_group_constant(
 ) -> Callable[[GroupPriorLadder], float]:
     """Return a function of a chain: the log-likelihood constants that samplers omit."""
 
-    def constant(ladder: GroupPriorLadder) -> float:
+    def compute_constant(ladder: GroupPriorLadder) -> float:
         """Return the summed log-likelihood constants of all groups."""
         draws, total = ladder.collect_draws(1), 0.0
         for g, data in enumerate(observed_data):
@@ -483,4 +483,4 @@ def build_group_constant(
             ).log_constant
         return float(total)
 
-    return constant
+    return compute_constant

@@ -252,7 +252,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         if choose == HELD_OUT:
             total *= 1 + N_FOLDS
 
-        def work() -> dict[str, Any]:
+        def fit_classes() -> dict[str, Any]:
             """Fit all numbers of classes; return the fitted attributes by name."""
             warn_of_duration = build_duration_warning(
                 "This fit",
@@ -285,7 +285,10 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
 
         forecast = forecast_fits(panel, class_numbers, choose, starts_by_budget)
         return Job(
-            work, build_unseen_remarks(coding, data.levels), data=str(data), forecast=forecast
+            fit_classes,
+            build_unseen_remarks(coding, data.levels),
+            data=str(data),
+            forecast=forecast,
         )
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
@@ -480,13 +483,13 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             predicted = ClassesByColumns(self._class_log_odds(), covariates[is_complete])
             classes[np.flatnonzero(is_new)[is_complete]] = predicted.probabilities
 
-        def compute(tastes: np.ndarray) -> np.ndarray:
+        def compute_probabilities(tastes: np.ndarray) -> np.ndarray:
             p = choice_probabilities(matrix @ tastes.T, encoded.task_of_row)
             return (p * classes).sum(axis=1)
 
         return append_interval(
-            compute(np.nan_to_num(self.coef_.to_numpy())),
-            lambda: np.stack([compute(tastes) for tastes in self._draws_.tastes]),
+            compute_probabilities(np.nan_to_num(self.coef_.to_numpy())),
+            lambda: np.stack([compute_probabilities(tastes) for tastes in self._draws_.tastes]),
             ci,
         )
 

@@ -515,7 +515,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             )
         data = self._require_fit_data("The second fit requires the data of the first")
 
-        def compare() -> "pd.DataFrame":
+        def compare_scales() -> "pd.DataFrame":
             """Fit the model at the other prior scale and tabulate both."""
             priors = {**(self.priors or {}), "scale": other}
             model = type(self)(**{**self.get_params(), "priors": priors})
@@ -526,7 +526,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             table.attrs.update(interval=ci, scales=(first_scale, other))
             return table
 
-        return self._compute_once(f"attention by scale {other} {ci}", compare)
+        return self._compute_once(f"attention by scale {other} {ci}", compare_scales)
 
     def population(self, ci: float = INTERVAL) -> "pd.DataFrame":
         """Return a summary of the distribution of tastes among people, with diagnostics.
