@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 
 import thali as th
 from thali._inference import jobs
-from thali._inference.parts import PartsFolder, read_parts
+from thali._inference.task_jobs import PartsFolder, read_parts
 from thali.errors import (
     ArgumentError,
     DataError,

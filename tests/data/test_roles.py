@@ -7,11 +7,11 @@ import pytest
 from helpers.sentences import refused, said
 
 from thali import PairedComparisons
+from thali._data.column_roles import LANGUAGES, ROLES, list_role_names, simplify_name
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
-from thali._data.roles import LANGUAGES, ROLES, list_role_names, simplify_name
 from thali._reading.recognise import RecognitionError, read, recognise
 from thali._reading.shapes import SHAPES
-from thali._reading.table import load
+from thali._reading.table_files import load
 from thali._source import Source
 from thali.errors import DataError
 

@@ -1,7 +1,7 @@
 """Tables as they are typed into a file."""
 
 from thali._reading.recognise import recognise
-from thali._reading.table import load
+from thali._reading.table_files import load
 from thali._source import Source
 
 

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 import thali
 from thali._data import kinds
 from thali._reading.recognise import read
-from thali._reading.table import read_table
+from thali._reading.table_files import read_table
 from thali._source import Source
 from thali.errors import LONGEST, ThaliError
 

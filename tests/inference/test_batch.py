@@ -3,8 +3,8 @@ runs."""
 
 import pytest
 
-from thali._inference.parts import Batch, PartsFolder, is_finished, read_parts
 from thali._inference.progress import Progress
+from thali._inference.task_jobs import Batch, PartsFolder, is_finished, read_parts
 
 STAMP = {"kind": "sums", "models": {}, "settings": {}, "data": ""}
 TASKS = [1, 2, 3, 4]

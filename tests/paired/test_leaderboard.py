@@ -16,6 +16,7 @@ import thali as th
 from thali._paired.more_votes import forecast_separation, vote_information
 from thali.errors import ArgumentError, DataError, DataWarning
 
+# 1000 draws by Laplace's approximation and 39 replicates of a test of fit
 pytestmark = pytest.mark.usefixtures("few_replicates", "few_draws")
 ROWS = [
     ("A", "B", "model_a"),
@@ -315,6 +316,31 @@ def test_ranks_are_those_of_options_alike_in_style(method, ties):
     assert plain.effects is None and "rating_without" not in plain.table
     with refused(DataError, "has no covariates"):
         plain.covariate_effects()
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("name", ["rating", "worth", "effect"])
+def test_intervals_of_a_board_have_the_probability_asked_for(name):
+    """Draws around an estimate are normal, so widths are those of normal quantiles."""
+    battles = styled(1000)
+    widths = []
+    for ci in (0.5, 0.95):
+        board = board_of(battles, method="maximum-likelihood", covariates=["length"], ci=ci)
+        if name == "effect":
+            effects = board.covariate_effects()
+            widths.append(effects["high"] - effects["low"])
+        else:
+            widths.append(board.table[f"{name}_high"] - board.table[f"{name}_low"])
+    # from 1000 draws the ratio of two widths has a standard error of 4 %
+    np.testing.assert_allclose(widths[1] / widths[0], ndtri(0.975) / ndtri(0.75), rtol=0.2)
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("ci", [0.333, 0.555, 0.777])  # ends between shares of draws
+def test_intervals_of_ranks_have_the_probability_asked_for(ci):
+    table = board_of(method="maximum-likelihood", ci=ci).table
+    for end, tail in (("low", (1 - ci) / 2), ("high", (1 + ci) / 2)):
+        np.testing.assert_array_equal(table[f"rank_{end}"] == 1, table["p_1"] >= tail)
 
 
 @pytest.mark.fit

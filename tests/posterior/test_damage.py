@@ -24,7 +24,7 @@ if kind == "posterior":
     store.save(small_fit()[2], path)
     read = lambda: store.load(path)
 elif kind in ("parts", "parts index"):
-    from thali._inference.parts import PartsFolder
+    from thali._inference.task_jobs import PartsFolder
     rng = np.random.default_rng(1)
     records = {f"{n} BTL": {"model": "BTL", "pair": n, "error": None, "nll": rng.normal()} for n in range(30)}
     stamp = {"kind": "comparison", "models": {}, "settings": {}, "data": ""}

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from helpers.sentences import refused
 
-import thali._reading.cells as cells
-from thali._reading.table import load
+import thali._reading.text_cells as cells
+from thali._reading.table_files import load
 from thali._source import Source
 
 ODD = [

@@ -9,11 +9,11 @@ import pytest
 from helpers.places import PROJECT
 
 import thali as th
+from thali._data.column_roles import NO_ANSWERS, UNKNOWN_WORDS, simplify_name
 from thali._data.kinds import EXPERIMENTS
-from thali._data.roles import NO_ANSWERS, UNKNOWN_WORDS, simplify_name
 from thali._model.options import EXPERIMENT, TABLE_OPTIONS
 from thali._reading.recognise import read
-from thali._reading.table import read_table
+from thali._reading.table_files import read_table
 from thali._source import Source
 from thali.errors import DataWarning
 

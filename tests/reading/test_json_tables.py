@@ -11,7 +11,7 @@ from helpers.sentences import refused, said
 import thali as th
 import thali._data.kinds as kinds
 from thali._reading.recognise import read
-from thali._reading.table import Source, load, read_table
+from thali._reading.table_files import Source, load, read_table
 from thali.errors import DataError
 
 BATTLES = [

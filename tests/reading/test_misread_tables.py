@@ -18,7 +18,7 @@ import thali._data.kinds as kinds
 import thali._reading.recognise as recognise
 from thali._described import Description, format_html, format_text
 from thali._labels import format_label
-from thali._reading.table import RawTable, read_table
+from thali._reading.table_files import RawTable, read_table
 from thali._source import Source
 from thali.errors import DataError, DataWarning
 from thali.report import slides

@@ -18,7 +18,7 @@ from helpers.sentences import refused, said
 import thali as th
 import thali._data.kinds as kinds
 from thali._reading.recognise import read
-from thali._reading.table import load, read_table
+from thali._reading.table_files import load, read_table
 from thali._source import Source, read_source
 from thali.errors import LONGEST, MAX_NAME_LENGTH, ArgumentError, DataError, DataWarning, one_line
 

@@ -12,7 +12,7 @@ from helpers.sentences import refused, said
 import thali._data.kinds as kinds
 from thali._reading.recognise import RecognitionError, read, recognise
 from thali._reading.shapes import SHAPES
-from thali._reading.table import read_table
+from thali._reading.table_files import read_table
 from thali._source import Source
 from thali.errors import DataError
 

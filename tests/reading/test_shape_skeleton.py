@@ -10,7 +10,7 @@ from thali import PairedComparisons
 from thali._data.kinds import PAIRS
 from thali._reading.recognise import RecognitionError, recognise
 from thali._reading.shapes import SHAPES
-from thali._reading.table import load
+from thali._reading.table_files import load
 from thali._source import Source
 
 TABLE = load(

@@ -11,7 +11,7 @@ from helpers.sentences import refused, said, warned
 import thali._data.kinds as kinds
 from thali import PairedComparisons, Similarities
 from thali._reading.recognise import read, recognise
-from thali._reading.table import load, read_table
+from thali._reading.table_files import load, read_table
 from thali.errors import DataWarning
 
 EXPECTED = PairedComparisons([[0, 3, 4], [5, 0, 6], [7, 8, 0]], "ABC")

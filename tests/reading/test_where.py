@@ -9,10 +9,10 @@ from helpers.sentences import refused, said, warned
 
 import thali as th
 from thali._data.kinds import CLASSES, PAIRS
-from thali._reading.cells import TextTable
 from thali._reading.recognise import read, recognise
 from thali._reading.row_filter import Condition, RowFilter
-from thali._reading.table import RawTable, build_raw_table, load, read_table
+from thali._reading.table_files import RawTable, build_raw_table, load, read_table
+from thali._reading.text_cells import TextTable
 from thali.errors import ArgumentError, DataError, DataWarning
 
 TEXT = '''n,block,rt,code,Trial type,day

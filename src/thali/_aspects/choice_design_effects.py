@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.kinds import CHOICES
 from thali._data.pairs import PairedComparisons
-from thali._model.clusters import AnswersByRespondent, group_by_respondent
+from thali._model.answers_by_respondent import AnswersByRespondent, group_by_respondent
 from thali._model.design_effects import MAX_OPTIONS, choose_chain_dependence, mean_design_effect
 from thali._model.respondent_scores import ScoreVariance, compute_score_variance
 from thali._posterior.dependence import Dependence

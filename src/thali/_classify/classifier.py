@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from thali._data.classifier_rows import Observations, TrainingData, merge_rows, wrap_sparse_rows
 from thali._data.facts import MAX_LISTED
-from thali._data.rows import Observations, TrainingData, merge_rows, wrap_sparse_rows
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._labels import format_plural, list_names

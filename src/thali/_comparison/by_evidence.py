@@ -13,8 +13,8 @@ from thali._arguments import check_positive
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged
 from thali._data.kinds import CHOICES
-from thali._inference.parts import Batch, Record, run_serially
 from thali._inference.progress import Progress
+from thali._inference.task_jobs import Batch, Record, run_serially
 from thali._inference.threads import has_workers, run_all
 from thali._inference.warn import warn
 from thali._labels import shorten

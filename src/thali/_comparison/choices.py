@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from thali._data.choice_scores import TIE_TOLERANCE, score_choices
 from thali._data.choices import Choices
 from thali._data.choices.subsets import select_choices
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.experiment import select_held_tasks
 from thali._data.questions import Questions
-from thali._data.scores import TIE_TOLERANCE, score_choices
 from thali._digits import format_percent
 from thali._inference.indexing import part_bounds
 from thali._labels import format_plural

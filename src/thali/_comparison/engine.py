@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.parts import Batch, Record
 from thali._inference.progress import Progress, build_duration_warning
+from thali._inference.task_jobs import Batch, Record
 from thali._inference.threads import run_all
 from thali._inference.warn import silence_warnings, warn
 from thali._labels import list_names

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.scores import mean_and_error
-from thali._inference.parts import Record, is_finished
+from thali._data.choice_scores import mean_and_error
+from thali._inference.task_jobs import Record, is_finished
 from thali.errors import ArgumentError
 
 from .job import format_fit_key, list_fits

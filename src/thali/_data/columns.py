@@ -22,9 +22,9 @@ from thali._labels import (
 from thali.errors import DataError, DataWarning
 
 from .checks import check_counts
-from .roles import column_names, find_no_answers
+from .column_roles import column_names, find_no_answers
 from .squares import SquareTableWords, describe_cell, read_square_table
-from .suspicious import (
+from .suspicious_data import (
     explain_tie_label,
     find_percentages,
     is_tie_label,

@@ -10,9 +10,7 @@ import numpy as np
 
 from thali._labels import format_label
 
-from .columns import get_column, is_row_number, list_texts
-from .people_table import is_constant_within, list_differing_columns
-from .roles import (
+from .column_roles import (
     ALTERNATIVE,
     CHOSEN_OF_TWO,
     DISSIMILARITY,
@@ -30,6 +28,8 @@ from .roles import (
     map_plain_names,
     simplify_name,
 )
+from .columns import get_column, is_row_number, list_texts
+from .people_table import is_constant_within, list_differing_columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.answers import find_first_answers, list_ordered_pairs
+from thali._data.respondent_answers import find_first_answers, list_ordered_pairs
 
 RANKING, REVERSED = "ranking", "reversed"
 RULES = (RANKING, REVERSED)

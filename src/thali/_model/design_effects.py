@@ -25,7 +25,7 @@ from thali._people.populations import (
 )
 from thali._posterior.dependence import INDIVIDUALS, POWER, Dependence, single_respondent_error
 
-from .clusters import AnswersByRespondent, group_by_respondent
+from .answers_by_respondent import AnswersByRespondent, group_by_respondent
 from .respondent_scores import ScoreVariance
 
 # share of respondents with two answers or more, from which on the adjustment is the default

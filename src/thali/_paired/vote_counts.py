@@ -14,7 +14,7 @@ from thali._data.kinds import CHOICES, PAIRS
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import ORDER
 from thali._data.pairs.tables import build_fields
-from thali._data.suspicious import find_similar_labels
+from thali._data.suspicious_data import find_similar_labels
 from thali._inference.warn import warn
 from thali._labels import format_plural, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from thali._data.choices.rankings import BEFORE, TIED
-from thali._data.described_columns import find_option_columns
-from thali._data.roles import (
+from thali._data.column_roles import (
     ALTERNATIVE,
     BEST,
     CHOSEN,
@@ -31,11 +30,12 @@ from thali._data.roles import (
     map_plain_names,
     simplify_name,
 )
+from thali._data.described_columns import find_option_columns
 from thali._labels import format_label, format_plural, shorten
 from thali.errors import Argument, DataError
 
-from .cells import join_notes
-from .table import RawTable, prefix_errors
+from .table_files import RawTable, prefix_errors
+from .text_cells import join_notes
 
 NONE = "none"  # alternative added if the design has no no-choice option
 ALL_RESPONDENTS = "0"  # version of tasks for all respondents in Sawtooth Software's design files

@@ -18,13 +18,13 @@ from thali._labels import format_label, shorten
 from thali._source import Source
 from thali.errors import PYTHON, Argument, DataError, DataWarning, Words
 
-from .cells import TextTable, find_separator, join_notes
 from .json_rows import is_json
-from .practice import PracticeRows, find_practice_rows, is_practice_label
+from .practice_rows import PracticeRows, find_practice_rows, is_practice_label
 from .recognise import list_named_columns, recognise
 from .row_filter import RowFilter
 from .shape import Reading
-from .table import RawTable, build_raw_table, is_text_column, load, prefix_errors
+from .table_files import RawTable, build_raw_table, is_text_column, load, prefix_errors
+from .text_cells import TextTable, find_separator, join_notes
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thali._data.column_roles import column_names
 from thali._data.columns import convert_frame, rename_as_text
 from thali._data.kinds import EXPERIMENTS, SPECS
-from thali._data.roles import column_names
 from thali._source import Source
 from thali.errors import DataError
 
 from .recognise import RecognitionError, check_names, list_reasons, recognise
 from .shapes import SHAPES
-from .table import RawTable, load
+from .table_files import RawTable, load
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,7 @@ from thali._printed import PrintedResult
 from thali.errors import PYTHON, ArgumentError, DataError, Words
 
 from .figures import Figures
-from .html import (
+from .html_report import (
     Cover,
     build_document,
     describe_fit,

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.answers import list_possible_answers
 from thali._data.choices import Choices
-from thali._model.clusters import AnswersByRespondent, group_by_respondent
+from thali._data.respondent_answers import list_possible_answers
+from thali._model.answers_by_respondent import AnswersByRespondent, group_by_respondent
 from thali._model.design_effects import choose_dependence, mean_design_effect
 from thali._model.respondent_scores import (
     RespondentScores,

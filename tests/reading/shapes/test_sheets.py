@@ -5,7 +5,7 @@ from helpers.sentences import refused, said
 
 from thali._reading.recognise import recognise
 from thali._reading.shapes import SHAPES
-from thali._reading.table import load
+from thali._reading.table_files import load
 
 SHAPE = {shape.name: shape for shape in SHAPES}
 SHEETS = SHAPE["workbook with one square matrix per respondent"]

@@ -12,7 +12,7 @@ import thali as th
 from thali._data import kinds
 from thali._labels import display_width
 from thali._reading.recognise import read
-from thali._reading.table import read_table
+from thali._reading.table_files import read_table
 
 WORLD = ['香水, "Nº5"', "향수; 파도", "عطر\nورد", "weight", "001", "NA", "a\r\nb\tc", "=1|2"]
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.answers import find_first_answers
 from thali._data.pairs.subsets import HeldOutPair
+from thali._data.respondent_answers import find_first_answers
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.log_densities import compute_outcomes
 from thali._model.covariates import predictor_matrix

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thali._compile.jit import constants_digest, register_answers, register_user_function
-from thali._data.observed import Observed
+from thali._data.custom_data import Observed
 from thali._model.model_files import UnsavedFunction
 from thali.errors import ArgumentError
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import register_answers, scalar
-from thali._data.answers import OUTCOMES
 from thali._data.pairs import PairedComparisons
+from thali._data.respondent_answers import OUTCOMES
 from thali._inference.numerics.fast_logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 

@@ -8,7 +8,11 @@ import numpy as np
 
 from thali._arguments import check_open_interval
 from thali._data.pairs import PairedComparisons
-from thali._model.clusters import AnswersByRespondent, DesignEffect, compute_design_effect
+from thali._model.answers_by_respondent import (
+    AnswersByRespondent,
+    DesignEffect,
+    compute_design_effect,
+)
 from thali._model.respondent_scores import (
     RespondentScores,
     ScoreVariance,

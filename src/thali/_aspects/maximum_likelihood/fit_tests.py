@@ -12,7 +12,7 @@ from thali._described import DescribedObject, Description
 from thali._digits import format_p_value
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
-from thali._model.clusters import DesignEffect
+from thali._model.answers_by_respondent import DesignEffect
 
 # Largest excess of the mean of G² over the mean of chi-square, in standard deviations: a test at
 # 0.05 then has size <= 0.06 (benchmarks/chi_square_size.py).

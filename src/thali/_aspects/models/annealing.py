@@ -10,7 +10,7 @@ from thali._data.groups import GroupedData
 from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run
 from thali._inference.seeds import spawn_generators
-from thali._model.clusters import AnswersByRespondent
+from thali._model.answers_by_respondent import AnswersByRespondent
 from thali._model.engine import refuse_chain_argument
 from thali._model.respondent_scores import ScoreVariance, compute_score_variance
 from thali._model.sampling import Sampling

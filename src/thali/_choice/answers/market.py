@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.roles import NO_CHOICE, simplify_name
+from thali._data.column_roles import NO_CHOICE, simplify_name
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._inference.warn import warn
 from thali._labels import format_label, format_plural, shorten, suggest, unescape_formula

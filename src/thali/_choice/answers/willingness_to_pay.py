@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._data.column_roles import simplify_name
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.scheme import INSIDE, Scheme
-from thali._data.roles import simplify_name
 from thali._inference.warn import warn
 from thali._labels import shorten, suggest
 from thali._posterior.interval import interval_tails

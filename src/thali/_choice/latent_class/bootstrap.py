@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thali._inference.parts import Batch, PartsFolder, Record
 from thali._inference.progress import Progress, build_duration_warning
+from thali._inference.task_jobs import Batch, PartsFolder, Record
 from thali._inference.warn import warn
 from thali.errors import Argument, InterruptedWarning
 

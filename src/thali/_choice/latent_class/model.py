@@ -551,7 +551,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         components in a normal mixture; Nylund, Asparouhov & Muthén (2007), Deciding on the number
         of classes in latent class analysis and growth mixture modeling.
         """
-        from thali._inference.parts import PartsFolder
+        from thali._inference.task_jobs import PartsFolder
         from thali._model.model_files import compute_digest, describe_model
 
         from .bootstrap import fit_tests, run_tests

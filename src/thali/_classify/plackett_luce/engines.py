@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.rows import TrainingData
+from thali._data.classifier_rows import TrainingData
 from thali._described import Facts
 from thali._model.base import Job
 from thali._model.engine import ChainEngine, Engine

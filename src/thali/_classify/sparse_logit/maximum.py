@@ -32,7 +32,7 @@ from .gibbs_sweep import INTERCEPT_VARIANCE
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.rows import TrainingData
+    from thali._data.classifier_rows import TrainingData
 
     from ..input import Standardization
     from .arguments import CoefficientPrior

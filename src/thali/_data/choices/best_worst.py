@@ -9,20 +9,7 @@ import numpy as np
 from thali._labels import format_label, index_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
-from ..answers import read_any_respondents
-from ..columns import (
-    check_columns,
-    choose_labels,
-    describe_columns,
-    encode_column,
-    get_column,
-    list_texts,
-    note_omission,
-    read_counts,
-    select_answered_rows,
-)
-from ..people_table import is_constant_within
-from ..roles import (
+from ..column_roles import (
     ALTERNATIVE,
     BEST,
     COUNT,
@@ -36,7 +23,20 @@ from ..roles import (
     map_plain_names,
     simplify_name,
 )
-from .long import RawOccasions
+from ..columns import (
+    check_columns,
+    choose_labels,
+    describe_columns,
+    encode_column,
+    get_column,
+    list_texts,
+    note_omission,
+    read_counts,
+    select_answered_rows,
+)
+from ..people_table import is_constant_within
+from ..respondent_answers import read_any_respondents
+from .occasions import RawOccasions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,13 +13,6 @@ from thali._inference.warn import warn
 from thali._labels import format_plural, list_names, shorten, simplify_number
 from thali.errors import Argument, DataError, DataWarning, InPython
 
-from ..answers import (
-    Answers,
-    RowRespondents,
-    find_first_answers,
-    list_possible_answers,
-    number_given_answers,
-)
 from ..checks import convert_whole_counts
 from ..connectivity import describe_disconnected, list_components
 from ..facts import (
@@ -34,8 +27,15 @@ from ..kinds import CHOICES
 from ..pairs import PairedComparisons
 from ..people_table import list_people_facts
 from ..questions import GivenAnswers, Questions
+from ..respondent_answers import (
+    Answers,
+    RowRespondents,
+    find_first_answers,
+    list_possible_answers,
+    number_given_answers,
+)
 from . import subsets, tables
-from .long import RawOccasions, read_long_occasions
+from .occasions import RawOccasions, read_long_occasions
 from .subsets import list_row_members
 
 if TYPE_CHECKING:

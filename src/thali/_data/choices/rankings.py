@@ -16,19 +16,8 @@ from thali._labels import (
 )
 from thali.errors import Argument, DataError
 
-from ..answers import read_any_respondents
 from ..checks import check_numbers
-from ..columns import (
-    check_columns,
-    choose_labels,
-    describe_columns,
-    encode_column,
-    get_column,
-    list_texts,
-    read_counts,
-)
-from ..people_table import build_people_table
-from ..roles import (
+from ..column_roles import (
     COUNT,
     OPTION,
     RANK,
@@ -39,7 +28,18 @@ from ..roles import (
     map_plain_names,
     simplify_name,
 )
-from .long import RawOccasions, read_occasion_counts
+from ..columns import (
+    check_columns,
+    choose_labels,
+    describe_columns,
+    encode_column,
+    get_column,
+    list_texts,
+    read_counts,
+)
+from ..people_table import build_people_table
+from ..respondent_answers import read_any_respondents
+from .occasions import RawOccasions, read_occasion_counts
 
 if TYPE_CHECKING:
     import pandas as pd

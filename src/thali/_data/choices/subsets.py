@@ -10,9 +10,9 @@ from thali._inference.indexing import part_bounds
 from thali._labels import index_labels
 from thali.errors import DataError
 
-from ..answers import NAMED, RowRespondents, list_possible_answers, merge_respondents
 from ..people_table import group_people
 from ..questions import ANSWER, MEMBER, ReportRows, build_report_rows
+from ..respondent_answers import NAMED, RowRespondents, list_possible_answers, merge_respondents
 from .rankings import NAMELESS
 from .tables import count_choices
 

@@ -11,7 +11,7 @@ from thali._labels import format_plural, shorten
 from thali.errors import DataError
 
 from ..columns import convert_frame, note, note_omission
-from ..suspicious import find_similar_labels, find_total_labels, warn_each
+from ..suspicious_data import find_similar_labels, find_total_labels, warn_each
 from .best_worst import (
     find_best_columns,
     find_best_worst_columns,
@@ -19,7 +19,7 @@ from .best_worst import (
     read_best_worst_occasions,
     widen_table,
 )
-from .long import RawOccasions, read_wide_occasions
+from .occasions import RawOccasions, read_wide_occasions
 from .rankings import (
     ABSENT,
     SHAPES,

@@ -12,12 +12,12 @@ from thali._inference.seeds import build_seed_sequence
 from thali._labels import format_label, format_plural, index_labels, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 
+from ..column_roles import column_names
 from ..columns import check_columns, convert_frame, rename_as_text, select_answered_rows
 from ..facts import list_name_facts
 from ..judged import Frozen
 from ..kinds import EXPERIMENTS
 from ..people_table import list_differing_columns, list_people_facts
-from ..roles import column_names
 from .design import list_experiment_facts
 from .levels import ALPHABET, MEASURED, is_integer
 from .scheme import Attribute, SchemeCells, SchemeTasks
@@ -25,7 +25,7 @@ from .scheme import Attribute, SchemeCells, SchemeTasks
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .frame import ExperimentArrays
+    from .long_table import ExperimentArrays
 
 
 def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.ndarray:
@@ -311,7 +311,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         >>> data.attributes, data.products[data.row_product].tolist()
         (('inside', 'brand'), [[1, 0], [1, 1], [0, -1]])
         """
-        from .frame import read_experiment
+        from .long_table import read_experiment
 
         if not isinstance(inside, bool):
             raise ArgumentError(f"`inside` must be True or False; got {inside!r}.")
@@ -369,9 +369,9 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         >>> data.n_tasks, data.levels["price"]
         (2, ('90', '150'))
         """
-        from .dual import BOUGHT, check_single_none
-        from .frame import read_people
-        from .wide import add_lacking_word, build_long_frame, find_wide_tasks
+        from .dual_response import BOUGHT, check_single_none
+        from .long_table import read_people
+        from .wide_table import add_lacking_word, build_long_frame, find_wide_tasks
 
         bought = more.get("bought")
         check_single_none(none, bought)

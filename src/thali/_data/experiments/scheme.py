@@ -13,9 +13,9 @@ import numpy as np
 from thali._labels import find_label_indices, index_labels
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
+from ..column_roles import ALTERNATIVE, simplify_name
 from ..columns import encode_texts, get_column, read_row_texts, rename_as_text
 from ..kinds import INSIDE, INSIDE_LEVELS
-from ..roles import ALTERNATIVE, simplify_name
 from .levels import (
     ALPHABET,
     ANY_NUMBER,

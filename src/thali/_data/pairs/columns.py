@@ -8,9 +8,7 @@ import numpy as np
 from thali._labels import shorten
 from thali.errors import DataError
 
-from ..columns import describe_columns
-from ..described_columns import SideColumns, find_side_columns
-from ..roles import (
+from ..column_roles import (
     CHOSEN_REJECTED,
     COUNT,
     ODD,
@@ -24,6 +22,8 @@ from ..roles import (
     map_plain_names,
     simplify_name,
 )
+from ..columns import describe_columns
+from ..described_columns import SideColumns, find_side_columns
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,7 +11,6 @@ from thali._inference.warn import warn
 from thali._labels import format_plural, list_names, simplify_number
 from thali.errors import DataError, DataWarning
 
-from ..answers import Answers
 from ..checks import are_integers
 from ..columns import read_square_cells
 from ..connectivity import describe_disconnected, list_components
@@ -27,7 +26,8 @@ from ..judged import JudgedByPeople
 from ..kinds import PAIRS
 from ..people_table import list_people_facts
 from ..questions import Questions
-from ..suspicious import find_percentages, find_similar_labels, warn_each
+from ..respondent_answers import Answers
+from ..suspicious_data import find_percentages, find_similar_labels, warn_each
 from . import subsets, tables
 from .covariates import CovariateCells, PairCovariates
 from .dates import DatedComparisons

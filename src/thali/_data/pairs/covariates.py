@@ -11,11 +11,11 @@ from thali._described import Facts
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, DataError, ModelName
 
-from ..answers import Answers, RowRespondents
 from ..checks import refuse_extremes
+from ..column_roles import column_names
 from ..columns import encode_column, get_column
 from ..judged import Frozen
-from ..roles import column_names
+from ..respondent_answers import Answers, RowRespondents
 
 if TYPE_CHECKING:
     import pandas as pd

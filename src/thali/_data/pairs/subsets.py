@@ -9,10 +9,10 @@ from thali._arguments import check_allowed
 from thali._labels import check_labels, format_label, format_plural, index_labels, shorten, suggest
 from thali.errors import Argument, DataError, InPython, Message
 
-from ..answers import OUTCOMES, Answers, RowRespondents, merge_respondents
 from ..columns import convert_frame
 from ..people_table import group_people
 from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, build_report_rows
+from ..respondent_answers import OUTCOMES, Answers, RowRespondents, merge_respondents
 from .covariates import (
     ORDER,
     CovariateCells,

@@ -8,7 +8,7 @@ import numpy as np
 from thali._labels import format_label, shorten
 from thali.errors import DataError
 
-from ..answers import Answers, RowRespondents, read_respondents
+from ..column_roles import column_names, refuse_ambiguous
 from ..columns import (
     Cells,
     check_columns,
@@ -19,9 +19,9 @@ from ..columns import (
     read_counts,
     sum_pair_counts,
 )
-from ..roles import column_names, refuse_ambiguous
+from ..respondent_answers import Answers, RowRespondents, read_respondents
 from ..squares import describe_cell
-from ..suspicious import (
+from ..suspicious_data import (
     find_dropped_columns,
     find_percentages,
     find_similar_labels,

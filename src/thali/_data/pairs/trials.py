@@ -10,21 +10,7 @@ import numpy as np
 from thali._labels import format_label, is_number, list_names, shorten, simplify_number, suggest
 from thali.errors import Argument, DataError
 
-from ..answers import RowRespondents, read_respondents
-from ..columns import (
-    check_columns,
-    count_comparisons,
-    describe_columns,
-    drop_self_comparisons,
-    encode_labels,
-    get_column,
-    list_texts,
-    name_rows,
-    note_omission,
-    read_counts,
-)
-from ..described_columns import SideColumns, find_side_columns
-from ..roles import (
+from ..column_roles import (
     CHOSEN_OF_TWO,
     COUNT,
     GAMES,
@@ -43,6 +29,20 @@ from ..roles import (
     map_plain_names,
     simplify_name,
 )
+from ..columns import (
+    check_columns,
+    count_comparisons,
+    describe_columns,
+    drop_self_comparisons,
+    encode_labels,
+    get_column,
+    list_texts,
+    name_rows,
+    note_omission,
+    read_counts,
+)
+from ..described_columns import SideColumns, find_side_columns
+from ..respondent_answers import RowRespondents, read_respondents
 from .covariates import CovariateColumns, read_covariates
 from .dates import DAY, RowDates, read_dates
 

@@ -21,10 +21,7 @@ from thali._labels import (
 )
 from thali.errors import Argument, DataError, DataWarning
 
-from ..answers import RowRespondents, read_respondents
-from ..columns import describe_columns, note_omission, read_counts
-from ..people_table import build_people_table
-from ..roles import (
+from ..column_roles import (
     COUNT,
     RESPONDENT,
     TIE_WORDS,
@@ -36,6 +33,9 @@ from ..roles import (
     map_plain_names,
     simplify_name,
 )
+from ..columns import describe_columns, note_omission, read_counts
+from ..people_table import build_people_table
+from ..respondent_answers import RowRespondents, read_respondents
 from .trials import FIRST, SECOND, TIE, TrialOutcomes, decode_texts, map_coding, split_missing
 
 if TYPE_CHECKING:

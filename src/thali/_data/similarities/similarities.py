@@ -12,7 +12,6 @@ from thali._inference.warn import warn
 from thali._labels import format_plural, list_names, shorten
 from thali.errors import DataError, DataWarning
 
-from ..answers import JudgedValues
 from ..checks import refuse_extremes
 from ..columns import convert_frame, rename_as_text
 from ..connectivity import describe_groups, list_components
@@ -20,7 +19,8 @@ from ..facts import MAX_LISTED, format_pair_share, format_value_range
 from ..judged import JudgedByPeople
 from ..kinds import SIMILARITIES
 from ..people_table import list_people_facts
-from ..suspicious import list_unusual_similarities
+from ..respondent_answers import JudgedValues
+from ..suspicious_data import list_unusual_similarities
 from .tables import MeasuredPairs, average_respondents, convert_dissimilarities, read_measured_pairs
 
 if TYPE_CHECKING:

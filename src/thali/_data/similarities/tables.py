@@ -9,11 +9,8 @@ from thali._inference.warn import warn
 from thali._labels import find_label_indices, format_label, format_plural, shorten
 from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value
 
-from ..answers import JudgedValues, RowRespondents, read_respondents
 from ..checks import MAX_EXACT_COUNT, are_integers, check_numbers
-from ..columns import encode_labels, get_column, list_cells, note, number_pairs, read_counts
-from ..described_columns import find_side_columns
-from ..roles import (
+from ..column_roles import (
     COUNT,
     DISSIMILARITY,
     RESPONDENT,
@@ -23,6 +20,9 @@ from ..roles import (
     find_column_pairs,
     map_plain_names,
 )
+from ..columns import encode_labels, get_column, list_cells, note, number_pairs, read_counts
+from ..described_columns import find_side_columns
+from ..respondent_answers import JudgedValues, RowRespondents, read_respondents
 from ..squares import SquareTableWords, convert_numbers, describe_cell, read_square_table
 
 if TYPE_CHECKING:

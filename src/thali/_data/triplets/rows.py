@@ -19,16 +19,7 @@ from thali._labels import (
 from thali.errors import Argument, DataError
 
 from ..checks import are_integers, check_counts
-from ..columns import (
-    choose_labels,
-    describe_columns,
-    find_label_positions,
-    get_column,
-    number_distinct_rows,
-    number_pairs,
-    read_counts,
-)
-from ..roles import (
+from ..column_roles import (
     ANCHOR,
     COUNT,
     FARTHER,
@@ -39,6 +30,15 @@ from ..roles import (
     find_column_pairs,
     map_plain_names,
     simplify_name,
+)
+from ..columns import (
+    choose_labels,
+    describe_columns,
+    find_label_positions,
+    get_column,
+    number_distinct_rows,
+    number_pairs,
+    read_counts,
 )
 
 if TYPE_CHECKING:

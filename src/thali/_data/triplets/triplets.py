@@ -11,7 +11,6 @@ from thali._inference.warn import warn
 from thali._labels import format_plural, index_labels, list_names, shorten, simplify_number
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
-from ..answers import ChosenPlaces, RowRespondents, merge_respondents, read_respondents
 from ..checks import convert_whole_counts
 from ..columns import convert_frame, number_pairs, rename_as_text, select_answered_rows
 from ..connectivity import describe_groups, list_components
@@ -20,6 +19,7 @@ from ..judged import JudgedByPeople
 from ..kinds import TRIPLETS
 from ..people_table import group_people, list_people_facts
 from ..questions import MOST_SIMILAR, GivenAnswers, Questions, ReportRows, build_report_rows
+from ..respondent_answers import ChosenPlaces, RowRespondents, merge_respondents, read_respondents
 from .rows import (
     EXPECTED,
     TripletQuestions,

@@ -3,16 +3,16 @@
 import numpy as np
 import pandas as pd
 
+from thali._data.column_roles import CARD, CARD_GROUP, RESPONDENT, map_plain_names
 from thali._data.columns import describe_columns, note_omission
 from thali._data.described_columns import ColumnsRead
 from thali._data.kinds import SIMILARITIES
-from thali._data.roles import CARD, CARD_GROUP, RESPONDENT, map_plain_names
 from thali._data.similarities import Similarities
 from thali._labels import format_label
 from thali.errors import DataError
 
 from ..shape import Reading, Shape
-from ..table import RawTable
+from ..table_files import RawTable
 
 NAME = "table of card sorts"
 

@@ -10,7 +10,7 @@ from thali._data.choices.best_worst import (
     find_column_series,
     find_long_columns,
 )
-from thali._data.choices.long import LONG_ROLES, find_columns, is_long_table
+from thali._data.choices.occasions import LONG_ROLES, find_columns, is_long_table
 from thali._data.choices.rankings import (
     LONG,
     OPTIONS,
@@ -18,10 +18,7 @@ from thali._data.choices.rankings import (
     describe_layout,
     find_ranking_columns,
 )
-from thali._data.described_columns import ColumnsRead
-from thali._data.experiments.wide import find_wide_tasks
-from thali._data.kinds import CHOICES
-from thali._data.roles import (
+from thali._data.column_roles import (
     ALTERNATIVE,
     BEST,
     CHOSEN,
@@ -37,10 +34,13 @@ from thali._data.roles import (
     map_plain_names,
     simplify_name,
 )
+from thali._data.described_columns import ColumnsRead
+from thali._data.experiments.wide_table import find_wide_tasks
+from thali._data.kinds import CHOICES
 from thali.errors import DataError
 
 from ..shape import Lack, Reading, Shape
-from ..table import RawTable
+from ..table_files import RawTable
 from .experiments import has_position_labels
 from .signed_best_worst import SHAPE as SIGNED_TABLE
 

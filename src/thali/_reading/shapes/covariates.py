@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._data.classifier_rows import Observations
+from thali._data.column_roles import TARGET
 from thali._data.columns import is_row_number, note
 from thali._data.kinds import CLASSES
-from thali._data.roles import TARGET
-from thali._data.rows import Observations
 from thali._labels import format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 
 from ..shape import Reading, Shape
-from ..table import RawTable
+from ..table_files import RawTable
 
 if TYPE_CHECKING:
     import pandas

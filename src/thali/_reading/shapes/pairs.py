@@ -6,6 +6,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from thali._data.column_roles import (
+    AWAY,
+    CHOSEN_OF_TWO,
+    COUNT,
+    FIRST,
+    HOME,
+    LOSSES,
+    REJECTED,
+    RESPONDENT,
+    RESULT,
+    SECOND,
+    simplify_name,
+)
 from thali._data.columns import check_columns, get_column, refuse_thousands
 from thali._data.described_columns import ColumnsRead, can_be_measure
 from thali._data.kinds import PAIRS, SIMILARITIES
@@ -28,28 +41,15 @@ from thali._data.pairs.wide import (
     list_pair_names,
     read_wide_outcomes,
 )
-from thali._data.roles import (
-    AWAY,
-    CHOSEN_OF_TWO,
-    COUNT,
-    FIRST,
-    HOME,
-    LOSSES,
-    REJECTED,
-    RESPONDENT,
-    RESULT,
-    SECOND,
-    simplify_name,
-)
 from thali._data.similarities.tables import are_similarity_columns
-from thali._data.suspicious import find_percentages, warn_each
+from thali._data.suspicious_data import find_percentages, warn_each
 from thali._labels import format_label, format_plural, shorten
 from thali.errors import Argument, Clause, DataError, Message, Setting
 
-from ..cells import MISSING
 from ..shape import OF_DISTANCES, Lack, Reading, Shape, raise_error
 from ..square import Square, describe_non_square
-from ..table import RawTable
+from ..table_files import RawTable
+from ..text_cells import MISSING
 
 # Paired comparisons as a square table: times that the row was chosen over the column --------------
 

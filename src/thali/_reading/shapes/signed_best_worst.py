@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from thali._data import roles
+from thali._data import column_roles as roles
 from thali._data.choices import Choices
 from thali._data.columns import describe_columns
 from thali._data.described_columns import ColumnsRead
@@ -10,7 +10,7 @@ from thali._data.kinds import CHOICES
 from thali._labels import format_label
 
 from ..shape import Reading, Shape
-from ..table import RawTable
+from ..table_files import RawTable
 
 NAME = "table of best-worst marks"
 SET = roles.TASK.but(vague=f"{roles.TASK.vague} {roles.VERSION.english}")

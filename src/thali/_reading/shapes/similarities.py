@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 from thali._data.checks import check_numbers
+from thali._data.column_roles import DISSIMILARITY, RESPONDENT, SIMILARITY, map_plain_names
 from thali._data.columns import get_column
 from thali._data.described_columns import ColumnsRead, can_be_measure
 from thali._data.kinds import SIMILARITIES
 from thali._data.pairs.columns import list_readings
-from thali._data.roles import DISSIMILARITY, RESPONDENT, SIMILARITY, map_plain_names
 from thali._data.similarities import Similarities
 from thali._data.similarities.tables import (
     are_similarity_columns,
@@ -26,7 +26,7 @@ from thali.errors import DataError, DataWarning, Message
 
 from ..shape import OF_DISTANCES, Reading, Shape, raise_error
 from ..square import Square, describe_non_square
-from ..table import RawTable
+from ..table_files import RawTable
 from .card_sorts import SHAPE as CARD_SORTS
 
 # Similarities as a square table, complete or one triangle -----------------------------------------

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from typing import Any
 
+from thali._data.column_roles import ANCHOR, COUNT, FARTHER, NEARER, OBJECTS, ODD, RESPONDENT
 from thali._data.described_columns import ColumnsRead
 from thali._data.kinds import TRIPLETS
-from thali._data.roles import ANCHOR, COUNT, FARTHER, NEARER, OBJECTS, ODD, RESPONDENT
 from thali._data.triplets import Triplets
 from thali._data.triplets.rows import EXPECTED, find_incomplete_columns, find_triplet_columns
 from thali._labels import shorten
 
 from ..shape import Lack, Reading, Shape
-from ..table import RawTable
+from ..table_files import RawTable
 
 NAME = "table of triplets"
 NAMED_BY = ("objects", "odd", "anchor", "nearer", "farther")

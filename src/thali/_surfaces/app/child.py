@@ -37,8 +37,8 @@ from thali.errors import (
 
 from ..cli.commands.jobs import JOB, format_command
 from ..cli.terminal import Terminal
+from .data_description import describe_table
 from .english import AppWords, render_error
-from .reading import describe_table
 from .runs import REFUSED
 from .studies import (
     COMPARE,

@@ -29,7 +29,7 @@ from thali._model.model_files import find_model_file
 from thali.errors import DataError
 
 from ..cli.commands.jobs import COMMAND, JOB
-from .guard import REPORT_POLICY
+from .request_guard import REPORT_POLICY
 from .studies import COMPARE, EVIDENCE, FIT, RUNS, SUFFIXES, TEST, StudyFolder
 
 _VALID = 60.0  # seconds

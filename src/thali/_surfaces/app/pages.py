@@ -17,6 +17,7 @@ from thali.errors import ThaliError
 from ..cli.model_choice import find_model
 from . import english, runs
 from .comparison_candidates import has_evidence, has_groups, list_candidates, select_ticked
+from .data_description import find_reading
 from .english import AppWords
 from .fields import (
     ATTENTION_BY,
@@ -35,7 +36,6 @@ from .fields import (
     list_shown_options,
     list_tests,
 )
-from .reading import find_reading
 from .runs import Runs, read_end
 from .studies import (
     COMPARE,

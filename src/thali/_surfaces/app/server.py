@@ -31,6 +31,7 @@ from ..cli.model_choice import find_model
 from ..cli.options import index_options
 from . import english, runs
 from .comparison_candidates import build_comparison_request, has_evidence, has_groups
+from .data_description import build_empty_reading, find_reading
 from .english import AppWords, render_error
 from .export import Tickets, find_file, zip_study
 from .fields import (
@@ -45,7 +46,6 @@ from .fields import (
     parse_form,
     translate_typed_options,
 )
-from .guard import LOCAL, Guard
 from .pages import (
     ABOUT,
     ASK,
@@ -56,7 +56,7 @@ from .pages import (
     build_progress_event,
     is_open,
 )
-from .reading import build_empty_reading, find_reading
+from .request_guard import LOCAL, Guard
 from .runs import Runs
 from .studies import (
     COMPARE,

@@ -134,7 +134,7 @@ def write_pictures(
 
     Returns the names of the written files.
     """
-    from ..html import make_or_warn
+    from ..html_report import make_or_warn
 
     picture_formats = [file_name for file_name in formats if file_name in PICTURE_FORMATS] or [
         "png"

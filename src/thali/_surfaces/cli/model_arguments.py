@@ -46,7 +46,7 @@ def parse_aspects(
             f" file {text!r}."
         )
 
-    from thali._reading.table import read_table
+    from thali._reading.table_files import read_table
 
     table = read_table(text)
     if table.shape[1] < 2:
@@ -135,7 +135,7 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
         except DataError as error:
             raise DataError(f"{path}: {error}") from None
 
-    from thali._reading.table import read_table
+    from thali._reading.table_files import read_table
 
     table = read_table(source)
     if table.shape[1] != 2:

@@ -179,7 +179,7 @@ def _write_and_print(
     from thali._comparison.by_evidence import EVIDENCE
     from thali._comparison.findings import find_comparison_findings
 
-    from ...html import Cover
+    from ...html_report import Cover
     from ...report import render_report
     from ..files import write_files, write_findings
 

@@ -216,7 +216,7 @@ def _write_results(
     figures: Figures,
 ) -> None:
     """Write folder, report and slides of a fit, as far as requested."""
-    from ...html import describe_fit
+    from ...html_report import describe_fit
 
     if output.folder is not None:
         _write_folder(model, findings, output.folder, output, figures)

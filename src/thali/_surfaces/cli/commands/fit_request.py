@@ -76,7 +76,7 @@ class FitRequest(NamedTuple):
         `named_data`: the table; `data`: the data of the fit; `folder`: where the command was typed.
         """
         from thali._choice.answers.market import restore_saved_table
-        from thali._reading.table import load
+        from thali._reading.table_files import load
 
         settings = {
             "random_seed": self.values.get("seed", 0),
@@ -111,7 +111,7 @@ def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
 
 def _read_shares(file: Path) -> dict[str, float]:
     """Read a file with columns product and share; return {product: share}."""
-    from thali._reading.table import load, prefix_errors
+    from thali._reading.table_files import load, prefix_errors
 
     frame = load(file).frame
     with prefix_errors(str(file)):

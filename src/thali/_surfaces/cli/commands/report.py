@@ -140,7 +140,7 @@ def write_report(
 
     `figures`: figures drawn so far; `names`: files or data sets.
     """
-    from ...html import Cover
+    from ...html_report import Cover
     from ...report import render_report
 
     use_options_for(terminal, subject)

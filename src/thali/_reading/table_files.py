@@ -16,15 +16,7 @@ import numpy as np
 import pandas as pd
 
 from thali._data.choices.rankings import TIED
-from thali._data.columns import (
-    check_columns,
-    get_column,
-    is_row_number,
-    note_thousands,
-    refuse_nested,
-)
-from thali._data.described_columns import find_side_columns
-from thali._data.roles import (
+from thali._data.column_roles import (
     BEST,
     CHOSEN_OF_TWO,
     ODD,
@@ -36,11 +28,22 @@ from thali._data.roles import (
     map_plain_names,
     simplify_name,
 )
+from thali._data.columns import (
+    check_columns,
+    get_column,
+    is_row_number,
+    note_thousands,
+    refuse_nested,
+)
+from thali._data.described_columns import find_side_columns
 from thali._labels import format_label, format_plural, index_labels, shorten
 from thali._source import Source, read_source
 from thali.errors import Argument, DataError
 
-from .cells import (
+from .json_rows import is_json, parse_json_cells
+from .row_filter import RowFilter
+from .square import Square, find_square
+from .text_cells import (
     CODE,
     DECIMAL_COMMA,
     INTEGER,
@@ -53,9 +56,6 @@ from .cells import (
     join_notes,
     split_text_cells,
 )
-from .json_rows import is_json, parse_json_cells
-from .row_filter import RowFilter
-from .square import Square, find_square
 
 # Workbooks unpack to about 5 to 20 times their size; far more suggests an attack on memory.
 HARMLESS_WORKBOOK, MAX_UNPACKED, MAX_WORKBOOK = 1 << 25, 100, 1 << 30

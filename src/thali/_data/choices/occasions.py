@@ -10,7 +10,16 @@ import numpy as np
 from thali._labels import check_labels, format_label, index_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
-from ..answers import read_any_respondents
+from ..column_roles import (
+    ALTERNATIVE,
+    AVAILABLE,
+    CHOSEN,
+    COUNT,
+    RESPONDENT_OF_TASKS,
+    TASK,
+    column_names,
+    map_plain_names,
+)
 from ..columns import (
     classify_yes_no,
     convert_frame,
@@ -22,16 +31,7 @@ from ..columns import (
     select_answered_rows,
     sort_texts,
 )
-from ..roles import (
-    ALTERNATIVE,
-    AVAILABLE,
-    CHOSEN,
-    COUNT,
-    RESPONDENT_OF_TASKS,
-    TASK,
-    column_names,
-    map_plain_names,
-)
+from ..respondent_answers import read_any_respondents
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,6 +11,16 @@ from thali._inference.warn import warn
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 
+from ..column_roles import (
+    ALTERNATIVE,
+    AVAILABLE,
+    CHOSEN,
+    NO_CHOICE,
+    RESPONDENT_OF_TASKS,
+    TASK,
+    map_plain_names,
+    simplify_name,
+)
 from ..columns import (
     NO,
     YES,
@@ -28,17 +38,7 @@ from ..columns import (
     select_answered_rows,
 )
 from ..people_table import build_people_table
-from ..roles import (
-    ALTERNATIVE,
-    AVAILABLE,
-    CHOSEN,
-    NO_CHOICE,
-    RESPONDENT_OF_TASKS,
-    TASK,
-    map_plain_names,
-    simplify_name,
-)
-from .dual import NOTHING, add_no_choice, check_single_none
+from .dual_response import NOTHING, add_no_choice, check_single_none
 from .levels import (
     BINS,
     GIVEN,

@@ -9,8 +9,7 @@ import numpy as np
 from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, Setting
 
-from ..columns import list_texts, match_codes, read_flags
-from ..roles import (
+from ..column_roles import (
     AVAILABLE,
     CHOSEN,
     NO_CHOICE,
@@ -22,7 +21,8 @@ from ..roles import (
     map_plain_names,
     simplify_name,
 )
-from .dual import BOUGHT
+from ..columns import list_texts, match_codes, read_flags
+from .dual_response import BOUGHT
 
 if TYPE_CHECKING:
     import pandas as pd
