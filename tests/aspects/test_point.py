@@ -103,7 +103,7 @@ def test_planted_features_are_found_in_seconds():
 
 
 @pytest.mark.fit
-def test_its_log_likelihood_and_file(tmp_path):
+def test_the_point_estimate_has_its_log_likelihood_and_is_saved(tmp_path):
     data = th.datasets.numbers()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

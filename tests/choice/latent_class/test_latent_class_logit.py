@@ -269,14 +269,14 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("how", "kind", "facts"), MISTAKES)
-def test_mistakes(how, kind, facts):
+def test_bad_arguments_and_data_are_refused(how, kind, facts):
     with refused(kind, *facts):
         th.LatentClassLogit(**how).fit(small())
 
 
 @needs_data
 @pytest.mark.long
-def test_camera():
+def test_camera_gives_the_known_likelihood():
     """Values of this code; flexmix 2.3-18 of R finds the same of three classes
     (benchmarks/latent_class.py)."""
     model = th.LatentClassLogit(3, linear="price").fit(camera(), random_seed=1, progressbar=False)

@@ -121,12 +121,12 @@ BAD = {
 
 
 @pytest.mark.parametrize("how, facts", BAD.values(), ids=BAD)
-def test_bad_arguments(data, how, facts):
+def test_bad_arguments_are_refused(data, how, facts):
     with refused(ArgumentError, *facts):
         th.MultinomialLogit(**{**MONEY, **how}).fit(data)
 
 
-def test_data_without_amounts():
+def test_data_without_amounts_are_refused():
     rows = simulate_experiment(n_respondents=20)
     with refused(ArgumentError, "among the attributes"):
         th.MultinomialLogit("money", space=MONEY["space"]).fit(
@@ -139,7 +139,7 @@ def test_data_without_amounts():
 
 
 @needs_data
-def test_yogurt():
+def test_yogurt_gives_the_published_amounts():
     """R's logitr (1.1.2, article "Basic usage", wtpCompare): both of its columns, which differ in
     the last digit."""
     rows = pd.read_csv(real_data("choice_yogurt/yogurt.csv"))
