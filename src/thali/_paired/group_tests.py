@@ -219,6 +219,7 @@ def _test_fits(fits: list[Estimates], statistic: float, df: int, n: np.ndarray) 
     """Test separate fits of all groups against the saturated model."""
 
     def simulate_deviance(rng: np.random.Generator) -> float:
+        """Return the summed deviance of choices simulated from every group's fit."""
         return sum(fit.replicate(rng) for fit in fits)
 
     inverse = np.concatenate([fit.inverse_probability_sums for fit in fits])

@@ -77,6 +77,7 @@ def compute_restart_scores(
     rows_before, rows_after = [], []
 
     def compute_state_quantities() -> list[float]:
+        """Return the compared quantities of the current state."""
         return _compute_quantities(
             chain, likelihood, log_likelihood, observed.fields, weights.expected()
         )
@@ -200,6 +201,7 @@ class LikelihoodCheck(DescribedObject):
         return Description("Check of a likelihood", text=str(self))
 
     def __str__(self) -> str:
+        """Format all checks as a table of text."""
         head = ("check", "comparison", "largest error", "result")
         rows = [head, *((c.check, c.compared, c.error, c.result) for c in self.checks)]
         widths = [max(len(row[column]) for row in rows) for column in range(4)]
@@ -296,6 +298,7 @@ def check(
     fields = observed.fields
 
     def log_likelihood(features: Any, feature_weights: Any) -> Any:
+        """Return the user's log-likelihood of these features and weights."""
         return call_checked(
             "log_likelihood",
             likelihood.log_likelihood,

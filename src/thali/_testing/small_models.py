@@ -615,6 +615,7 @@ def fit_in_processes(
     program = f"import sys; from {__name__} import {fit_case.__name__} as fit; fit(sys.argv[1])"
 
     def run_process(name: str) -> CompiledCase:
+        """Fit one case in a process of its own; return its result."""
         command = [sys.executable, "-c", program, name]
         completed = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **(environment or {})}

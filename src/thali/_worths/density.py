@@ -778,6 +778,7 @@ class GroupDensity(Density):
         self.spread_kinds = WORTHS, DRIFT
 
     def entry_worths(self, points: np.ndarray) -> np.ndarray:
+        """Return the common log worths, shape (n_options, n_points)."""
         return points[self.common]
 
     def deviations(self, points: np.ndarray) -> np.ndarray:
@@ -785,11 +786,13 @@ class GroupDensity(Density):
         return self.worths_by_period(points) - points[self.common]
 
     def sum_of_squares(self, points: np.ndarray, k: int) -> np.ndarray:
+        """Return the sum of squares of common worths or deviations, (n_points,)."""
         if k == DRIFT:
             return (self.deviations(points) ** 2).sum(axis=(0, 1))
         return (points[self.common] ** 2).sum(axis=0)
 
     def count_spread_coordinates(self, k: int) -> int:
+        """Return the number of common worths or of deviations."""
         if k == DRIFT:
             return self.n_options * self.n_periods
         return self.n_options

@@ -237,6 +237,7 @@ class _FeaturePosterior(Target[_FeaturePoint]):
         self._problem, self._shape, self._rate = pose, shape, rate
 
     def evaluate(self, logs: np.ndarray) -> _FeaturePoint:
+        """Return the log posterior density at these log weights."""
         weights = np.exp(logs)
         return _FeaturePoint(
             logs,
@@ -244,6 +245,7 @@ class _FeaturePosterior(Target[_FeaturePoint]):
         )
 
     def move_point(self, point: _FeaturePoint, change: np.ndarray) -> _FeaturePoint:
+        """Return the point at log weights changed by `change`."""
         return self.evaluate(point.logs + change)
 
     def slope(self, point: _FeaturePoint) -> Slope:

@@ -194,6 +194,7 @@ def run_equal_means_test(counts: np.ndarray, statistic: float) -> FitTest:
         return FitTest(statistic, n_cells - 1, chi_square_tail(statistic, n_cells - 1))
 
     def simulate_statistic(rng: np.random.Generator) -> float:
+        """Return the statistic of counts simulated with equal means."""
         replicate_counts = rng.multinomial(int(total), np.full(n_cells, 1.0 / n_cells))
         return 2.0 * float(xlogy(replicate_counts, replicate_counts * n_cells / total).sum())
 

@@ -143,6 +143,7 @@ class _LogWeightTarget(Target[LogWeightPoint]):
         return LogWeightPoint(logs, beta, float(self._problem.terms(np.exp(logs), beta).sum()))
 
     def move_point(self, point: LogWeightPoint, change: np.ndarray) -> LogWeightPoint:
+        """Return the point after adding `change` to the free parameters."""
         logs, beta = self.change_parameters(point, change)
         return self.evaluate(logs - logs[self._free].max(), beta)
 

@@ -104,6 +104,7 @@ class LuceProblem(QuestionProblem):
         of_set = np.repeat(np.add.reduceat(expected, self.start[:-1]), self.sizes)
 
         def by_option(terms: np.ndarray) -> np.ndarray:
+            """Return these terms of set members summed by option."""
             return np.bincount(self.members, terms, self.n_aspects)
 
         expected_slope = np.repeat(slopes, self.sizes) * q

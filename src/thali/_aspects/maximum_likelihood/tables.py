@@ -43,7 +43,7 @@ def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
 
 
 def describe_outcome(row: Mapping[Any, Any]) -> str:
-    """Return words for the outcome of a row, such as "a chosen over b"."""
+    """Return words for the outcome of a row, such as "a over b" or "a and b tied"."""
     a, b = row["a"], row["b"]
     return {"a": f"{a} over {b}", "b": f"{b} over {a}", "tie": f"{a} and {b} tied"}[
         row.get("outcome", "a")

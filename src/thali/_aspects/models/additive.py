@@ -227,12 +227,15 @@ class TripletRules(SimilarityRules):
     are_estimated = False
 
     def likelihood(self, model: "AdditiveClustering") -> Any:
+        """Return the likelihood of triplets with the model's arguments."""
         return MostSimilarPair(model.link, model.lapse)
 
     def weight_prior(self) -> tuple[float, float]:
+        """Return shape and rate of the default Gamma prior of the weights."""
         return 1.0, 1.0
 
     def lacks_sigma(self) -> bool:
+        """Return False: triplets have no sigma."""
         return False
 
 
@@ -243,12 +246,15 @@ class RefusedRules(SimilarityRules):
         self.parts = {"": data}
 
     def likelihood(self, model: "AdditiveClustering") -> Any:
+        """Return the likelihood of similarities, which rejects these data."""
         return Additive(model.sigma, bool(model.constant))
 
     def weight_prior(self) -> tuple[float, float]:
+        """Return shape and rate of a default Gamma prior of the weights."""
         return DEFAULT_WEIGHT_PRIOR
 
     def lacks_sigma(self) -> bool:
+        """Return False: no sigma is chosen for data that are refused."""
         return False
 
 
@@ -441,6 +447,7 @@ class AdditiveClustering(AdditiveAnswers):
         )
 
     def _convert_data(self, data: Any) -> Any:
+        """Return similarities or triplets converted for the population."""
         check_people(self.people, (Individuals, Groups), data)
         return self._choose_population(data).check_data(super()._convert_data(data))
 
@@ -646,6 +653,7 @@ class AdditiveClustering(AdditiveAnswers):
         posterior = self._view
 
         def compute_estimate() -> "Estimate":
+            """Return the estimate of this kind from all draws."""
             data = read_similarities(posterior)
             parts = self._build_first_arguments(data)
             prior = parts["prior"]

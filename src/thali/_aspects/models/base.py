@@ -196,12 +196,14 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         )
 
     def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
+        """Return these data as arrays named as in `observed_data`."""
         data = self._convert_data(data)
         return self._choose_population(data).build_observed(
             self._view, data, self._build_task_arguments(data)
         )
 
     def _compute_log_evidence(self, data: Any, run: EvidenceRun) -> LogEvidence:
+        """Estimate the log evidence of the model for these data."""
         return self._choose_population(data).estimate_model_evidence(self, data, run)
 
     def _get_fitted_labels(self) -> list[str]:

@@ -60,6 +60,7 @@ class FeatureSamplingEngine(RespondentChainEngine):
         return replace(sampling, faster=model._suggest_faster_setting(source))
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        """Return warnings of a finished fit, such as slow swaps of temperatures."""
         from ..answers.fit_quality import describe_odd_sigma, describe_slow_swaps
 
         yield from super().list_warnings(model, job)

@@ -130,6 +130,7 @@ class _NoProgress:
     """A progress display that shows nothing, for pilot runs."""
 
     def update(self, done: int) -> None:
+        """Ignore the number of sweeps done."""
         pass
 
 

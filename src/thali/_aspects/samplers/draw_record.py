@@ -78,6 +78,7 @@ def enlarge_record(record: ChainRecord) -> ChainRecord:
     """Return a copy of the record with twice the room for features and owners."""
 
     def double_length(a: Any) -> Any:
+        """Return a copy of the array with twice the length."""
         return np.concatenate([a, np.zeros_like(a)])
 
     return record._replace(

@@ -111,6 +111,7 @@ class LogitChooser(Chooser):
         self._draws = np.arange(len(tastes))  # indices among all draws of the model
 
     def cells(self, table: "pandas.DataFrame") -> np.ndarray:
+        """Return the products of a table as numbers, shape (rows, attributes)."""
         return read_task_cells(self.coding, self.data.scheme, table, self.data.respondents)[0]
 
     def level_cells(self) -> list[np.ndarray]:
@@ -128,6 +129,7 @@ class LogitChooser(Chooser):
         return cells_by_attribute
 
     def sample_products(self) -> np.ndarray:
+        """Return some encoded products that have every attribute."""
         if self.coding.crossed:
             return self._select_products(_MAX_EXAMPLES)
         return self._select_products(1)
@@ -141,13 +143,16 @@ class LogitChooser(Chooser):
         )
 
     def is_linear(self, attribute: int) -> bool:
+        """Return whether utility is linear in an attribute, at any number."""
         part = self.coding.parts[attribute]
         return part.numbers is not None and not part.knots
 
     def is_number(self, attribute: int) -> bool:
+        """Return whether an attribute accepts numbers besides its tested levels."""
         return self.coding.parts[attribute].numbers is not None
 
     def slope_changes(self, attribute: int) -> np.ndarray:
+        """Return numbers, besides tested ones, at which the slope of utility changes."""
         return np.array(self.coding.parts[attribute].knots, float)
 
     def delta_covariance(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
@@ -306,6 +311,7 @@ class LogitChooser(Chooser):
         return tastes.reshape(-1, len(self.coding.names))
 
     def expected_utilities(self, products: np.ndarray) -> np.ndarray:
+        """Return utilities averaged over draws, shape (respondents, products)."""
         if self.is_estimate:
             return super().expected_utilities(products)
         return self.tastes.mean(axis=0) @ self.coding.encode_cells(products).T

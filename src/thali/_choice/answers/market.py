@@ -46,6 +46,7 @@ def restore_saved_table(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.
     levels = scheme.levels
 
     def remove_apostrophe(text: Any, labels: Sequence[str]) -> Any:
+        """Return a cell without the apostrophe that a page put before a sign."""
         if not isinstance(text, str) or text in labels:
             return text
         return unescape_formula(text)

@@ -484,6 +484,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             classes[np.flatnonzero(is_new)[is_complete]] = predicted.probabilities
 
         def compute_probabilities(tastes: np.ndarray) -> np.ndarray:
+            """Return choice probabilities of all rows at these tastes."""
             p = choice_probabilities(matrix @ tastes.T, encoded.task_of_row)
             return (p * classes).sum(axis=1)
 

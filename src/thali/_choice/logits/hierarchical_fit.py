@@ -78,6 +78,7 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
         return build_problem(scaled, source.first_task, prior, scale.sign, *people)
 
     def build_chains(draws: int, seed: np.random.SeedSequence) -> "list[TasteChain]":
+        """Return chains of the hierarchical logit from this seed."""
         return [
             TasteChain(build_chain_problem(), rng, draws, run.tune * thin, thin)
             for rng in spawn_generators(build_seed_sequence(seed).spawn(2)[0], run.chains)

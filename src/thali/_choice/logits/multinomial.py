@@ -328,9 +328,11 @@ class MultinomialLogit(LogitReports, Model):
         rows, encoded = encode_new_tasks(self._coding_, self._scheme_, new)
 
         def compute_probabilities(tastes: np.ndarray) -> np.ndarray:
+            """Return choice probabilities of all rows at these tastes."""
             return choice_probabilities(rows @ tastes, encoded.task_of_row)
 
         def draw_probabilities() -> np.ndarray:
+            """Return choice probabilities at draws around the estimate."""
             return np.stack(
                 [compute_probabilities(tastes) for tastes in self._build_chooser().tastes[1:, 0]]
             )

@@ -89,6 +89,7 @@ class ClassEngine(ChainEngine):
         return None
 
     def facts(self, model: Any) -> Facts:
+        """Return (name, text) facts about the fit for reports."""
         draws, first, *_ = super().facts(model)
         return draws, first, describe_parameters(model._view)
 
@@ -183,6 +184,7 @@ class SequentialMonteCarlo(ClassEngine):
         return new_model.log_evidence()
 
     def check_continuable(self) -> None:
+        """Raise ArgumentError: particles cannot be continued."""
         raise ArgumentError(
             Setting("method", "smc"),
             " cannot be continued, because the evidence is estimated by a complete run; fit with"
@@ -430,6 +432,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         reports_by_draw: dict[bytes, Any] = {}  # reports of draws at earlier looks
 
         def tree(chains: Any) -> "xarray.DataTree":
+            """Return the posterior tree of these chains."""
             fit_result = build_engine_result(chains)
             return build_classes_datatree(
                 fit_result,
@@ -524,6 +527,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         )
 
     def _compute_log_evidence(self, data: Any, run: EvidenceRun) -> LogEvidence:
+        """Estimate the log evidence of the model for these data."""
         return self._engine.evidence_of(self, data, run)
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
@@ -569,6 +573,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         return monotone
 
     def _get_fitted_attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes to store; others follow from the posterior."""
         attributes = super()._get_fitted_attributes()
         # the other attributes are computed from the posterior
         stored_names = ("posterior_", "_people_", "_fitted_to_", "_state_")

@@ -27,6 +27,7 @@ def tabulate_respondent_scores(
     """Return a table of scores of each respondent and option, with intervals."""
 
     def compute_scores(respondents: slice) -> np.ndarray:
+        """Return the scores of these respondents, by draw and option."""
         return scale.compute_scores(np.exp(respondent_draws.worths[:, respondents].astype(float)))
 
     table = tabulate_individuals(
