@@ -44,7 +44,7 @@ def test_paris_rome_expected_counts():
     assert many.round(6).tolist() == [1, 0.502488, 0.5, 0.5, 0.497512, 0]
 
 
-def test_paris_rome_draws():
+def test_paris_rome_draws_have_the_expected_shares():
     draws = [datasets.paris_rome(100, random_seed=seed) for seed in range(400)]
     assert draws[0] == datasets.paris_rome(100, random_seed=0) != draws[1]
     assert all(
@@ -57,7 +57,7 @@ def test_paris_rome_draws():
 
 
 @pytest.mark.parametrize("comparisons", [0, -3, 2.5, "many", True])
-def test_paris_rome_refuses(comparisons):
+def test_paris_rome_refuses_bad_counts(comparisons):
     with refused(ArgumentError, "`comparisons`"):
         datasets.paris_rome(comparisons)
 
@@ -150,7 +150,7 @@ def test_additive_with_hardly_any_features_still_varies(seed):
         ({"sigma": 0}, ("sigma", "positive finite")),
     ],
 )
-def test_additive_refuses(arguments, messages):
+def test_additive_refuses_bad_arguments(arguments, messages):
     with refused(ArgumentError, *messages):
         datasets.additive(**arguments)
 
@@ -161,7 +161,7 @@ def test_catalogue_tells_name_kind_description_and_source():
     assert NAMES == ["celebrities", "numbers", "paris_rome"]
 
 
-def test_unknown_name():
+def test_unknown_names_are_refused():
     with refused(DataError, "'celebrites'", "'celebrities'", "'numbers'", "'paris_rome'"):
         datasets.load("celebrites")
 

@@ -34,7 +34,7 @@ def groups_of(tree):
 
 def made_up(model, data, extra=None):
     """The tree of draws that no sampler made, as a fit of the model would leave it."""
-    data, likelihood = model._convert_data(data), model._parts(data)["likelihood"]
+    data, likelihood = model._convert_data(data), model._build_task_arguments(data)["likelihood"]
     drawn = [
         chain(len(data.labels), draws=20, seed=seed, unique=likelihood.unique) for seed in (1, 2)
     ]

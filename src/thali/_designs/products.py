@@ -321,7 +321,7 @@ def _draw_pilot_utilities(
     """Return mean level utilities in draws of a fitted pilot model."""
     from thali._choice.answers.utilities import NO_CHOICE_LEVEL, utility_draws
 
-    utility_keys, mean_utilities = utility_draws(model._people_of_fit().thin(draws))
+    utility_keys, mean_utilities = utility_draws(model._get_fitted_chooser().thin(draws))
     # shift the thinned draws to the mean of all draws
     mean_utilities = mean_utilities + (
         model.utilities()["utility"].to_numpy() - mean_utilities.mean(axis=0)

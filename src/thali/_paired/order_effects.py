@@ -137,12 +137,12 @@ def order_effect(
     value_without_order = fit_without_order.maximum.value + fit.coefficient
     value_if_equal = float(log_binomial(wins, losses, p_first_equal).sum())
     rows = {
-        "model": (weights + 1, len(n), fit.log_likelihood, fit.saturated),
+        "model": (weights + 1, len(n), fit.log_likelihood, fit.saturated_value),
         "order": (weights, weights + 1, value_without_order, fit.log_likelihood),
         "effect": (1, weights + 1, value_if_equal, fit.log_likelihood),
         "imbalance": equal_means_row(n),
     }
-    test = fit.usual_test
+    test = fit.default_test
     tests = {
         "model": lambda _: test,
         "imbalance": lambda statistic: run_equal_means_test(n, statistic),

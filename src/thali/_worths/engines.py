@@ -138,6 +138,7 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
         problem = model._build_problem(source)
 
         def build_chains(draws: int, seed: Any) -> list[LatticeChain]:
+            """Return chains of independent draws from this seed."""
             assert problem.respondents is not None  # computed once, before threads need it
             return [LatticeChain(problem, draws, rng) for rng in spawn_generators(seed, run.chains)]
 
@@ -215,6 +216,7 @@ class TrajectoryEngine(LaplaceEngine):
         problem = model._build_problem(source, default_adjustment=INDEPENDENT)
 
         def build_chains(draws: int, seed: Any) -> list[TrajectoryChain]:
+            """Return Hamiltonian chains with these seeds."""
             sampler = Sampler(problem.power_marginal)
             rngs = spawn_generators(seed, run.chains)
             return [TrajectoryChain(sampler, draws, run.tune, run.thin or 1, rng) for rng in rngs]
@@ -280,6 +282,7 @@ class WorthMaximumEngine(WorthsEngine):
         return problem
 
     def data_of_fit(self, model: Any) -> Any:
+        """Return the data that the model was fitted to."""
         return model._estimates_.data
 
     def list_facts(self, model: Any) -> Facts:
@@ -312,6 +315,7 @@ class WorthMaximumEngine(WorthsEngine):
         )
 
     def get_prediction_draws(self, model: Any) -> WorthDraws:
+        """Return the estimate as the only draw, for predictions."""
         estimates = model._estimates_
         return estimates.problem.build_draws(estimates.point[:, None], 1)
 

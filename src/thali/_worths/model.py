@@ -984,6 +984,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return self._estimate_log_evidence(self._get_fit_data(), random_seed)
 
     def _compute_log_evidence(self, data: Any, run: Any) -> LogEvidence:
+        """Estimate the log evidence of the model for these data."""
         return self._estimate_log_evidence(self._convert_data(data), run.random_seed)
 
     def _estimate_log_evidence(self, data: Any, random_seed: Any) -> LogEvidence:

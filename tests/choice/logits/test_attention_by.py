@@ -324,7 +324,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("arguments", "facts"), MISTAKES)
-def test_mistakes(arguments, facts):
+def test_bad_columns_of_attention_are_refused(arguments, facts):
     age = np.repeat([20, 30, 40, 60], 6)
     with refused((ArgumentError, DataError), *facts):
         th.HierarchicalLogit(**arguments).fit(

@@ -71,6 +71,7 @@ class AskedSets:
     """Pairs or sets of options that a user asks choice probabilities for."""
 
     def __init__(self, posterior: Posterior, sets: Any) -> None:
+        """Convert the user's pairs or sets of labels to option indices."""
         self.places, self.paired = set_indices(sets, posterior.labels)
         self.answers, self.lapse = is_best_worst(sets), posterior.lapse
         self.chains = posterior.shape[0]

@@ -243,6 +243,7 @@ def _encode_owner_lists(columns: FeatureColumns, shape: tuple[int, int]) -> dict
     owners_per_draw = np.diff(columns.owner_offsets[columns.column_offsets])
 
     def pad_draws(values: Any, counts: Any, fill: Any, dtype: Any) -> Any:
+        """Return one row per draw of these values, padded with `fill`."""
         array = np.full((columns.n_draws, int(counts.max())), fill, dtype=dtype)
         array[np.arange(array.shape[1]) < counts[:, None]] = values
         return array.reshape(*shape, -1)

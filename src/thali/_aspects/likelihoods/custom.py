@@ -151,7 +151,7 @@ class Custom:
         return Observed(data)
 
     def check(self, prior: Any, data: Any) -> None:
-        """Raise DataError for other data, and ArgumentError for functions not saved.
+        """Raise DataError for data of another type, ArgumentError for functions lost in a file.
 
         Files of models do not contain functions.
         """

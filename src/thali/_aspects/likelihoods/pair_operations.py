@@ -76,13 +76,13 @@ def register_operation(
 ) -> Callable[[Any], Any]:
     """Return a decorator that registers a kernel operation for classes of pairs."""
 
-    def register(function: Any) -> Any:
+    def register_function(function: Any) -> Any:
         """Register the function for every class of pairs."""
         for cls in classes:
             operation.register(cls)(function)
         return function
 
-    return register
+    return register_function
 
 
 # Changes of the side weights a_i and a_j of a pair (i, j). If i joins h with weight w: a_i += w - w

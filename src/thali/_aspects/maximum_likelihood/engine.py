@@ -60,6 +60,7 @@ class AspectLikelihoodEngine(Engine):
         return PreparedFit(_choose_lapse(model))
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        """Return warnings of a fit whose likelihood grows without bound."""
         from .fit import warn_unbounded
 
         yield from warn_unbounded(model._estimates_)
@@ -94,6 +95,7 @@ class AspectLikelihoodEngine(Engine):
         )
 
     def data_of_fit(self, model: Any) -> Any:
+        """Return the data that the model was fitted to."""
         return model._estimates_.data
 
     def options_of_fit(self, model: Any) -> list[str]:

@@ -225,8 +225,8 @@ def covariate_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
         "std_error": error,
         "z": z,
         "p_value": estimates.tail(z),
-        "low": estimate - estimates.reach(ci) * error,
-        "high": estimate + estimates.reach(ci) * error,
+        "low": estimate - estimates.interval_half_width(ci) * error,
+        "high": estimate + estimates.interval_half_width(ci) * error,
         "odds": np.exp(estimate),
     }
     table = Table(columns, index=pd.Index(estimates.data.covariate_names, name="covariate"))

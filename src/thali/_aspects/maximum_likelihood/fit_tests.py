@@ -193,11 +193,14 @@ def run_equal_means_test(counts: np.ndarray, statistic: float) -> FitTest:
     if is_chi_square_accurate(np.array([total]), np.array([float(n_cells**2)]), n_cells - 1):
         return FitTest(statistic, n_cells - 1, chi_square_tail(statistic, n_cells - 1))
 
-    def replicate(rng: np.random.Generator) -> float:
+    def simulate_statistic(rng: np.random.Generator) -> float:
+        """Return the statistic of counts simulated with equal means."""
         replicate_counts = rng.multinomial(int(total), np.full(n_cells, 1.0 / n_cells))
         return 2.0 * float(xlogy(replicate_counts, replicate_counts * n_cells / total).sum())
 
-    return bootstrap_test(statistic, n_cells - 1, replicate, SAMPLES, 0, "the counts are small")
+    return bootstrap_test(
+        statistic, n_cells - 1, simulate_statistic, SAMPLES, 0, "the counts are small"
+    )
 
 
 def _explain_unavailable(totals: np.ndarray, df: int, is_whole: bool) -> str:

@@ -62,7 +62,8 @@ class AnnealingEngine(FeatureSamplingEngine):
     is_point = True
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        parts = model._parts(source)
+        """Return the prepared annealed runs of a fit to these data."""
+        parts = model._build_task_arguments(source)
         if model.people not in (None, INDEPENDENT):
             raise chains_required_error(model.people, model.method)
         fit_task = build_task(data=source, draws=1, tune=0, thin=1, **parts)
@@ -108,6 +109,7 @@ class AnnealingEngine(FeatureSamplingEngine):
         )
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
+        """Return the convergence check: how many runs reached the best point."""
         from ..answers.fit_quality import build_point_check
 
         return build_point_check(model._view)

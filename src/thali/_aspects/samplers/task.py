@@ -308,6 +308,7 @@ class PreparedChains(PreparedFit):
     task: SamplingTask = field(kw_only=True)
 
     def compile(self, progress: Any) -> None:
+        """Compile the sampler of the prepared fit."""
         compile_ahead(self.task, progress)
 
 

@@ -45,14 +45,17 @@ def restore_saved_table(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.
     """
     levels = scheme.levels
 
-    def bare(text: Any, labels: Sequence[str]) -> Any:
+    def remove_apostrophe(text: Any, labels: Sequence[str]) -> Any:
+        """Return a cell without the apostrophe that a page put before a sign."""
         if not isinstance(text, str) or text in labels:
             return text
         return unescape_formula(text)
 
-    frame = frame.set_axis([bare(name, scheme.names) for name in frame.columns], axis=1)
+    frame = frame.set_axis(
+        [remove_apostrophe(name, scheme.names) for name in frame.columns], axis=1
+    )
     restored: Any = frame.apply(
-        lambda cells: cells.map(lambda cell: bare(cell, levels.get(cells.name, ())))
+        lambda cells: cells.map(lambda cell: remove_apostrophe(cell, levels.get(cells.name, ())))
     )
     return restored.rename_axis(_LINE)
 

@@ -280,7 +280,7 @@ def tabulate_best_products(
     competitor_cells = chooser.cells(parse_competitors(chooser.data.scheme, competitors))
     market_weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
 
-    def evaluate(
+    def evaluate_lines(
         chooser: "Chooser", lines: Sequence[ProductLine], weights: np.ndarray | None
     ) -> np.ndarray:
         """Return profit or share of lines in each draw, shape (draws, lines)."""
@@ -293,11 +293,11 @@ def tabulate_best_products(
 
     searcher = chooser.thin(chooser.search_draws)
     search = LineSearch(
-        space, lambda lines: evaluate(searcher, lines, market_weights.plain).mean(axis=0)
+        space, lambda lines: evaluate_lines(searcher, lines, market_weights.plain).mean(axis=0)
     )
     search.run(n, np.random.default_rng(0))
     lines = search.list_best(n, max(top, _FINALISTS))
-    values = evaluate(chooser, lines, market_weights.drawn)
+    values = evaluate_lines(chooser, lines, market_weights.drawn)
     figures = summarize_draws(chooser, space.objective, values, ci)
     figures["probability_best"] = probability_best(chooser, values)
     table = _tabulate_lines(space, lines, figures, top)

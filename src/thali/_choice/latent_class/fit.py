@@ -223,6 +223,7 @@ class _ClassTarget(Target[ClassParameters]):
         self._panel = panel
 
     def move_point(self, point: ClassParameters, change: np.ndarray) -> ClassParameters:
+        """Return class parameters after adding `change` to log odds and tastes."""
         return evaluate_parameters(self._panel, *apply_step(point, change))
 
     def slope(self, point: ClassParameters) -> Slope:

@@ -68,7 +68,7 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
     run, thin = bound.run._replace(thin=bound.thin), bound.thin
 
     @cache
-    def problem() -> Any:
+    def build_chain_problem() -> Any:
         """Return data and prior as the kernels read them."""
         tasks = encode_choices(source, coding)
         scaled = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
@@ -78,8 +78,9 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
         return build_problem(scaled, source.first_task, prior, scale.sign, *people)
 
     def build_chains(draws: int, seed: np.random.SeedSequence) -> "list[TasteChain]":
+        """Return chains of the hierarchical logit from this seed."""
         return [
-            TasteChain(problem(), rng, draws, run.tune * thin, thin)
+            TasteChain(build_chain_problem(), rng, draws, run.tune * thin, thin)
             for rng in spawn_generators(build_seed_sequence(seed).spawn(2)[0], run.chains)
         ]
 

@@ -79,7 +79,7 @@ def maximise_shape(
 
     counts = counts[counts > 0.0]
 
-    def differentiate(x: Any) -> Any:  # with respect to x = ln a
+    def differentiate_objective(x: Any) -> Any:  # with respect to x = ln a
         """Return first and second derivatives of the objective by x = ln a."""
         a = math.exp(x)
         first = a * (float((digamma(a + counts) - digamma(a)).sum()) + slope)
@@ -88,7 +88,7 @@ def maximise_shape(
 
     left, right = math.log(low), math.log(high)
     x = min(max(math.log(a), left), right)
-    first, second = differentiate(x)
+    first, second = differentiate_objective(x)
     uphill = 1.0 if first > 0.0 else -1.0
     while True:
         if first > 0.0:
@@ -101,7 +101,7 @@ def maximise_shape(
         if abs(proposal - x) < _SHAPE_TOLERANCE or right - left < _SHAPE_TOLERANCE:
             return math.exp(proposal)
         x = proposal
-        first, second = differentiate(x)
+        first, second = differentiate_objective(x)
 
 
 # starting values of a; from a large a, all classes can become equally probable

@@ -108,12 +108,12 @@ def _fit_dask_approximation(
     )
     radii = choose_radii(empty, float(len(codes)))
 
-    def expand(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
+    def expand_over_blocks(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
         """Return the log-likelihood's expansion, summed over all blocks."""
         return sum_over_blocks(expand_log_likelihood, zip(problems), coef, covariance, radii)
 
     model._normal_ = fit_normal_approximation(
-        empty, prior.eta, model._used_engine.has_bound, expand
+        empty, prior.eta, model._used_engine.has_bound, expand_over_blocks
     )
     ones, numbers = np.ones(len(codes)), np.arange(len(codes))
     source = TrainingData(no_rows, codes, ones, numbers, ones, numbers)

@@ -80,6 +80,7 @@ class ClassesEngine(IndividualsEngine):
         return quantities | label_free_quantities(model._view) | model._draws.get_quantities(None)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+        """Return log predictive probability of each new respondent's choices, over classes."""
         stacked, log_weights = stack_classes(model._draws, self.get_class_draws(model))
         return stacked.log_predictive(choices, log_weights)
 

@@ -26,11 +26,12 @@ def tabulate_respondent_scores(
 ) -> "pandas.DataFrame":
     """Return a table of scores of each respondent and option, with intervals."""
 
-    def scores(respondents: slice) -> np.ndarray:
+    def compute_scores(respondents: slice) -> np.ndarray:
+        """Return the scores of these respondents, by draw and option."""
         return scale.compute_scores(np.exp(respondent_draws.worths[:, respondents].astype(float)))
 
     table = tabulate_individuals(
-        scores, respondent_draws.n_draws, respondent_draws.respondents, labels, "option", ci
+        compute_scores, respondent_draws.n_draws, respondent_draws.respondents, labels, "option", ci
     )
     table.attrs["measure"] = "preference score"
     return table

@@ -54,13 +54,13 @@ class ParticlePopulation:
     def sweep(self, target: PosteriorTarget, sweeps: int, progress: Any = None) -> None:
         """Run `sweeps` sweeps of every particle."""
 
-        def move(i: int, work: ClassWorkspace) -> None:
+        def sweep_particle(i: int, work: ClassWorkspace) -> None:
             """Run the sweeps of particle i."""
             self.states[i], _ = sweep_state(
                 self.rngs[i], self.problem, target, self.states[i], work, sweeps
             )
 
-        self.apply(move, progress)
+        self.apply(sweep_particle, progress)
 
     def compute_hits(self) -> np.ndarray:
         """Return each task's likelihood without lapses, shape (particles, tasks)."""

@@ -116,7 +116,7 @@ class TemperedParticles:
         path = LapsePath(self.lapse, self.sizes, self.population.compute_hits())
         now = path.log_likelihood(self.u)
 
-        def weights(u: float) -> np.ndarray:
+        def compute_log_weights(u: float) -> np.ndarray:
             """Return the particles' log weights for a step to odds u."""
             change = path.log_likelihood(u) - now
             return np.where(np.isnan(change), -math.inf, change)
@@ -125,8 +125,8 @@ class TemperedParticles:
             with DelayedInterrupt():
                 self._satisfy_one_by_one(path.hits)
             return True
-        point = find_next_point(weights, self.u, self.end, self.groups)
-        log_weights = weights(point).reshape(self.groups, -1)
+        point = find_next_point(compute_log_weights, self.u, self.end, self.groups)
+        log_weights = compute_log_weights(point).reshape(self.groups, -1)
         if (log_weights.max(axis=1) == -math.inf).any():
             self.retries += 1
             return False
@@ -174,13 +174,13 @@ class TemperedParticles:
             lapse = self.lapse
         log_likelihoods = np.empty(self.population.size)
 
-        def evaluate(i: int, work: ClassWorkspace) -> None:
+        def record_particle(i: int, work: ClassWorkspace) -> None:
             """Record the state of particle i as a draw."""
             log_likelihoods[i] = log_likelihood(
                 self.problem, self.target, self.population.states[i], work
             )
 
-        self.population.apply(evaluate)
+        self.population.apply(record_particle)
         keeper = DrawRecorder(self.problem)
         draws = [
             keeper.record(state, i // self.particles, log_likelihoods[i], lapse)

@@ -212,15 +212,15 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         if return_se:
             predictions = predictions, standard_error(by_chain.T)
 
-        def drawn() -> np.ndarray:
+        def compute_draw_probabilities() -> np.ndarray:
             """Return choice probabilities by draw, for intervals."""
             return predict_tasks(
-                self._chooser().thin(INTERVAL_DRAWS).draws, encoded, by_draw=True, **settings
+                self._build_chooser().thin(INTERVAL_DRAWS).draws, encoded, by_draw=True, **settings
             )
 
-        return append_interval(predictions, drawn, ci)
+        return append_interval(predictions, compute_draw_probabilities, ci)
 
-    def _chooser(self) -> "ClassChooser":
+    def _build_chooser(self) -> "ClassChooser":
         """Return the `Chooser` of the fitted respondents."""
         from .chooser import ClassChooser
 

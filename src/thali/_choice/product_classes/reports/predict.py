@@ -279,7 +279,7 @@ def estimate_row_probabilities(
     room_new = bound_total_classes(draws, 1)
     total = np.zeros((n_parts, len(row_product)))
 
-    def work(unit: int) -> None:
+    def simulate_unit(unit: int) -> None:
         """Simulate the choices of one fitted respondent, or of new respondents."""
         tasks = first_row[first_task[unit] : first_task[unit + 1] + 1]
         rows = slice(tasks[0], tasks[-1])
@@ -295,7 +295,7 @@ def estimate_row_probabilities(
                 arguments = (groups, 1, occasions, codes, starts, room_new)
                 count_newcomer_choices(*part_arguments, *arguments, part_total)
 
-    call_in_threads(work, len(people), cores)
+    call_in_threads(simulate_unit, len(people), cores)
     alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
     return (1.0 - draws.lapse) * total / (draws_per_part * repeats) + draws.lapse / alternatives
 
