@@ -395,7 +395,7 @@ def _tabulate_coefficients(
 def _describe_sample_size(
     table: "pandas.DataFrame", n_respondents: int, target_error: float
 ) -> str:
-    """Return a sentence on the required number of respondents."""
+    """Return a sentence on unidentified effects, or on the required number of respondents."""
     unidentified = [
         str(name) for name in table.index[~np.isfinite(table["std_error"].to_numpy(float))]
     ]

@@ -554,7 +554,7 @@ def _is_perfect_predictor(
     side_index: np.ndarray,
     lower_bounds: list[np.ndarray],
 ) -> bool:
-    """Return whether a covariate separates chosen from rejected options perfectly."""
+    """Return whether a threshold on one covariate's difference predicts every choice."""
     # `differences` are chosen minus rejected: above a value t for one outcome, at least -t for the
     # other, so all differences between -t and t belong to the other. `lower_bounds`: see
     # `_list_constant_outcomes`.

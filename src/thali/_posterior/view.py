@@ -244,8 +244,8 @@ class Posterior(PosteriorTree):
         return flatten_chains(self.latent["class_order"].values)
 
     @property
-    def most_classes(self) -> int:
-        """Maximum number of classes."""
+    def max_classes(self) -> int:
+        """Largest number of latent classes that the model allows."""
         return int(self.fixed["kinds"])
 
     @property

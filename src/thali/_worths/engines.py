@@ -66,7 +66,7 @@ class WorthsEngine(Engine):
         raise no_covariates_error()
 
     def get_quantities(self, model: Any) -> Quantities:
-        """Return draws of quantities for the convergence check, each (chains, draws).
+        """Return named quantities for the convergence check, each (chains, draws).
 
         The spread and the log-likelihood are judged separately.
         """
@@ -271,7 +271,7 @@ class WorthMaximumEngine(WorthsEngine):
         return Job(lambda: {"_estimates_": estimate_worths(problem)}, data=str(data))
 
     def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
-        """Check data and arguments of `fit`; return the lapse rate it would use."""
+        """Check data and arguments of `fit`; return the lapse rate, as a PreparedFit."""
         return PreparedFit(self._build_problem(model, model._convert_data(data), {}).lapse)
 
     def _build_problem(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> WorthProblem:

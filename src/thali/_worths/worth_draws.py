@@ -258,7 +258,7 @@ class WorthDraws(NamedTuple):
         )
 
     def get_quantities(self, pairs: Any) -> Quantities:
-        """Return draws of quantities for the convergence check, each (chains, draws).
+        """Return named quantities for the convergence check, each (chains, draws).
 
         The spread and the log-likelihood are judged separately. `pairs`: both options of each
         compared pair; None for choices from sets.

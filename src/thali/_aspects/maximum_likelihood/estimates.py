@@ -132,7 +132,10 @@ class Estimates:
 
     @cached_property
     def _informed_directions(self) -> InformationDirections:
-        """Directions of parameters about which the data are informative."""
+        """Scaled eigenvectors of the information matrix, and which parameters are unknown.
+
+        Eigenvectors with an eigenvalue near 0 are omitted.
+        """
         weights, beta = self.maximum.weights, self.maximum.beta
         free = np.flatnonzero(np.append(weights > 0.0, np.ones(len(beta), bool)))
         information = -self.problem.compute_derivatives(weights, beta).hessian
@@ -186,7 +189,7 @@ class Estimates:
 
     @cached_property
     def _score_variance(self) -> ScoreVariance:
-        """Variance of respondents' scores, for clustered standard errors."""
+        """Variance matrix of the respondents' summed scores, for clustered standard errors."""
         return self._respondent_scores.compute_variance()
 
     def degrees(self, contrasts: np.ndarray) -> float:

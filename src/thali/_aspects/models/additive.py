@@ -239,8 +239,8 @@ class TripletRules(SimilarityRules):
         return False
 
 
-class RefusedRules(SimilarityRules):
-    """What an AdditiveClustering model does with other data: raise DataError."""
+class OtherDataRules(SimilarityRules):
+    """Defaults of AdditiveClustering for data of other kinds, which its likelihood rejects."""
 
     def __init__(self, data: Any) -> None:
         self.parts = {"": data}
@@ -254,7 +254,7 @@ class RefusedRules(SimilarityRules):
         return DEFAULT_WEIGHT_PRIOR
 
     def lacks_sigma(self) -> bool:
-        """Return False: no sigma is chosen for data that are refused."""
+        """Return False: no sigma is chosen for data of other kinds."""
         return False
 
 
@@ -267,8 +267,8 @@ _RULES: dict[str | None, type[SimilarityRules]] = {
 def choose_rules(data: Any) -> SimilarityRules:
     """Return the rules for similarities, triplets or other data."""
     if data is None:
-        return RefusedRules(data)
-    return _RULES.get(data.kind, RefusedRules)(data)
+        return OtherDataRules(data)
+    return _RULES.get(data.kind, OtherDataRules)(data)
 
 
 LAPSE = 0.01

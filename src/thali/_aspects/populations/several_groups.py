@@ -143,7 +143,7 @@ class SeveralGroups(Population):
     def estimate_evidence(
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
-        """Estimate the log evidence of several groups by chains from posterior to prior."""
+        """Estimate the log evidence of groups by tempered chains from posterior to prior."""
         refuse_sensitivity(run_settings)
         task = SeveralGroups.build_task(
             self,

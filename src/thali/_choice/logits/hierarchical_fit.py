@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._inference.chains import FIRST_DRAWS, Run
 from thali._inference.seeds import build_seed_sequence, spawn_generators
-from thali._model.prior_sample import PriorSample, build_predictive_group
+from thali._model.prior_sample import PriorSample, build_predictive_dataset
 from thali._model.sampling import Sampling, limit_run
 from thali._posterior.view import PosteriorTree
 
@@ -211,7 +211,7 @@ def sample_taste_prior(
     group = build_posterior_group(*arrays, respondents=data.respondents, parts=parts)
     group = group.assign(compute_monitored_effects(group["beta"].values, data, coding))
     fixed = {"observed_data": build_observed_group(data.chosen)}
-    predictive = build_predictive_group(
+    predictive = build_predictive_dataset(
         fixed["observed_data"], group, {"chosen": np.array(chosen)[None]}
     )
     return PriorSample(

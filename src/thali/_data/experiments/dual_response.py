@@ -92,7 +92,7 @@ def add_no_choice(
 
 
 def _choose_suffix(labels: set[str]) -> str:
-    """Return a suffix for the names of repeated tasks that no task name ends with."""
+    """Return a suffix that no task name ends with, for repeated tasks."""
     ending = f" ({FORCED})"
     while any(label.endswith(ending) for label in labels):
         ending += "'"

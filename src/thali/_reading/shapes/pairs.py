@@ -350,8 +350,8 @@ def _read_list(
     return data, sentence
 
 
-def find_list_lack(table: RawTable) -> Lack | None:
-    """Return the missing column of a list of comparisons; else None."""
+def find_missing_list_column(table: RawTable) -> Lack | None:
+    """Return the missing column of a list of comparisons, as a Lack; None if complete."""
     missing_column = find_missing_column(table.names)
     if missing_column is None:
         return None
@@ -370,7 +370,7 @@ LIST = Shape(
     roles=(CHOSEN_OF_TWO, REJECTED, COUNT, LOSSES, RESPONDENT),
     settings=("weights", "covariates", "date"),
     named_by=("rejected", "losses"),
-    lacks=find_list_lack,
+    lacks=find_missing_list_column,
     main=("chosen", "rejected", "count"),
 )
 

@@ -166,7 +166,7 @@ def _read_data(
     read_arguments: dict[str, Any],
     description: dict[str, Any],
 ) -> tuple[str, Any, list[str], str]:
-    """Read the data; return kind, data, sentences, and another possible kind."""
+    """Return kind, data, sentences and another possible kind; fill `description`."""
     # Read the columns without groups and covariates first, so that a page can offer them even if
     # their current values cause an error.
     data_kind, reading = request.get("kind", ""), None

@@ -318,7 +318,7 @@ class Server:
 
     def resume(self, request: Request) -> Response:
         """Queue a run that was stopped or killed."""
-        study, name = self._find_study(request), self._find_run(request)
+        study, name = self._find_study(request), self._get_run_name(request)
         if name not in QUEUED_RUNS or not study.read(name):
             raise HTTPException(404)
         self.runs.queue(study, name)
@@ -326,7 +326,7 @@ class Server:
 
     def stop(self, request: Request) -> Response:
         """Stop a run and keep its results; kill it at the second request."""
-        study, name = self._find_study(request), self._find_run(request)
+        study, name = self._find_study(request), self._get_run_name(request)
         self.runs.stop(study, name)
         return _redirect(study, SCREEN_OF.get(name, ""))
 
@@ -402,7 +402,7 @@ class Server:
 
     async def stream_progress(self, request: Request) -> Response:
         """Stream a run's progress as server-sent events until it ends."""
-        study, name = self._find_study(request), self._find_run(request)
+        study, name = self._find_study(request), self._get_run_name(request)
 
         async def stream() -> AsyncIterator[str]:
             last_event = None
@@ -453,8 +453,8 @@ class Server:
         """Return the study in the address and the submitted form."""
         return self._find_study(request), await _read_form(request)
 
-    def _find_run(self, request: Request) -> str:
-        """Return the run named in the address; raise HTTP 404 if unknown."""
+    def _get_run_name(self, request: Request) -> str:
+        """Return the name of the run in the address; raise HTTP 404 if unknown."""
         name = request.path_params["run"]
         if name not in RUNS:
             raise HTTPException(404)

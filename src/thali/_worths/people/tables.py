@@ -130,7 +130,10 @@ def tabulate_group_scores(
 
 
 def assign_groups(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]:
-    """Return group names, and each respondent's group index."""
+    """Return the sorted group names of `by`, and each respondent's group index.
+
+    `by` is the model's segments, or a mapping from respondents to groups; None is one group.
+    """
     import pandas as pd
 
     if by is None:

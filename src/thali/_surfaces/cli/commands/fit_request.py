@@ -34,7 +34,7 @@ class FitRequest(NamedTuple):
     values: dict[str, Any]  # word -> value, also of words that an alias or a method implies
 
     def arguments(self, destination: str) -> dict[str, Any]:
-        """Return the arguments for MODEL, FIT, FEATURES, DATA or REPORT, by name."""
+        """Return the arguments that go to MODEL, FIT, FEATURES, DATA or REPORT, by name."""
         argument_by_name = {
             option.target: self.values[word]
             for word, option in self.options.items()
