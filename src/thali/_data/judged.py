@@ -48,6 +48,7 @@ class Frozen(DescribedObject):
         return self._from_fields(*fields.values())
 
     def _description(self) -> Description:
+        """Return what `print` and notebooks show: size and details of the data."""
         return Description(type(self).__name__, (("data", str(self)), *self._details()))
 
     def _details(self) -> Facts:

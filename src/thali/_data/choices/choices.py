@@ -489,10 +489,12 @@ class Choices(Judged):
 
     @property
     def n_answers(self) -> int | float:
+        """Number of choices; their total weight when counts are fractional."""
         return self.n_choices
 
     @property
     def n_ties(self) -> int | float:
+        """Number of choices in which several options tie, by their counts."""
         return simplify_number(self.times[self.n_tied[self.set_of[self.choice]] > 1].sum())
 
     def are_chosen(self, row: np.ndarray, member_index: np.ndarray) -> np.ndarray:

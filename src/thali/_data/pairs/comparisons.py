@@ -267,6 +267,7 @@ class PairedComparisons(JudgedByPeople):
 
     @property
     def n_answers(self) -> int | float:
+        """Number of comparisons; their total weight when counts are fractional."""
         return self.n_comparisons
 
     @property

@@ -135,6 +135,7 @@ class DatedComparisons(Frozen):
         return format_plural(len(np.unique(self.time)), noun)
 
     def _details(self) -> Facts:
+        """Return (name, labels) facts that a notebook shows below the size."""
         return (("dates", self.ends),)
 
     @property

@@ -525,6 +525,7 @@ class Similarities(JudgedByPeople):
 
     @property
     def n_answers(self) -> int:
+        """Number of measured similarities."""
         return self.n_pairs
 
     @property
