@@ -145,7 +145,7 @@ class DatedComparisons(Frozen):
 
     @property
     def counts(self) -> np.ndarray:
-        """Wins, losses and ties, shape (3, rows)."""
+        """Counts of wins, losses and ties, shape (3, rows)."""
         return np.stack([self.wins, self.losses, self.tied])
 
     def select_options(self, new_indices: np.ndarray) -> "DatedComparisons":
