@@ -280,7 +280,7 @@ def _list_arguments(board: Leaderboard) -> dict[str, Any]:
 
 
 def _format_setting(setting: Any) -> str:
-    """Return a setting's value as text."""
+    """Return the value of a leaderboard's setting as text for the report."""
     if isinstance(setting, dict):
         return ", ".join(f"{name} = {entry}" for name, entry in setting.items())
     if isinstance(setting, list | tuple):

@@ -210,7 +210,7 @@ for _operation, _implementation in operations.WITHOUT_UNIQUE.items():
 
 @operations.draw_group_parameters.register(AnsweredPairSets)
 def _draw_group_constant(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
-    """Draw the additive constant of one group."""
+    """Draw the additive constant of one group's similarities."""
     if sets.is_ratio:
         draw_constant(rng, sets, c, b)
 

@@ -235,7 +235,7 @@ class TripletRules(SimilarityRules):
         return 1.0, 1.0
 
     def lacks_sigma(self) -> bool:
-        """Return False: triplets have no sigma."""
+        """Return False: the likelihood of triplets has no noise sigma."""
         return False
 
 

@@ -53,7 +53,7 @@ class Given:
         object.__setattr__(self, "matrix", matrix.astype(bool))
 
     def usual_columns(self, n: int) -> float:
-        """Return the number of given features."""
+        """Return the number of given features, for any number of options."""
         return float(self.matrix.shape[1])
 
     def compiled(self, n: int) -> "GivenColumns":

@@ -55,6 +55,7 @@ class PeopleProblem(WorthProblem):
         spread: float | None,
         people: Individuals,
     ) -> None:
+        """Check that the data suit individual worths; tabulate answers and covariates."""
         refuse_data(data, rule, people)
         super().__init__(data, lapse, has_ties, rule, spread)
         n_respondents = len(data.respondents)
