@@ -41,6 +41,7 @@ class Given:
     learns_alpha = False
 
     def __post_init__(self) -> None:
+        """Raise ArgumentError unless `matrix` is 0/1; store it as booleans."""
         matrix = np.asarray(self.matrix)
         if matrix.ndim != 2 or not np.isin(matrix, (0, 1)).all():
             wrong_value = ""
