@@ -208,7 +208,7 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
     assert chains[0].thin == MIN_TEMPERED
     assert [sweep for sweep, _ in chains[0].schedule] == [100, 150, 200, 250, 300, 400]
     restored = chains_of(None)[1][0]
-    restored.restore(chains[0].pack_state())
+    restored.restore_state(chains[0].pack_state())
     assert restored.schedule == chains[0].schedule and not restored.in_pilot
     task = replace(chains[0].task, anneals=True)
     assert (

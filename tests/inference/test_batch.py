@@ -92,7 +92,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_batch_goes_on(tmp_path):
         assert not again.finish(Stop(), lambda record: 0.0) and again.records == batch.records
 
 
-def test_what_failed_is_run_again(tmp_path):
+def test_a_failed_task_is_run_again(tmp_path):
     with job(tmp_path / "job") as folder:
         batch_of(
             lambda task: {"error": "no memory"} if task == 2 else squared(task), folder

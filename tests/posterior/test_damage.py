@@ -97,7 +97,7 @@ def reads(place, kind, flips, blocks):
 @pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("kind", ["posterior", "parts", "parts index", "index", "state", "draws"])
-def test_damage_is_noticed(kind, tmp_path):
+def test_damaged_files_are_refused(kind, tmp_path):
     reads(tmp_path, kind, 60, 20)
 
 

@@ -132,7 +132,7 @@ def test_a_fault_at_any_byte_leaves_what_was_there(tmp_path, monkeypatch, broken
         assert os.listdir(tmp_path) == ["b.csv"] and (tmp_path / "b.csv").read_bytes() == b"old"
 
 
-def test_bad_places(tmp_path):
+def test_paths_that_cannot_be_written_are_refused(tmp_path):
     with refused(DataError, "it is a"):
         atomic_write(tmp_path, b"")
     with refused(DataError, "does not", "exist; create it"):

@@ -40,7 +40,7 @@ class TaskDataSplitter(Splitter):
     def block_of_unit(self) -> np.ndarray:
         return np.arange(self.tasks.n_tasks)
 
-    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+    def build_unit_index(self, units: np.ndarray) -> "pandas.MultiIndex":
         """Return respondent and task of each held-out task, as table index."""
         import pandas as pd
 
@@ -49,7 +49,7 @@ class TaskDataSplitter(Splitter):
             [people, self.tasks.task_labels[units]], names=["respondent", "task"]
         )
 
-    def observed(self) -> dict[str, np.ndarray]:
+    def get_observed(self) -> dict[str, np.ndarray]:
         return {"sizes": np.diff(self.tasks.first_row)}
 
 
@@ -58,7 +58,7 @@ class TaskSplitter(TaskDataSplitter):
 
     leave_out = "task"
 
-    def parts(
+    def list_parts(
         self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
         """Return masks of held-out tasks, one for each part."""
@@ -106,10 +106,10 @@ class ChoiceSplitter(EvenSplitter, TaskDataSplitter):
     def whole(self) -> Choices:
         return self.tasks.choices
 
-    def train(self, part: np.ndarray) -> tuple[Choices]:
+    def select_training_data(self, part: np.ndarray) -> tuple[Choices]:
         return (self.tasks.take(~part).choices,)
 
-    def test(self, part: np.ndarray) -> "ScoredOccasions":
+    def select_held_out_data(self, part: np.ndarray) -> "ScoredOccasions":
         return self.tasks.take(part)
 
 
@@ -163,13 +163,13 @@ class QuestionSplitter(EvenSplitter):
     def build_part(self, blocks: np.ndarray) -> np.ndarray:
         return np.isin(np.arange(self.count), blocks)
 
-    def observed(self) -> dict[str, np.ndarray]:
+    def get_observed(self) -> dict[str, np.ndarray]:
         return {"sizes": self.questions.sizes[self.set]}
 
-    def units(self, part: np.ndarray) -> np.ndarray:
+    def list_units(self, part: np.ndarray) -> np.ndarray:
         return np.flatnonzero(part[self.set])
 
-    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+    def build_unit_index(self, units: np.ndarray) -> "pandas.MultiIndex":
         """Return set and labels of each held-out answer, as table index."""
         import pandas as pd
 
@@ -343,17 +343,17 @@ class HitScorer(Scorer):
     )
     per_unit_text: ClassVar[str]
 
-    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+    def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         """Return log probabilities and hits of all units, with those of guessing."""
         log_score = self.log_score(score_table)
-        hits = score_table.frame("hits")
-        sizes = score_table.observed("sizes")
+        hits = score_table.build_score_frame("hits")
+        sizes = score_table.get_observed("sizes")
         log_score[BASE], hits[BASE] = -np.log(sizes), 1.0 / sizes
         return {"log_score": log_score, "hit_rate": hits}
 
     def log_score(self, score_table: ScoreTable) -> Any:
         """Return log scores of all units by all models, as a data frame."""
-        return score_table.frame("log_score")
+        return score_table.build_score_frame("log_score")
 
     def describe_test_data(self, table: "pandas.DataFrame") -> str:
         """Return the noun phrase for held-out units, such as "held-out tasks"."""
@@ -408,15 +408,15 @@ class ChoiceScorer(HitScorer):
 
     def log_score(self, score_table: ScoreTable) -> Any:
         with np.errstate(divide="ignore"):  # a probability of 0
-            return np.log(score_table.frame("chosen"))
+            return np.log(score_table.build_score_frame("chosen"))
 
-    def attrs(self, score_table: ScoreTable) -> dict[str, Any]:
+    def build_attrs(self, score_table: ScoreTable) -> dict[str, Any]:
         """Return the `leave_out` value and the independent unit, for the table's attrs."""
         splitter = score_table.splitter
         unit = "choice"
         if splitter.knows_people:
             unit = "respondent"
-        return super().attrs(score_table) | {"leave_out": splitter.leave_out, "unit": unit}
+        return super().build_attrs(score_table) | {"leave_out": splitter.leave_out, "unit": unit}
 
     def describe_test_data(self, table: "pandas.DataFrame") -> str:
         """Return "choices of new respondents" or "held-out tasks"."""
@@ -456,10 +456,10 @@ class PeopleScorer(ChoiceScorer):
         per_choice = log_joint / np.diff(test.first_task)
         return choice_scores | {"together": per_choice[test.respondent_of_task].tolist()}
 
-    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+    def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         """Return the frames of `ChoiceScorer`, and that of joint log probabilities."""
-        frames = super().frames(score_table)
-        together = score_table.frame("together")
+        frames = super().build_score_frames(score_table)
+        together = score_table.build_score_frame("together")
         together[list(self.before)] = frames[self.main][list(self.before)]
         return frames | {"together": together}
 
@@ -472,8 +472,8 @@ class PeopleScorer(ChoiceScorer):
             "together_difference_se": difference_se,
         }
 
-    def attrs(self, score_table: ScoreTable) -> dict[str, Any]:
-        return super().attrs(score_table) | {"together": score_table.frames["together"]}
+    def build_attrs(self, score_table: ScoreTable) -> dict[str, Any]:
+        return super().build_attrs(score_table) | {"together": score_table.frames["together"]}
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
         """Return sentences on which model predicts all choices of a respondent best."""
@@ -545,9 +545,9 @@ class AnswerScorer(HitScorer):
             "hits": hits[answers].tolist(),
         }
 
-    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        return super().frames(score_table) | {
-            "log_score_mcse": score_table.frame("log_score_mcse").assign(**{BASE: 0.0})
+    def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+        return super().build_score_frames(score_table) | {
+            "log_score_mcse": score_table.build_score_frame("log_score_mcse").assign(**{BASE: 0.0})
         }
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:

@@ -473,7 +473,7 @@ def compare(
     if cores is not None:
         cores = check_integer("cores", cores, 1)
     prepared = prepare_models(models_by_name, data, settings)
-    splitter.warn()
+    splitter.warn_about_parts()
     return run_comparison(
         models_by_name,
         splitter,

@@ -123,7 +123,7 @@ def count_parts(data: Any, leave_out: str | None) -> int:
     """Return how many parts are held out by default."""
     data, leave_out = convert_data(data, leave_out)
     splitter = find_scheme(find_data_form(data), leave_out).splitter(data)
-    return len(splitter.parts(np.random.SeedSequence(0), None, None))
+    return len(splitter.list_parts(np.random.SeedSequence(0), None, None))
 
 
 def choose_n_folds(n_models: int, n_parts: int) -> int | None:

@@ -163,7 +163,7 @@ class PairwiseSplitter(Splitter):
     def block_of_unit(self) -> np.ndarray:
         return np.arange(self.data.n_pairs)
 
-    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+    def build_unit_index(self, units: np.ndarray) -> "pandas.MultiIndex":
         return build_pair_index(self.data, units)
 
 
@@ -190,21 +190,21 @@ class PairSplitter(PairwiseSplitter):
     def build_part(self, blocks: np.ndarray) -> np.ndarray:
         return blocks
 
-    def observed(self) -> dict[str, np.ndarray]:
+    def get_observed(self) -> dict[str, np.ndarray]:
         return {name: getattr(self.data, name) for name in ("wins", "losses", "tied")}
 
     def options(self, pair: int) -> tuple[str, str]:
         """Return both option labels of pair number `pair`."""
         return self.data.labels[self.data.first[pair]], self.data.labels[self.data.second[pair]]
 
-    def train(self, part: np.ndarray) -> tuple[PairedComparisons]:
+    def select_training_data(self, part: np.ndarray) -> tuple[PairedComparisons]:
         """Return the comparisons without the pairs of a part, as arguments of `fit`."""
         data = self.data
         for pair in part:
             data = data.without_pair(*self.options(pair))
         return (data,)
 
-    def test(self, part: np.ndarray) -> list[HeldOutPair]:
+    def select_held_out_data(self, part: np.ndarray) -> list[HeldOutPair]:
         return list(map(self._left_pair, part))
 
     def _left_pair(self, pair: int) -> HeldOutPair:
@@ -222,7 +222,7 @@ class PairSplitter(PairwiseSplitter):
         }
         return HeldOutPair(self.options(pair), counts, columns)
 
-    def units(self, part: np.ndarray) -> np.ndarray:
+    def list_units(self, part: np.ndarray) -> np.ndarray:
         return part
 
     def locate_part(self, number: int) -> dict[str, Any]:
@@ -231,18 +231,21 @@ class PairSplitter(PairwiseSplitter):
             return super().locate_part(number)
         return dict(zip("ab", self.options(number), strict=True))
 
-    def name(self, part_columns: Mapping[Any, Any]) -> str:
+    def name_part(self, part_columns: Mapping[Any, Any]) -> str:
         """Return "a-b" for a part's only pair."""
         if self.part == Splitter.part:
-            return super().name(part_columns)
+            return super().name_part(part_columns)
         return f"{part_columns['a']}-{part_columns['b']}"
 
-    def warn(self) -> None:
+    def warn_about_parts(self) -> None:
         """Warn of options that are disconnected if some pair is held out."""
         isolated, bridges, never_judged = [], [], set(self.data.never_judged)
         n_components = len(self.data.components())
         for part in range(self.data.n_pairs):
-            (data,), name = self.train(np.array([part])), "-".join(self.options(part))
+            (data,), name = (
+                self.select_training_data(np.array([part])),
+                "-".join(self.options(part)),
+            )
             if lost := [label for label in data.never_judged if label not in never_judged]:
                 isolated.append(f"{shorten(lost)} (compared only in the pair {name!r})")
             elif len(data.components()) > n_components:
@@ -278,7 +281,7 @@ class ObjectPairSplitter(PairwiseSplitter):
     single_block_text = "judged only one pair:"
     data: Similarities
 
-    def observed(self) -> dict[str, np.ndarray]:
+    def get_observed(self) -> dict[str, np.ndarray]:
         return {"values": self.data.values, "judgements": self.data.judgements}
 
 
@@ -353,16 +356,16 @@ class BinomialScorer(Scorer):
             p = np.broadcast_to(p, (1, MIN_DRAWS, *p.shape))
         return score_answers(test.counts, p)
 
-    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+    def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         """Return the scores of all pairs, with those of guessing and observed shares."""
         from scipy.special import xlogy
 
-        nll = score_table.frame("nll")
-        log_pred = score_table.frame("log_pred")
+        nll = score_table.build_score_frame("nll")
+        log_pred = score_table.build_score_frame("log_pred")
         outcomes = ("wins", "losses")
-        if score_table.observed("tied").any():
+        if score_table.get_observed("tied").any():
             outcomes = ("wins", "tied", "losses")
-        counts = np.column_stack([score_table.observed(name) for name in outcomes])
+        counts = np.column_stack([score_table.get_observed(name) for name in outcomes])
         observed = counts / counts.sum(axis=1, keepdims=True)
         for name, p in ((BASE, np.full_like(observed, 1 / len(outcomes))), (EMP, observed)):
             nll[name] = -log_outcome_coefficients(counts) - xlogy(counts, p).sum(axis=1)
@@ -371,23 +374,23 @@ class BinomialScorer(Scorer):
         return {
             "nll": nll,
             "mean_log_pred": log_pred,
-            "nll_mcse": score_table.frame("nll_mcse").assign(**no_error),
-            "mean_log_pred_mcse": score_table.frame("log_pred_mcse").assign(**no_error),
+            "nll_mcse": score_table.build_score_frame("nll_mcse").assign(**no_error),
+            "mean_log_pred_mcse": score_table.build_score_frame("log_pred_mcse").assign(**no_error),
         }
 
     def compute_columns(self, score_table: ScoreTable) -> dict[str, Any]:
         """Return the table's columns, with information in bits per comparison."""
-        nll = score_table.counted("nll")
+        nll = score_table.select_complete_units("nll")
         n = _count_comparisons(score_table)[score_table.counts]
         with np.errstate(invalid="ignore"):
             bits = (nll[BASE].sum() - nll.sum(skipna=False)) / (math.log(2) * n.sum())
         return super().compute_columns(score_table) | {"information": bits}
 
-    def observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
+    def get_observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
         """Return number of comparisons and observed share of each pair."""
         n = _count_comparisons(score_table)
-        tied = score_table.observed("tied")
-        observed = {"n": n, "observed": score_table.observed("wins") / n}
+        tied = score_table.get_observed("tied")
+        observed = {"n": n, "observed": score_table.get_observed("wins") / n}
         if tied.any():
             observed["observed_tie"] = tied / n
         return observed
@@ -413,7 +416,9 @@ class BinomialScorer(Scorer):
 def _count_comparisons(score_table: ScoreTable) -> np.ndarray:
     """Return the number of comparisons of each held-out pair, with ties."""
     return (
-        score_table.observed("wins") + score_table.observed("losses") + score_table.observed("tied")
+        score_table.get_observed("wins")
+        + score_table.get_observed("losses")
+        + score_table.get_observed("tied")
     )
 
 
@@ -487,22 +492,22 @@ class GaussianScorer(Scorer):
             "r_hat": [compute_r_hat(mu[..., k]) for k in pairs],
         }
 
-    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+    def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         """Return log scores and squared errors of all similarities, with a constant reference."""
-        score = score_table.frame("log_score")
-        predicted = score_table.frame("predicted")
-        data = score_table.splitter.observed()
+        score = score_table.build_score_frame("log_score")
+        predicted = score_table.build_score_frame("predicted")
+        data = score_table.splitter.get_observed()
         base = [
             score_constant_prediction(data["values"], data["judgements"], units)
             for units in score_table.units
         ]
         score[BASE], predicted[BASE] = np.concatenate(base, axis=1)
-        error = score_table.frame("log_score_mcse").assign(**{BASE: 0.0})
-        squared = predicted.sub(score_table.observed("values"), axis=0) ** 2
+        error = score_table.build_score_frame("log_score_mcse").assign(**{BASE: 0.0})
+        squared = predicted.sub(score_table.get_observed("values"), axis=0) ** 2
         return {"log_score": score, "log_score_mcse": error, "squared_error": squared}
 
-    def observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
-        return {"observed": score_table.observed("values")}
+    def get_observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
+        return {"observed": score_table.get_observed("values")}
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
         """Return the sentence on log score and error of the best model."""

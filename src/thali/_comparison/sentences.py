@@ -64,7 +64,7 @@ def describe_comparison(table: "pandas.DataFrame") -> list[str]:
         str(name) for name in table.index if name not in references and str(name) not in ranked
     ]
     scores = attrs[scorer.units][ranked].dropna()
-    groups = scorer.groups(scores.index)
+    groups = scorer.group_units(scores.index)
 
     def compute_difference(a: str, b: str) -> tuple[float, float] | None:
         """Return mean difference of two models' scores, with standard error; None if missing."""

@@ -162,7 +162,7 @@ class Model:
 
     def _headline_facts(self) -> Facts:
         """Return two or three (name, number) pairs to print below a fit."""
-        return self._engine.facts(self)
+        return self._engine.list_facts(self)
 
     @property
     def _posterior(self) -> "xarray.DataTree | None":
@@ -435,19 +435,21 @@ def _reject_unknown_arguments(function: Callable[..., Any]) -> Callable[..., Any
 
 def _unknown_argument_error(cls: Any, is_fit: bool, name: str) -> UnknownArgumentError:
     """Return the error for an unknown argument; it names the call that takes it."""
-    place = cls.__name__
+    callable_name = cls.__name__
     names = list(cls._get_parameters())
     other_names = list(inspect.signature(cls.fit).parameters)[1:]  # without `self`
     call = f"fit(data, {name}=...)"
     if is_fit:
         names, other_names = other_names, names
-        call = f"the constructor, {place}({name}=...)"
-        place = f"{place}.fit"
+        call = f"the constructor, {callable_name}({name}=...)"
+        callable_name = f"{callable_name}.fit"
     if name in other_names and name != "data":
-        return UnknownArgumentError(f"{place} has no parameter `{name}`; pass it to {call}.")
+        return UnknownArgumentError(
+            f"{callable_name} has no parameter `{name}`; pass it to {call}."
+        )
     available = ", ".join(names) or "nothing"
     return UnknownArgumentError(
-        f"{place} has no parameter `{name}`; available: {available}.{suggest(name, names)}"
+        f"{callable_name} has no parameter `{name}`; available: {available}.{suggest(name, names)}"
     )
 
 

@@ -79,7 +79,7 @@ PLACES = {
 
 def class_name_in_file(cls: type[Any]) -> str:
     """Return the name that files use for a class of the library."""
-    names = {place: name for name, place in PLACES.items()}
+    names = {location: name for name, location in PLACES.items()}
     return names[f"{cls.__module__}:{cls.__name__}"]
 
 

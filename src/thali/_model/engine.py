@@ -85,7 +85,7 @@ class Engine:
         message = Message(*(warning_parts or ["Converged: the maximum was found."]))
         return ConvergenceCheck(not warned, {"warnings": len(warned)}, message)
 
-    def facts(self, model: Any) -> Facts:
+    def list_facts(self, model: Any) -> Facts:
         """Return two or three (name, number) pairs to print below a fit."""
         return ()
 
@@ -123,7 +123,7 @@ class SamplingEngine(Engine):
 
         return check_convergence(model._select_convergence_rows(), model._get_advice())
 
-    def facts(self, model: Any) -> Facts:
+    def list_facts(self, model: Any) -> Facts:
         """Return numbers of chains and draws, and the most important summary rows."""
         from thali._posterior.summary import format_main_rows
 

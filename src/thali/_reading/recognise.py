@@ -28,7 +28,7 @@ from .level_codes import read_codes, replace_codes
 from .row_filter import RowFilter
 from .shape import Reading, Shape
 from .shapes import SHAPES
-from .table_files import RawTable, load, prefix_errors, read_table
+from .table_files import RawTable, load_table, prefix_errors, read_table
 from .text_cells import join_notes
 
 # Labels for readers: file names without folder and ending, and labels from a table
@@ -229,7 +229,7 @@ class RecognitionError(DataError):
         self.kinds, self.requested_kinds, self.nearest_shape = kinds, requested_kinds, nearest_shape
 
 
-def read(path: str | Path | Source, *data_kinds: str, **options: Any) -> tuple[Any, str]:
+def read_data(path: str | Path | Source, *data_kinds: str, **options: Any) -> tuple[Any, str]:
     """Read the data in a file; also return a sentence on how they were read.
 
     Examples
@@ -244,7 +244,7 @@ def read(path: str | Path | Source, *data_kinds: str, **options: Any) -> tuple[A
     '2 objects, 1 similarity, square table; diagonal ignored'
     """
     where = RowFilter.parse(options.pop("where", None))
-    return recognise(load(path), *data_kinds, where=where, **options).build()
+    return recognise(load_table(path), *data_kinds, where=where, **options).build()
 
 
 def recognise(
@@ -269,7 +269,7 @@ def recognise(
     order: dict[str, list[str]] = {}
     if design is not None:
         with prefix_errors(table.file):
-            table, columns = match_answers(table, load(design), options)
+            table, columns = match_answers(table, load_table(design), options)
         options |= columns
         if columns and not data_kinds:  # only a design of products sets columns
             data_kinds = (EXPERIMENTS,)

@@ -656,7 +656,7 @@ def read_table(path: str | Path | Source, where: str | Sequence[str] | None = No
     0    tea  milk      3
     """
     conditions = RowFilter.parse(where)
-    table = load(path)
+    table = load_table(path)
     with prefix_errors(table.file):
         table = table.filter_rows(conditions)
     return table.frame.reset_index(drop=True)
@@ -672,7 +672,7 @@ def prefix_errors(name: str) -> Iterator[None]:
         raise
 
 
-def load(path: str | Path | Source) -> RawTable:
+def load_table(path: str | Path | Source) -> RawTable:
     """Load a file as a `RawTable`; errors name the file."""
     name, file_bytes = read_source(path)
     with prefix_errors(name):

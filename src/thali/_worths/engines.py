@@ -285,7 +285,7 @@ class WorthMaximumEngine(WorthsEngine):
         """Return the data that the model was fitted to."""
         return model._estimates_.data
 
-    def facts(self, model: Any) -> Facts:
+    def list_facts(self, model: Any) -> Facts:
         """Return (name, text) facts about the fit for reports."""
         estimates = model._estimates_
         log_likelihood = f"{estimates.log_likelihood:,.2f} (all comparisons, including constants)"

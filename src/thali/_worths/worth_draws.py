@@ -211,7 +211,8 @@ class WorthDraws(NamedTuple):
         """Return outcome probabilities of held-out comparisons by draw."""
         n_cells, n_outcomes = part.counts.shape
         p = self.pair_probabilities(
-            *part.places(self.labels), self.build_covariates(part.known(self.covariates), n_cells)
+            *part.find_positions(self.labels),
+            self.build_covariates(part.select_covariates(self.covariates), n_cells),
         )
         return self.outcome_probabilities(p, n_outcomes == 3).reshape(
             self.chains, -1, n_cells, n_outcomes

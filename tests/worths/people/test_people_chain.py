@@ -46,8 +46,8 @@ def test_chain_goes_on_where_it_was_stored(sweep):
     whole, first, second = build_chain(), build_chain(), build_chain(seed=2)
     whole.run_until(whole.total)
     first.run_until(sweep)
-    second.restore(first.pack_state())
-    second.adopt(first.read_draws(0, first.recorded))
+    second.restore_state(first.pack_state())
+    second.adopt_draws(first.read_draws(0, first.recorded))
     second.run_until(second.total)
     assert_same(whole, second)
 

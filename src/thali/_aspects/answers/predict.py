@@ -203,10 +203,10 @@ def outcome_draws(posterior: Posterior, part: HeldOutPair) -> np.ndarray:
     """Return outcome probabilities of a held-out pair at every draw, per covariate value."""
     n_cells, n_outcomes = part.counts.shape
     offsets = build_covariate_offsets(
-        posterior, [part.pair] * n_cells, part.known(posterior.covariates)
+        posterior, [part.pair] * n_cells, part.select_covariates(posterior.covariates)
     )
     draws = compute_probability_draws(
-        read_columns(posterior), *part.places(posterior.labels), posterior.lapse, offsets
+        read_columns(posterior), *part.find_positions(posterior.labels), posterior.lapse, offsets
     )
     p = draws.reshape(*posterior.shape, n_cells)
     if n_outcomes == 2:

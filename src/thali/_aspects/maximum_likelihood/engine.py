@@ -65,7 +65,7 @@ class AspectLikelihoodEngine(Engine):
 
         yield from warn_unbounded(model._estimates_)
 
-    def facts(self, model: Any) -> Facts:
+    def list_facts(self, model: Any) -> Facts:
         """Return (name, text) facts about the fit for reports, such as its log-likelihood."""
         estimates = _require_fit(model)
         error_facts, tie_facts = (), ()
@@ -196,7 +196,7 @@ class AspectLikelihoodEngine(Engine):
         """Return outcome probabilities of a held-out pair, shape (n_cells, n_outcomes)."""
         pairs, covariates = (
             [part.pair] * len(part.counts),
-            part.known(self.covariates(model)) or None,
+            part.select_covariates(self.covariates(model)) or None,
         )
         if part.counts.shape[1] == 3:
             return self.predict_outcomes(model, pairs, covariates)[

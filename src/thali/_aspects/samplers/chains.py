@@ -209,13 +209,13 @@ class FeatureChain(Chain):
         """Return draws `start` to `stop` - 1 as arrays by name."""
         return slice_draws(self.record, start, stop, self.first)
 
-    def adopt(self, draws: Arrays) -> None:
+    def adopt_draws(self, draws: Arrays) -> None:
         """Put these earlier draws, from a file, at the start of the record."""
         self.record = prepend_draws(self.record, draws, self.first)
 
-    def skip(self, draws: int) -> None:
+    def skip_draws(self, draws: int) -> None:
         """Continue the record after `draws` draws stored elsewhere."""
-        super().skip(draws)
+        super().skip_draws(draws)
         self.record = skip_draws(self.record, draws)
 
     def warm_start(self, arrays: Arrays) -> None:

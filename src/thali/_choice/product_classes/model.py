@@ -88,9 +88,9 @@ class ClassEngine(ChainEngine):
         """Return the gain of chains that still climb, and a sentence; None if settled."""
         return None
 
-    def facts(self, model: Any) -> Facts:
+    def list_facts(self, model: Any) -> Facts:
         """Return (name, text) facts about the fit for reports."""
-        draws, first, *_ = super().facts(model)
+        draws, first, *_ = super().list_facts(model)
         return draws, first, describe_parameters(model._view)
 
 

@@ -102,7 +102,7 @@ class PairCovariates(Frozen):
                 ".",
             )
 
-    def units(self, effects: Sequence[float]) -> list[float]:
+    def list_effect_units(self, effects: Sequence[float]) -> list[float]:
         """Return the covariate difference for which each effect is reported.
 
         The unit is 1; if the odds per unit round to 1, it is the power of ten just below the

@@ -38,14 +38,14 @@ class HeldOutPair(NamedTuple):
     # covariates of comparisons, one number per cell by name; None: there are none
     covariates: dict[str, np.ndarray] | None = None
 
-    def places(self, labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    def find_positions(self, labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return indices of both options among `labels`, for each cell."""
         first_positions, second_positions = (
             np.full(len(self.counts), labels.index(label)) for label in self.pair
         )
         return first_positions, second_positions
 
-    def known(self, names: Iterable[str]) -> dict[str, np.ndarray] | None:
+    def select_covariates(self, names: Iterable[str]) -> dict[str, np.ndarray] | None:
         """Return the named covariates' values in each cell; None without covariates."""
         if self.covariates is None:
             return None

@@ -142,7 +142,7 @@ class Similarities(JudgedByPeople):
         measured = read_measured_pairs(
             matrix, labels, check_allowed("symmetrize", symmetrize, (None, "mean")), judgements
         )
-        self._fill(measured, sigma)
+        self._set_fields(measured, sigma)
         _warn_cleared_zeros(measured)
 
     @classmethod
@@ -388,7 +388,7 @@ class Similarities(JudgedByPeople):
         answers: JudgedValues | None = None,
     ) -> "Similarities":
         """Build similarities from measured pairs, respondents' values and sigma."""
-        return cls.__new__(cls)._fill(measured, sigma, answers)
+        return cls.__new__(cls)._set_fields(measured, sigma, answers)
 
     def with_values(self, values: np.ndarray) -> "Similarities":
         """Replace the similarities, in the order of `first` and `second`."""
@@ -450,7 +450,7 @@ class Similarities(JudgedByPeople):
                 )
         return by_name
 
-    def _fill(
+    def _set_fields(
         self, measured: MeasuredPairs, sigma: float | None, answers: JudgedValues | None = None
     ) -> "Similarities":
         """Raise DataError if nothing was measured; else set the fields."""

@@ -20,7 +20,7 @@ from ..column_roles import (
     find_column_pairs,
     map_plain_names,
 )
-from ..columns import encode_labels, get_column, list_cells, note, number_pairs, read_counts
+from ..columns import add_note, encode_labels, get_column, list_cells, number_pairs, read_counts
 from ..described_columns import find_side_columns
 from ..respondent_answers import JudgedValues, RowRespondents, read_respondents
 from ..squares import SquareTableWords, convert_numbers, describe_cell, read_square_table
@@ -592,7 +592,7 @@ def read_pair_list(
     )
     is_used = (first_index != second_index) & (counts > 0) & ~np.isnan(values)
     if not is_used.all():
-        note(
+        add_note(
             f"{format_plural(int((~is_used).sum()), 'row')} without a similarity of two objects"
             " dropped"
         )

@@ -113,7 +113,9 @@ class Triplets(JudgedByPeople):
         rows = check_three_columns(triplets)
         members, names, times = read_objects(rows, labels, counts)
         n, odd = len(names), np.full(len(rows), 2)
-        self._fill(names, [build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)])
+        self._set_fields(
+            names, [build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)]
+        )
 
     @classmethod
     def from_frame(
@@ -207,7 +209,7 @@ class Triplets(JudgedByPeople):
         frame = select_answered_rows(frame, columns.chosen or [columns.odd], columns.objects)
         names, questions = read_answers(frame, columns, labels, weights)
         row_respondents = read_respondents(frame, columns.who, columns.used)
-        return cls.__new__(cls)._fill(names, [questions], row_respondents)
+        return cls.__new__(cls)._set_fields(names, [questions], row_respondents)
 
     @classmethod
     def from_anchored(
@@ -264,7 +266,7 @@ class Triplets(JudgedByPeople):
             rows[turned] = rows[turned][:, [0, 2, 1]]
         members, names, times = read_objects(rows, labels, counts)
         questions = build_anchored_questions(len(names), members, times)
-        return cls.__new__(cls)._fill(names, [questions])
+        return cls.__new__(cls)._set_fields(names, [questions])
 
     @classmethod
     def from_sets(
@@ -301,9 +303,9 @@ class Triplets(JudgedByPeople):
         >>> Triplets.from_sets(sets, [("brick", "wall"), ("tea", "coffee")])
         Triplets(4 objects, 2 sets of 2 to 6 pairs, 2 answers)
         """
-        return cls.__new__(cls)._fill(*read_sets(sets, chosen, labels, counts))
+        return cls.__new__(cls)._set_fields(*read_sets(sets, chosen, labels, counts))
 
-    def _fill(
+    def _set_fields(
         self,
         labels: tuple[str, ...],
         parts: list[TripletQuestions],
@@ -485,7 +487,7 @@ class Triplets(JudgedByPeople):
                     for k, rows_of_part in respondents
                 ]
             )
-        return self.__new__(type(self))._fill(labels, questions, row_respondents)
+        return self.__new__(type(self))._set_fields(labels, questions, row_respondents)
 
     def __str__(self) -> str:
         parts = [

@@ -17,8 +17,8 @@ from ..table_files import RawTable
 NAME = "table of card sorts"
 
 
-def match(table: RawTable, respondent: str | None = None) -> Reading | None:
-    """Return the reading of a card sort with columns respondent, card, group; else None."""
+def match_card_sorts(table: RawTable, respondent: str | None = None) -> Reading | None:
+    """Return a `Reading` of a card sort (respondent, card, group); None for other tables."""
     names = map_plain_names(table.names)
     group = CARD_GROUP.find_column(names, (respondent,))
     card = CARD.find_column(names, (respondent, group))
@@ -63,7 +63,7 @@ def compare_cards(frame: pd.DataFrame) -> Similarities:
 SHAPE = Shape(
     NAME,
     SIMILARITIES,
-    match,
+    match_card_sorts,
     expected="one card per row, with the columns 'respondent', 'card' and 'group'",
     roles=(RESPONDENT,),
     needs="no cards and groups",

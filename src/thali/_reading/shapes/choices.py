@@ -57,7 +57,7 @@ _LONG_NAMED_BY = ("choice_id", "alternative")
 
 
 def match_long(table: RawTable, **columns: str | None) -> Reading | None:
-    """Return the reading of a long table of choices, one option per row; else None.
+    """Return a `Reading` of a long table of choices, one option per row; None for other tables.
 
     The reading is sure if the cells agree.
     """
@@ -167,7 +167,7 @@ def match_rankings(
     unranked: str | None = None,
     weights: bool = False,
 ) -> Reading | None:
-    """Return the reading of a table of rankings; else None."""
+    """Return a `Reading` of a table of rankings; None for other tables."""
     if not table.named:
         return None
     named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
@@ -268,7 +268,7 @@ def match_best_worst(
     count: str | None = None,
     weights: bool = False,
 ) -> Reading | None:
-    """Return the reading of a best-worst table; else None."""
+    """Return a `Reading` of a best-worst table; None for other tables."""
     named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
     long_table = find_long_columns(table.frame, named_columns)
     if long_table is not None:
@@ -305,7 +305,7 @@ def _build_best_worst_reading(
     description: str,
     roles: ColumnsRead | None,
 ) -> Reading:
-    """Build the reading of a best-worst table; nothing is converted yet."""
+    """Build the `Reading` of a best-worst table; convert nothing yet."""
 
     def convert() -> tuple[Choices, str]:
         data = Choices.from_best_worst(table.frame, **named_columns, weights=weights)
@@ -365,7 +365,7 @@ _BEST = "table of sets and the best of each"
 def match_best(
     table: RawTable, respondent: str | None = None, count: str | None = None, weights: bool = False
 ) -> Reading | None:
-    """Return the reading of a table with offered options and the best one; else None."""
+    """Return a `Reading` of a table of offered options and the best; None for other tables."""
     named_columns = {"respondent": respondent, "count": count}
     best_table = find_best_columns(table.frame, named_columns)
     tasks = find_wide_tasks(table.frame, {})

@@ -39,7 +39,7 @@ _LONG = "choice experiment"
 
 
 def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading | None:
-    """Return the reading of an experiment with one row per alternative; else None.
+    """Return a `Reading` of an experiment with one row per alternative; None for other tables.
 
     The options are the arguments of `ChoiceExperiment.from_frame`.
     """
@@ -189,7 +189,7 @@ def match_wide(
     alternatives: list[str] | None = None,
     **settings: Any,
 ) -> Reading | None:
-    """Return the reading of an experiment with one row per task; else None."""
+    """Return a `Reading` of an experiment with one row per task; None for other tables."""
     named_columns = {"respondent": respondent, "task": task, "chosen": chosen}
     if (
         not table.named

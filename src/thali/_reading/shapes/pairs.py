@@ -59,7 +59,7 @@ _SQUARE_HOW = "square count matrix, row over column"
 
 
 def match_square(table: RawTable, weights: bool = False) -> Reading | None:
-    """Return the reading of a square of counts; None for other tables.
+    """Return a `Reading` of a square of counts; None for other tables.
 
     `weights`: fractional counts are intended.
     """
@@ -147,7 +147,7 @@ _SHEETS = "workbook with one square matrix per respondent"
 
 
 def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
-    """Return the reading of several sheets with squares of counts; else None."""
+    """Return a `Reading` of several sheets with squares of counts; None for other tables."""
     squares = [sheet.square for _, sheet in table.sheets]
     if not squares or any(square is None or square.has_similarities for square in squares):
         return None
@@ -205,7 +205,7 @@ def match_list(
     covariates: Any = None,
     date: str | None = None,
 ) -> Reading | None:
-    """Return the reading of a list of winners and losers; else None.
+    """Return a `Reading` of a list of winners and losers; None for other tables.
 
     `weights`: fractional counts are intended. Covariates require columns that show which option was
     first, and counts of both options.
@@ -244,7 +244,7 @@ def match_list(
 def _build_list_reading(
     table: RawTable, column_sets: list[PairColumns], named_columns: dict[str, Any], weights: bool
 ) -> Reading:
-    """Build the reading of a list of comparisons; nothing is converted yet."""
+    """Build the `Reading` of a list of comparisons; convert nothing yet."""
     named_roles = ("count", "losses", "respondent", "date")
     check_columns(table.frame, [named_columns[role] for role in named_roles])
     description = "; or ".join(map(str, column_sets))
@@ -410,7 +410,7 @@ def _match_sides(
     date: str | None = None,
     **columns: str | None,
 ) -> Reading | None:
-    """Return the reading of trials or games: two options and an outcome; else None."""
+    """Return a `Reading` of trials or games: two options and an outcome; None for other tables."""
     named_columns = {
         role: columns.get(argument) for role, argument in zip(ROLES, layout.arguments, strict=True)
     }
@@ -528,7 +528,7 @@ def match_wide(
     coding: Any = None,
     weights: bool = False,
 ) -> Reading | None:
-    """Return the reading of a table with one column per pair; else None.
+    """Return a `Reading` of a table with one column per pair; None for other tables.
 
     The reading is sure if the names match.
     """

@@ -19,8 +19,8 @@ MARKS = dict.fromkeys(roles.BEST.sure, 1) | dict.fromkeys(roles.WORST.sure, -1)
 MARKS |= {"1": 1, "-1": -1, "−1": -1, "0": 0, "": 0}
 
 
-def match(table: RawTable, respondent: str | None = None) -> Reading | None:
-    """Return the reading of a best-worst table with marks 1, -1, 0; else None."""
+def match_signed_marks(table: RawTable, respondent: str | None = None) -> Reading | None:
+    """Return a `Reading` of a best-worst table with marks 1, -1, 0; None for other tables."""
     signed = [name for name in table.names if _is_signed(table.frame[name])]
     names = roles.map_plain_names(table.names)
     task = SET.find_column(names, signed)
@@ -62,4 +62,6 @@ def _read_mark(cell: object) -> int | None:
 
 
 EXPECTED = "one option of a set per row, with 'task', 'item' and a column of 1, 0 and -1"
-SHAPE = Shape(NAME, CHOICES, match, EXPECTED, (roles.RESPONDENT_OF_TASKS,), needs="no such marks")
+SHAPE = Shape(
+    NAME, CHOICES, match_signed_marks, EXPECTED, (roles.RESPONDENT_OF_TASKS,), needs="no such marks"
+)

@@ -49,9 +49,9 @@ class NamedData:
     @cached_property
     def table(self) -> "RawTable":
         """The file as `RawTable`, loaded at first use."""
-        from thali._reading.table_files import load
+        from thali._reading.table_files import load_table
 
-        return load(self.source)
+        return load_table(self.source)
 
 
 def find_data(name: str) -> NamedData:

@@ -116,7 +116,7 @@ class PeopleProblem(WorthProblem):
                 "respondent": coordinates["respondent"],
             }
             coordinates |= covariate_coordinates
-            constants = stored.constants | self.known.store("respondent")
+            constants = stored.constants | self.known.to_variables("respondent")
             stored = stored._replace(
                 constants=constants, coordinates=stored.coordinates | covariate_coordinates
             )

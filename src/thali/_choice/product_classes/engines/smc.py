@@ -220,7 +220,7 @@ class TemperedParticles:
             "with_lapse": np.array(sorted(self.with_lapse), np.int64),
         }
 
-    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+    def restore_state(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Restore the run from the arrays of `pack_state`."""
         self.population.states = unpack_states(arrays, build_empty_state(self.problem))
         self.rng, *self.population.rngs = unpack_generators(arrays["streams"])
@@ -260,7 +260,7 @@ def run_smc(
             particles = TemperedParticles(problem, lapse, run, sweeps, random_seed)
             if folder is not None and folder.snapshot is not None:
                 with refuse_altered_job(folder.path):
-                    particles.restore(folder.snapshot.states[0])
+                    particles.restore_state(folder.snapshot.states[0])
             watch = _ProgressWatch(particles, progress)
             while not particles.is_done:
                 particles.take_step(watch)

@@ -76,7 +76,7 @@ class FitRequest(NamedTuple):
         `named_data`: the table; `data`: the data of the fit; `folder`: where the command was typed.
         """
         from thali._choice.answers.market import restore_saved_table
-        from thali._reading.table_files import load
+        from thali._reading.table_files import load_table
 
         settings = {
             "random_seed": self.values.get("seed", 0),
@@ -86,7 +86,7 @@ class FitRequest(NamedTuple):
             settings.setdefault("folds", FOLDS)
         if "market" in settings:
             settings["market"] = restore_saved_table(
-                data.scheme, load(folder / settings["market"]).frame
+                data.scheme, load_table(folder / settings["market"]).frame
             )
         if "holdouts" in settings and named_data is not None:
             settings["holdouts"] = load_holdouts(
@@ -111,9 +111,9 @@ def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
 
 def _read_shares(file: Path) -> dict[str, float]:
     """Read a file with columns product and share; return {product: share}."""
-    from thali._reading.table_files import load, prefix_errors
+    from thali._reading.table_files import load_table, prefix_errors
 
-    frame = load(file).frame
+    frame = load_table(file).frame
     with prefix_errors(str(file)):
         if frame.shape[1] != 2 or frame.iloc[:, 1].dtype.kind not in "iuf":
             raise DataError(
