@@ -339,7 +339,7 @@ def build_leaderboard(
     parts = parts or {}
 
     def prepare_data(source: Any) -> Judgements:
-        """Return data between the dates, with ties treated."""
+        """Return the votes between the dates, with ties converted or kept."""
         return treat_ties(request.select_comparisons(convert_to_judgements(source)), ties)
 
     all_data = convert_to_judgements(source)

@@ -200,7 +200,7 @@ def _describe_estimation(board: Leaderboard, method: str) -> tuple[Text, ...]:
     "independence", "Repeated answers from the same respondents", (SCREEN, PAGE), chapter=STATISTICS
 )
 def independence(board: Leaderboard, settings: None) -> Finding | None:
-    """Report how repeated answers of respondents were treated."""
+    """Report whether the leaderboard corrects for repeated answers of respondents, and how."""
     from thali._model.choice_findings import build_dependence_finding
 
     if board.people is None:

@@ -434,7 +434,7 @@ class Leaderboard(PrintedResult):
         )
 
     def by_part(self) -> "pandas.DataFrame":
-        """Return the boards of all parts in one table.
+        """Return one table with the rows of all parts' leaderboards.
 
         Returns
         -------

@@ -89,7 +89,7 @@ class WorthProblem:
 
     @cached_property
     def respondents(self) -> RespondentAdjustment:
-        """How repeated answers of the same respondents are treated."""
+        """Correction for repeated answers of the same respondents, from their scores."""
         return build_adjustment(self.converted_data, self.marginal, self._people, self._usual)
 
     @cached_property

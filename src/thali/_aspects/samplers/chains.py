@@ -322,7 +322,7 @@ class FeatureChain(Chain):
         return compute_pilot_statistics(self.task.model, self.state, self.pairs)
 
     def _run_kernel(self, until: int) -> None:
-        """Run the kernel until `until` sweeps, enlarging state and record as needed."""
+        """Run sweeps until number `until`; enlarge state and record when they are full."""
         task = self.task
         while True:
             status = task.kernel(

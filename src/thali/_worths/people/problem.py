@@ -69,7 +69,7 @@ class PeopleProblem(WorthProblem):
 
     @property
     def dependence(self) -> Dependence:
-        """How repeated answers of a respondent are treated."""
+        """Note that individual worths account for repeated answers, with counts by respondent."""
         given_answers = self.single_data.questions(self.has_ties).given
         return build_individual_dependence(
             np.bincount(
