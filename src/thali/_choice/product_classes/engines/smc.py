@@ -146,7 +146,7 @@ class TemperedParticles:
             )
 
     def _satisfy_one_by_one(self, hits: np.ndarray) -> None:
-        """Remove lapses in the last step, respondent by respondent."""
+        """Remove the lapse probability respondent by respondent, in the last step."""
         # Respondents whose choices no particle of some group satisfies keep the lapse.
         for n in range(self.problem.n_people):
             tasks = slice(*self.problem.tasks.first_task[n : n + 2].tolist())
