@@ -21,7 +21,7 @@ from .priors.given import Given
 
 
 def choice_dependence(setting: Any, data: Any, parts: dict[str, Any]) -> Dependence | None:
-    """Return how chains treat repeated choices of a respondent; None for other data.
+    """Return how chains correct for a respondent's repeated choices; None for other data.
 
     The design effect is that of known aspects, or else of Bradley-Terry-Luce.
     """

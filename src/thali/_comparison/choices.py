@@ -38,6 +38,7 @@ class TaskDataSplitter(Splitter):
 
     @property
     def block_of_unit(self) -> np.ndarray:
+        """Number of each task: a task is its own block."""
         return np.arange(self.tasks.n_tasks)
 
     def build_unit_index(self, units: np.ndarray) -> "pandas.MultiIndex":
@@ -50,6 +51,7 @@ class TaskDataSplitter(Splitter):
         )
 
     def get_observed(self) -> dict[str, np.ndarray]:
+        """Return the number of alternatives of each task."""
         return {"sizes": np.diff(self.tasks.first_row)}
 
 
@@ -87,6 +89,7 @@ class RespondentSplitter(TaskDataSplitter):
 
     @property
     def block_of_unit(self) -> np.ndarray:
+        """Number of the respondent of each task."""
         return self.tasks.respondent_of_task
 
 
@@ -104,12 +107,15 @@ class ChoiceSplitter(EvenSplitter, TaskDataSplitter):
 
     @property
     def whole(self) -> Choices:
+        """All occasions as `Choices`."""
         return self.tasks.choices
 
     def select_training_data(self, part: np.ndarray) -> tuple[Choices]:
+        """Return the choices that are not held out, as arguments of `fit`."""
         return (self.tasks.take(~part).choices,)
 
     def select_held_out_data(self, part: np.ndarray) -> "ScoredOccasions":
+        """Return the held-out occasions."""
         return self.tasks.take(part)
 
 
@@ -129,6 +135,7 @@ class ChooserSplitter(ChoiceSplitter):
 
     @property
     def block_of_unit(self) -> np.ndarray:
+        """Number of the respondent of each occasion."""
         return self.tasks.respondent_of_task
 
 
@@ -154,19 +161,24 @@ class QuestionSplitter(EvenSplitter):
 
     @property
     def block_of_unit(self) -> np.ndarray:
+        """Number of the question of each answer."""
         return self.set
 
     @property
     def count(self) -> int:
+        """Number of questions."""
         return len(self.questions.sizes)
 
     def build_part(self, blocks: np.ndarray) -> np.ndarray:
+        """Return the mask of questions to hold out."""
         return np.isin(np.arange(self.count), blocks)
 
     def get_observed(self) -> dict[str, np.ndarray]:
+        """Return the number of possible answers to each answer's question."""
         return {"sizes": self.questions.sizes[self.set]}
 
     def list_units(self, part: np.ndarray) -> np.ndarray:
+        """Return the indices of answers to held-out questions."""
         return np.flatnonzero(part[self.set])
 
     def build_unit_index(self, units: np.ndarray) -> "pandas.MultiIndex":
@@ -254,10 +266,12 @@ class ScoredOccasions:
 
     @property
     def n_tasks(self) -> int:
+        """Number of occasions."""
         return len(self.answer)
 
     @property
     def n_respondents(self) -> int:
+        """Number of respondents."""
         return len(self.respondents)
 
     @property
@@ -277,6 +291,7 @@ class ScoredOccasions:
 
     @property
     def n_alternatives(self) -> int:
+        """Number of alternatives in all occasions."""
         return int(self.first_row[-1])
 
     @property
@@ -407,6 +422,7 @@ class ChoiceScorer(HitScorer):
         return {"chosen": chosen.tolist(), "hits": hits.tolist()}
 
     def log_score(self, score_table: ScoreTable) -> Any:
+        """Return log P(choice) of all tasks by all models, as a data frame."""
         with np.errstate(divide="ignore"):  # a probability of 0
             return np.log(score_table.build_score_frame("chosen"))
 
@@ -425,6 +441,7 @@ class ChoiceScorer(HitScorer):
         return super().describe_test_data(table)
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
+        """Return sentences on models that gave an observed choice probability 0."""
         return self.describe_impossible(table, ranked, "{count:,} of the {n:,} observed choices")
 
 
@@ -464,6 +481,7 @@ class PeopleScorer(ChoiceScorer):
         return frames | {"together": together}
 
     def compute_columns(self, score_table: ScoreTable) -> dict[str, Any]:
+        """Return the table's columns, with differences of joint log probabilities."""
         difference, difference_se = score_table.compute_differences(
             score_table.find_best("together"), "together"
         )
@@ -473,6 +491,7 @@ class PeopleScorer(ChoiceScorer):
         }
 
     def build_attrs(self, score_table: ScoreTable) -> dict[str, Any]:
+        """Return the table's attrs, with joint log probabilities of respondents."""
         return super().build_attrs(score_table) | {"together": score_table.frames["together"]}
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
@@ -546,6 +565,7 @@ class AnswerScorer(HitScorer):
         }
 
     def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+        """Return log probabilities, hits and Monte Carlo errors of all answers."""
         return super().build_score_frames(score_table) | {
             "log_score_mcse": score_table.build_score_frame("log_score_mcse").assign(**{BASE: 0.0})
         }

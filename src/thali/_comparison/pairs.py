@@ -161,9 +161,11 @@ class PairwiseSplitter(Splitter):
 
     @property
     def block_of_unit(self) -> np.ndarray:
+        """Number of each pair: a pair is its own block."""
         return np.arange(self.data.n_pairs)
 
     def build_unit_index(self, units: np.ndarray) -> "pandas.MultiIndex":
+        """Return both labels of these pairs, as table index."""
         return build_pair_index(self.data, units)
 
 
@@ -188,9 +190,11 @@ class PairSplitter(PairwiseSplitter):
         return splitters
 
     def build_part(self, blocks: np.ndarray) -> np.ndarray:
+        """Return the numbers of the pairs to hold out."""
         return blocks
 
     def get_observed(self) -> dict[str, np.ndarray]:
+        """Return wins, losses and ties of each pair."""
         return {name: getattr(self.data, name) for name in ("wins", "losses", "tied")}
 
     def options(self, pair: int) -> tuple[str, str]:
@@ -205,6 +209,7 @@ class PairSplitter(PairwiseSplitter):
         return (data,)
 
     def select_held_out_data(self, part: np.ndarray) -> list[HeldOutPair]:
+        """Return all comparisons of each held-out pair."""
         return list(map(self._left_pair, part))
 
     def _left_pair(self, pair: int) -> HeldOutPair:
@@ -223,6 +228,7 @@ class PairSplitter(PairwiseSplitter):
         return HeldOutPair(self.options(pair), counts, columns)
 
     def list_units(self, part: np.ndarray) -> np.ndarray:
+        """Return the numbers of the held-out pairs."""
         return part
 
     def locate_part(self, number: int) -> dict[str, Any]:
@@ -282,6 +288,7 @@ class ObjectPairSplitter(PairwiseSplitter):
     data: Similarities
 
     def get_observed(self) -> dict[str, np.ndarray]:
+        """Return similarity and number of judgements of each pair."""
         return {"values": self.data.values, "judgements": self.data.judgements}
 
 
@@ -343,6 +350,7 @@ class BinomialScorer(Scorer):
     )
 
     def score_one(self, model: Any, test: list[HeldOutPair]) -> dict[str, Any]:
+        """Return the scores of each held-out pair, by name of the score."""
         scores = [asdict(self._score_pair(model, pair)) for pair in test]
         return {name: [pair_scores[name] for pair_scores in scores] for name in scores[0]}
 
@@ -396,6 +404,7 @@ class BinomialScorer(Scorer):
         return observed
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
+        """Return the sentence on the best model's score per pair."""
         return (
             f"{best!r} predicts held-out pairs best: {table.loc[best, 'nll']:.3f} nats per pair"
             f" (observed proportions: {table.loc[EMP, 'nll']:.3f}, guessing:"
@@ -507,6 +516,7 @@ class GaussianScorer(Scorer):
         return {"log_score": score, "log_score_mcse": error, "squared_error": squared}
 
     def get_observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
+        """Return the observed similarity of each pair."""
         return {"observed": score_table.get_observed("values")}
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
@@ -520,6 +530,7 @@ class GaussianScorer(Scorer):
         )
 
     def format_prediction(self, row: Any) -> str:
+        """Return a pair with its observed and predicted similarity, as text."""
         return f"{row.a} and {row.b} (observed {row.observed:.2f}, predicted {row.predicted:.2f})"
 
 

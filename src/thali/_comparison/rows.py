@@ -72,6 +72,7 @@ class RowSplitter(Splitter):
         return [fold == k for k in range(folds)]
 
     def select_training_data(self, part: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Return covariates and class labels of rows that are not held out."""
         return self.take_rows(~part), self.y[~part]
 
     def select_held_out_data(self, part: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
@@ -87,6 +88,7 @@ class RowSplitter(Splitter):
         return self.X[rows]
 
     def build_unit_index(self, units: np.ndarray) -> "pandas.Index":
+        """Return the row numbers as table index."""
         import pandas as pd
 
         return pd.Index(units, name="row")
@@ -203,6 +205,7 @@ class ClassScorer(Scorer):
         return frames
 
     def build_attrs(self, score_table: ScoreTable) -> dict[str, Any]:
+        """Return the table's attrs, with the fold of each row."""
         return super().build_attrs(score_table) | {"fold": score_table.list_part_indices()}
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
@@ -216,6 +219,7 @@ class ClassScorer(Scorer):
         )
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
+        """Return sentences on models that gave an observed class probability 0."""
         return self.describe_impossible(
             table, ranked, "the observed class of {count:,} of the {n:,} rows"
         )

@@ -196,6 +196,7 @@ class GroupSplitter(Splitter):
     def list_parts(
         self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[dict[str, Any]]:
+        """Return all parts to hold out, each a dict of parts by group."""
         return [
             self.build_part(numbers)
             for numbers in self.splitter_class.draw_parts_of_groups(
@@ -220,12 +221,14 @@ class GroupSplitter(Splitter):
         return (GroupedData(groups),)
 
     def select_held_out_data(self, part: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the held-out data of each group with any."""
         return {
             name: self.splitters[name].select_held_out_data(group_part)
             for name, group_part in part.items()
         }
 
     def list_units(self, part: Mapping[str, Any]) -> np.ndarray:
+        """Return indices of held-out units, numbered through all groups."""
         splitters = zip(self.splitters.items(), self._first_unit, strict=False)
         return np.concatenate(
             [
@@ -252,6 +255,7 @@ class GroupSplitter(Splitter):
         return pd.MultiIndex.from_frame(pd.concat(frames).iloc[units])
 
     def get_observed(self) -> dict[str, np.ndarray]:
+        """Return observed values of every unit of all groups."""
         observed = [splitter.get_observed() for splitter in self.splitters.values()]
         return {name: np.concatenate([group[name] for group in observed]) for name in observed[0]}
 

@@ -49,6 +49,7 @@ class Observations(Frozen):
         )
 
     def _description(self) -> Description:
+        """Return what `print` shows: numbers of rows, covariates and classes."""
         size = f"{len(self.covariates):,} rows of {self.covariates.shape[1]:,} covariates"
         names, classes = map(str, self.covariates.columns), map(str, dict.fromkeys(self.labels))
         facts = ("data", size), ("covariates", tuple(names)), ("classes", tuple(classes))

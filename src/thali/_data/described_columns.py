@@ -142,7 +142,7 @@ class ColumnsRead(NamedTuple):
 
     @property
     def all(self) -> set[str]:
-        """All columns in use."""
+        """Set of all column names that the reader uses."""
         return {*self.options, *self.outcome, *self.counts, *filter(None, [self.who])}
 
 

@@ -121,6 +121,7 @@ class RespondentAnswers(Frozen):
         return format_plural(len(self.respondents), "respondent")
 
     def _details(self) -> Facts:
+        """Return (name, labels) facts that a notebook shows below the size."""
         return (("respondents", self.respondents), *list_people_facts(self.people))
 
     @classmethod

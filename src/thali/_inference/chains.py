@@ -156,6 +156,7 @@ class RowChain(Chain):
     record: Any
 
     def read_draws(self, start: int, stop: int) -> Arrays:
+        """Return rows `start` to `stop` - 1 of each recorded array, by name."""
         return {name: array[start:stop] for name, array in self.record._asdict().items()}
 
     def adopt_draws(self, draws: Arrays) -> None:
@@ -165,6 +166,7 @@ class RowChain(Chain):
 
     @property
     def is_done(self) -> bool:  # type: ignore[override]
+        """Whether all sweeps are done."""
         return self.sweeps >= self.total
 
 
@@ -187,6 +189,7 @@ class FixedChain(RowChain):
 
     @property
     def recorded(self) -> int:
+        """Number of draws recorded after the warm-up."""
         return max(0, self.sweeps - self.tune) // self.thin
 
 
@@ -350,6 +353,7 @@ class IndependentDraws(RowChain):
 
     @property
     def recorded(self) -> int:
+        """Number of draws made."""
         return self.sweeps
 
     def _draw_block(self, rng: np.random.Generator) -> Any:

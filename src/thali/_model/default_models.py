@@ -174,7 +174,7 @@ def _has_individual_scores(data: Any) -> bool:
 
 
 def fit(data: Any, **settings: Any) -> Any:
-    """Fit the default model of the data, as `thali fit` does.
+    """Fit the default model for the data, as `thali fit` does; return it.
 
     Choice experiments whose median respondent answered four tasks or more have a hierarchical
     logit, others a multinomial logit. MaxDiff, rankings and choices from sets larger than three

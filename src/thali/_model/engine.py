@@ -115,6 +115,7 @@ class SamplingEngine(Engine):
             yield ConvergenceWarning(convergence.message)
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
+        """Return the convergence check of the chains."""
         return self.check_chains(model)
 
     def check_chains(self, model: Any) -> "ConvergenceCheck":
@@ -149,6 +150,7 @@ class ChainEngine(SamplingEngine):
     has_prior = True
 
     def data_of_fit(self, model: Any) -> Any:
+        """Return the data stored with the chains' state; None without it."""
         if "_state_" not in vars(model):
             return None
         return model._state_.source

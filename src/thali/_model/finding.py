@@ -179,6 +179,7 @@ class Finding(PrintedObject):
         }
 
     def _description(self) -> Description:
+        """Return what `print` shows: sentence, notes and table."""
         note = "\n".join(self.format_sentences())
         return Description(self.question, table=self.main_table, note=note, good=self.good)
 
@@ -363,4 +364,5 @@ class Findings(Sequence[Finding], PrintedObject):
         return key in self._makers and self.find(str(key)) is not None
 
     def _description(self) -> Description:
+        """Return what `print` shows: the key and question of each finding."""
         return Description("Findings", tuple((result.key, result.question) for result in self))

@@ -414,7 +414,7 @@ def _describe_unassigned(board: Leaderboard) -> tuple[str, ...]:
 
 
 def _describe_small_parts(board: Leaderboard) -> tuple[Message, ...]:
-    """Return warnings on parts with few votes."""
+    """Return a warning that names the parts with few votes, if any."""
     parts = board.boards.items()
     small_parts = [
         f"{name} ({part.data.n_answers:,})"

@@ -104,6 +104,7 @@ class Leaderboard(PrintedResult):
     of_reliability: "pandas.DataFrame | None" = None
 
     def __post_init__(self) -> None:
+        """Store interval probability, tiers and facts in the attributes of the tables."""
         super().__post_init__()
         if self.of_check is not None:
             facts: dict[Any, Any] = dict(self.check_facts)
@@ -433,7 +434,7 @@ class Leaderboard(PrintedResult):
         )
 
     def by_part(self) -> "pandas.DataFrame":
-        """Return the boards of all parts in one table.
+        """Return one table with the rows of all parts' leaderboards.
 
         Returns
         -------

@@ -57,7 +57,7 @@ class SegmentResults:
     _preferences: Any  # () -> Preferences
 
     def segments(self, k: Any = None, random_seed: Any = 0, ci: float = INTERVAL) -> "Segments":
-        r"""Segment the respondents by preference; return sizes, profiles, names and stability.
+        r"""Cluster the respondents by preference; return sizes, profiles, names, stability.
 
         Respondents are clustered by k-means of the mean log odds of their preferences; in every
         draw of the posterior each respondent belongs to the nearest centre. Preferences are
@@ -105,7 +105,7 @@ class SegmentResults:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Segments(PrintedObject):
-    """Segments of the respondents.
+    """Clusters of respondents by preference, with sizes, profiles and stability.
 
     Attributes
     ----------

@@ -446,12 +446,12 @@ _OF = "log prior density of the draw (natural logarithm) for "
 
 
 def is_pointwise(observations: int, draws: int) -> bool:
-    """Return whether a group with one number per observation and draw can be stored."""
+    """Return whether one log-likelihood per observation and draw is small enough to store."""
     return observations * draws <= MAX_POINTWISE
 
 
 def check_predictive_size(observations: int, draws: int) -> None:
-    """Raise if simulated data would not fit in memory."""
+    """Raise DataError if simulated data would not fit in memory."""
     if not is_pointwise(observations, draws):
         raise DataError(
             f"posterior_predictive would contain {observations * draws:,} numbers"
@@ -465,7 +465,7 @@ def add_log_prior(
     log_prior: Mapping[str, np.ndarray],
     notes: Mapping[str, str],
 ) -> None:
-    """Add the group log_prior, and `lp` to the group sample_stats.
+    """Add the group log_prior, and `lp` in sample_stats, to the dict of groups.
 
     Log priors are arrays (chain, draw) by variable. ArviZ multiplies the whole group, or the
     requested variables, by a power.

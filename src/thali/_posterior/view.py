@@ -367,7 +367,7 @@ class Posterior(PosteriorTree):
 
     @property
     def has_constant(self) -> bool:
-        """Whether there is an additive constant."""
+        """Whether similarities have an additive constant."""
         return bool(self.fixed["has_constant"])
 
     @property
@@ -436,7 +436,7 @@ class Posterior(PosteriorTree):
 
     @property
     def has_ties(self) -> bool:
-        """Whether comparisons may be tied."""
+        """Whether the model of comparisons includes ties."""
         return bool(self.fixed.get("has_ties", False))
 
     @property
@@ -480,7 +480,7 @@ class Posterior(PosteriorTree):
 
     @property
     def similarities(self) -> np.ndarray:
-        """Measured similarities (pairs,)."""
+        """Measured similarities, shape (pairs,)."""
         return self.observed["similarity"].values
 
     @property

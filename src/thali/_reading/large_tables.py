@@ -547,6 +547,7 @@ def _open_batched_parquet(path: Path) -> _BatchedFile | None:
     def as_frame(
         table: Any, lines: list[int], name: str, texts: Mapping[str, bool]
     ) -> "pd.DataFrame":
+        """Convert a batch to a data frame whose index has line numbers."""
         plain = pa.table(
             [_remove_dictionary(column) for column in table.columns], names=table.column_names
         )
@@ -596,6 +597,7 @@ def _open_batched_text(path: Path, head: bytes) -> _BatchedFile | None:
     def as_frame(
         table: Any, lines: list[int], name: str, texts: Mapping[str, bool]
     ) -> "pd.DataFrame":
+        """Convert a batch to a data frame whose index has line numbers."""
         cells = [_list_stripped_texts(column) for column in table.columns]
         lines = [line + 1 for line in lines]
         return build_raw_table(

@@ -163,6 +163,7 @@ def _apply_labels(table: RawTable, labels: Mapping[str, str], note: str = "") ->
     """Replace cells of a table by their labels, and add a note."""
 
     def replace_cell(cell: object) -> object:
+        """Return the label of a cell, or the cell itself."""
         return labels.get(format_label(cell), cell)
 
     if table.sheets:

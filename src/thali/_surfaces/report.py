@@ -33,7 +33,7 @@ from .slides import draw_slides
 
 
 def findings(answer: Any, **settings: Any) -> Findings:
-    """Return the findings of a result: a sentence, a table and a picture per question.
+    """Return the results of a model, comparison, leaderboard or test as `Findings`.
 
     Parameters
     ----------

@@ -299,7 +299,7 @@ def predict_first_rows(model):
 
 
 def estimate_similarity(model):
-    """Return the estimated similarities."""
+    """Return the model's posterior mean similarities of all object pairs."""
     return model.estimate().similarity.to_numpy()
 
 

@@ -155,6 +155,7 @@ class Density:
         has_bias: bool = False,
         has_prior: bool = True,
     ) -> None:
+        """Number the parameters: log worths by period, ties, bias, judges and covariates."""
         self.rows, self.n_options, self.n_judges, self.has_prior = (
             rows,
             n_options,
@@ -771,6 +772,7 @@ class GroupDensity(Density):
     """
 
     def __init__(self, rows: DistinctComparisons, n_options: int, n_parts: int) -> None:
+        """Number the parameters: log worths by group, ties, and common log worths."""
         super().__init__(rows, n_options, 0, np.ones(n_parts - 1))
         self.common = slice(self.size, self.size + n_options)
         self.size += n_options

@@ -242,6 +242,7 @@ class Marginal:
         judges: float | None = None,
         drift: float | None = None,
     ) -> None:
+        """Choose points of unknown standard deviations around the mode of their marginal."""
         self.density = density
         self._known: list[float | None] = [math.nan] * 4
         for k in density.spread_kinds:

@@ -395,7 +395,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return self._update_fit(data, draws or was.draws, was.run.tune, cores, progressbar)
 
     def _convert_data(self, data: Any) -> Any:
-        """Return checked data, with ties and covariates treated as the model asks."""
+        """Return checked data with ties converted or kept by `ties`, and selected covariates."""
         check_people(self.people, data=data)
         if isinstance(data, Mapping | GroupedData):
             if isinstance(self.people, Individuals):
@@ -408,7 +408,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return self._convert_group_data(data)
 
     def _convert_group_data(self, data: Any) -> Any:
-        """Return one group's checked data, with ties and covariates treated."""
+        """Return one group's checked data with ties converted or kept by `ties`."""
         data = check_data(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
             raise DataError(
@@ -782,7 +782,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return tabulate_differences(self, ci)
 
     def _predict_left_out(self, part: "HeldOutPair") -> np.ndarray:
-        """Predict outcomes of a held-out pair, shape (chains, draws, cells, 3 or 2)."""
+        """Predict outcomes of a held-out pair, shape (chains, draws, rows, 3 or 2)."""
         return self._prediction_draws.predict_held_out(part)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":

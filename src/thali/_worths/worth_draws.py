@@ -70,7 +70,7 @@ class WorthDraws(NamedTuple):
         return len(self.log_worths)
 
     def take(self, draws: Any) -> "WorthDraws":
-        """Return the selected draws."""
+        """Return these draws only, by number."""
         selected_draws = self._replace(log_worths=self.log_worths[draws], beta=self.beta[draws])
         if self.nu is None:
             return selected_draws

@@ -248,7 +248,7 @@ class GroupResults(PosteriorResults):
         return group_features_table(self.posterior, min_probability, similar, ci)
 
     def data(self) -> Any:
-        """Return the fitted data of all groups."""
+        """Return the fitted data of all groups as `GroupedData`."""
         return GroupedData(
             {name: results_g.data() for name, results_g in self._results_by_group().items()}
         )

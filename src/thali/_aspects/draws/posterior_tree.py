@@ -89,7 +89,7 @@ class KeptDraws(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of chains and draws."""
+        """Numbers of chains and of draws per chain."""
         return len(self.chains), self.draws
 
     def stack_chains(self, arrays: Iterable[Any]) -> np.ndarray:
@@ -118,7 +118,7 @@ class KeptDraws(NamedTuple):
         }
 
     def build_coordinates(self) -> dict[str, Any]:
-        """Return the coordinates of chains and draws."""
+        """Return xarray coordinates "chain" and "draw", numbered from 0."""
         return {"chain": np.arange(len(self.chains)), "draw": np.arange(self.draws)}
 
     def build_groups(

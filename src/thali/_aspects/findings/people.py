@@ -30,7 +30,7 @@ from .groups import describe_parameters
     "independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS
 )
 def independence(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Report how repeated answers from the same respondents were treated."""
+    """Report whether the fit corrects for repeated answers of a respondent, and how."""
     dependence = model._view.dependence
     if dependence is None:
         return None

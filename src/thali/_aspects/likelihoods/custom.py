@@ -125,6 +125,7 @@ class Custom:
     approximate = None  # chains need no other likelihood to find their start
 
     def __post_init__(self) -> None:
+        """Raise ArgumentError for functions with other arguments or invalid priors."""
         for name, arguments in ARGUMENTS.items():
             function = getattr(self, name)
             if (function is not None or name == "log_likelihood") and not isinstance(
@@ -134,6 +135,7 @@ class Custom:
         check_parameters(self.parameters, self.log_prior)
 
     def __repr__(self) -> str:
+        """Format the likelihood as a call, with the names of its functions."""
         arguments = [_format_name(self.log_likelihood)]
         arguments += [
             f"{name}={_format_name(getattr(self, name))}"

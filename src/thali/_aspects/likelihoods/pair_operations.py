@@ -218,7 +218,7 @@ def _apply_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any
 def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
     # as by default; in addition column k is added to, or removed from, the side of `partner`
     # against owners of neither
-    """Update the cache: k becomes the scratch row and w[partner] falls by d."""
+    """Update the cache: k gets the scratch row's owners and w[partner] falls by d."""
     remaining_row = select_remaining_row(b, k, d)
     g = get_change_sign(d)
     for i in range(b.Z.shape[1] - 1):

@@ -293,7 +293,7 @@ def transfer_sign(b: Any, partner: Any) -> Any:
 
 
 def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
-    """Return the change in the terms if k becomes the scratch row and w[partner] falls by d."""
+    """Return the change in the terms if k gets the scratch row's owners and w[partner] -= d."""
     likelihood = insert_parameters(likelihood, c)
     change = 0.0
     if has_pair_terms(likelihood):
@@ -314,7 +314,7 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
 
 
 def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
-    """Update sums and terms when k becomes the scratch row and w[partner] falls by d."""
+    """Update sums and terms: k gets the scratch row's owners and w[partner] falls by d."""
     likelihood = insert_parameters(likelihood, c)
     g = transfer_sign(b, partner)
     _apply_copies(likelihood, c, b, partner, g)

@@ -265,7 +265,7 @@ def _check_arguments(model: Any, fit_arguments: Mapping[str, Any], data: Any) ->
 
 
 def _treat_ties(model: Any, data: Any) -> Any:
-    """Return the data with ties and covariates treated as the model asks."""
+    """Return the data with ties converted or kept by `model.ties`, and selected covariates."""
     return select_covariates(
         treat_ties(data, model.ties, ("davidson", *CONVERSIONS)), model.covariates
     )

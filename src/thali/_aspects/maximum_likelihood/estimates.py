@@ -369,7 +369,7 @@ class Estimates:
         )
 
     def fit_test(self, samples: int | None = None, random_seed: Any = 0) -> FitTest:
-        """Test the fit against the saturated model."""
+        """Test the fit against the saturated model, which fits every proportion."""
         estimate_effect = None
         if self.is_tested_over_people:
             estimate_effect = self.design_effect

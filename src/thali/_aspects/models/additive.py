@@ -235,7 +235,7 @@ class TripletRules(SimilarityRules):
         return 1.0, 1.0
 
     def lacks_sigma(self) -> bool:
-        """Return False: triplets have no sigma."""
+        """Return False: the likelihood of triplets has no noise sigma."""
         return False
 
 
@@ -441,7 +441,7 @@ class AdditiveClustering(AdditiveAnswers):
         return choose_population(data, self.people)
 
     def _choose_dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        """Return how the fit treats repeated answers of a respondent, or None."""
+        """Return whether and how a respondent's repeated answers are corrected for, or None."""
         return choose_chain_dependence(
             self.people, data, partial(estimate_score_variances, data, parts)
         )
@@ -452,7 +452,7 @@ class AdditiveClustering(AdditiveAnswers):
         return self._choose_population(data).check_data(super()._convert_data(data))
 
     def _build_task_arguments(self, data: Any) -> dict[Any, Any]:
-        """Return arguments of the sampling task, with sigma cross-validated if necessary."""
+        """Return arguments of the sampling task; cross-validate sigma if it is None."""
         parts = self._build_first_arguments(data)
         if self._needs_sigma_choice(data):
             parts["likelihood"] = Additive(self._choose_sigma(data), bool(self.constant))
@@ -578,7 +578,7 @@ class AdditiveClustering(AdditiveAnswers):
         return self._build_first_arguments(data)
 
     def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        """Choose sigma by cross-validation where necessary, and build the sampling of a fit."""
+        """Cross-validate sigma if it is None, then prepare the chains of a fit."""
         if not self._needs_sigma_choice(source) or self._matches_fit(source):
             return super()._build_sampling(source, run)
         build_task(

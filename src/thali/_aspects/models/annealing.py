@@ -103,7 +103,7 @@ class AnnealingEngine(FeatureSamplingEngine):
         )
 
     def check_continuable(self) -> None:
-        """Raise, because annealed runs cannot be continued."""
+        """Raise ArgumentError: annealed chains cannot be continued by `continue_fit`."""
         raise ArgumentError(
             Setting("method", "map"), " has no draws, so it cannot be continued; fit again."
         )

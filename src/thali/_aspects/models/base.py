@@ -75,7 +75,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         return SingleGroup()
 
     def _choose_dependence(self, data: Any, parts: dict[str, Any]) -> "Dependence | None":
-        """Return how the fit treats repeated answers of a respondent, or None."""
+        """Return None: no correction for repeated answers of a respondent, unless overridden."""
         return None
 
     def _convert_data(self, data: Any) -> Any:

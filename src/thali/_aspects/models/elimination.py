@@ -179,7 +179,7 @@ class EliminationByAspects(ChoiceAnswers):
         self.people = people
 
     def _convert_data(self, data: Any) -> Any:
-        """Return the data of `fit` converted, with ties and covariates treated."""
+        """Return the data of `fit` with ties converted or kept, and selected covariates."""
         check_people(self.people, data=data)
         data = treat_ties(super()._convert_data(data), self.ties, ("davidson", *CONVERSIONS))
         return self._choose_population(data).check_data(select_covariates(data, self.covariates))
@@ -207,7 +207,7 @@ class EliminationByAspects(ChoiceAnswers):
         return settings
 
     def _choose_dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        """Return how the fit treats repeated answers of a respondent, or None."""
+        """Return whether and how a respondent's repeated answers are corrected for, or None."""
         return choice_dependence(self.people, data, parts)
 
     def _build_task_arguments(self, data: Any) -> dict[str, Any]:

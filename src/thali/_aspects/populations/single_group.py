@@ -52,7 +52,7 @@ class Population(ABC):
         return str(data)
 
     def check_data(self, data: Any) -> Any:
-        """Return the data with ties and covariates treated; raise for other populations."""
+        """Return the data; subclasses raise DataError if these do not suit the population."""
         return data
 
     @abstractmethod

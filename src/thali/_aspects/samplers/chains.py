@@ -202,7 +202,7 @@ class FeatureChain(Chain):
 
     @property
     def recorded(self) -> int:
-        """Number of recorded draws."""
+        """Number of draws recorded so far."""
         return int(self.record.used[0])
 
     def read_draws(self, start: int, stop: int) -> Arrays:
@@ -210,7 +210,7 @@ class FeatureChain(Chain):
         return slice_draws(self.record, start, stop, self.first)
 
     def adopt_draws(self, draws: Arrays) -> None:
-        """Start the record with these stored draws."""
+        """Put these earlier draws, from a file, at the start of the record."""
         self.record = prepend_draws(self.record, draws, self.first)
 
     def skip_draws(self, draws: int) -> None:
@@ -322,7 +322,7 @@ class FeatureChain(Chain):
         return compute_pilot_statistics(self.task.model, self.state, self.pairs)
 
     def _run_kernel(self, until: int) -> None:
-        """Run the kernel until `until` sweeps, enlarging state and record as needed."""
+        """Run sweeps until number `until`; enlarge state and record when they are full."""
         task = self.task
         while True:
             status = task.kernel(

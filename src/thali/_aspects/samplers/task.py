@@ -308,7 +308,7 @@ class PreparedChains(PreparedFit):
     task: SamplingTask = field(kw_only=True)
 
     def compile(self, progress: Any) -> None:
-        """Compile the sampler of the prepared fit."""
+        """Compile the numba kernels that the prepared fit calls."""
         compile_ahead(self.task, progress)
 
 

@@ -398,7 +398,7 @@ class LineSearch:
         return max(lines, key=self._get_value)
 
     def _get_value(self, line: ProductLine) -> float:
-        """Return the stored value of a tried line, in any order of products."""
+        """Return the share or profit of a tried line, in any order of products."""
         return self.value_by_line[tuple(sorted(line))]
 
 

@@ -218,7 +218,7 @@ def _respondent_quantiles(
 
 
 def _warn_notes(notes: list[str]) -> None:
-    """Issue the notes as warnings."""
+    """Issue the notes of a willingness-to-pay table as warnings."""
     for note in notes:
         warn(EstimateWarning(note))
 

@@ -47,7 +47,7 @@ class Panel(NamedTuple):
 
     @property
     def people(self) -> int:
-        """Number of respondents."""
+        """Number of respondents whose choices the panel contains."""
         return len(self.first_task) - 1
 
     def select_people(self, is_selected: np.ndarray) -> "Panel":

@@ -367,7 +367,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         return format_seed_setting(self._seed_)
 
     def _get_fit_data(self) -> "ChoiceExperiment":
-        """Return the data of the fit."""
+        """Return the choice experiment that the model was fitted to."""
         return self._data_
 
     def summary(self) -> "pd.DataFrame":

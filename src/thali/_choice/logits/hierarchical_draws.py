@@ -189,6 +189,7 @@ class TasteDistribution:
         covariates: "RespondentCovariates",
         attention: Attention,
     ) -> None:
+        """Read means, covariances and attention rates of tastes from the posterior."""
         p = len(scale.names)
         self.scale, self.people, self.attention = scale, len(covariates.matrix), attention
         self._means = posterior["mean"].values.reshape(-1, p)

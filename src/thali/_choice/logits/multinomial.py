@@ -340,7 +340,7 @@ class MultinomialLogit(LogitReports, Model):
         return append_interval(compute_probabilities(self._tastes()), draw_probabilities, ci)
 
     def _get_fit_data(self) -> "ChoiceExperiment":
-        """Return the data of the fit."""
+        """Return the choice experiment that the model was fitted to."""
         return self._data_
 
     def _build_chooser(self) -> "LogitChooser":

@@ -235,7 +235,7 @@ class ValueBackup(NamedTuple):
 
 
 class ClassWorkspace(NamedTuple):
-    """Scratch arrays of one thread."""
+    """Scratch arrays that one thread reuses for all of its particles."""
 
     order: np.ndarray  # (classes,)
     class_slots: np.ndarray  # (classes,) slot of the respondent for each class, or -1

@@ -226,7 +226,7 @@ class WeightPrior(NamedTuple):
 
 
 class WeightDraws(NamedTuple):
-    """Recorded draws of a chain."""
+    """Recorded draws of one chain: class weights and prior shape."""
 
     a: np.ndarray  # (draws,)
     log_likelihood: np.ndarray  # (draws,)

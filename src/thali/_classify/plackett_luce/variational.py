@@ -114,7 +114,7 @@ _MAX_UNEXPLAINED = 0.95
 
 @dataclass(frozen=True)
 class VariationalFit:
-    """Best variational posterior over several starts."""
+    """Variational posterior with the best bound over several starts."""
 
     shapes: np.ndarray  # (K, p): q(λ_kj) = Gamma(a_kj, b_j)
     rates: np.ndarray  # (p,)

@@ -159,7 +159,7 @@ def _build_block_problem(
     reference: int,
     prior: CoefficientPrior,
 ) -> CoefficientProblem:
-    """Return data and prior of one block."""
+    """Return a Dask block's rows, labels and the prior as `CoefficientProblem`."""
     rows = (
         standard.varying(convert_to_matrix(block)),
         _encode_block_labels(labels, classes),

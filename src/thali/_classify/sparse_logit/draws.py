@@ -298,7 +298,7 @@ def describe_scale(model: Any) -> str:
 
 
 def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
-    """Return the table of method `coefficients`."""
+    """Return means, intervals and signs of the coefficients as a table."""
     from thali._tables import Table
 
     if not is_finite_weight(delta):

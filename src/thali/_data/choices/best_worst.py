@@ -60,7 +60,7 @@ class BestWorstColumns(NamedTuple):
 
     @property
     def used(self) -> set[str | None]:
-        """All columns in use."""
+        """Set of all column names that are not None."""
         return {self.best, self.worst, *self.options, self.respondent, self.count}
 
     def __str__(self) -> str:

@@ -111,7 +111,7 @@ class RankingColumns(NamedTuple):
 
     @property
     def used(self) -> set[str | None]:
-        """All columns in use."""
+        """Set of all column names that are not None."""
         return {*self.columns, self.respondent, self.group, self.count}
 
 

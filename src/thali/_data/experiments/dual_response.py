@@ -36,7 +36,7 @@ BOUGHT = "thali bought"  # the second answers in a table that was made of a wide
 
 
 def check_single_none(none: Any, bought: str | None) -> None:
-    """Raise if both a no-choice option and the column `bought` are given."""
+    """Raise ArgumentError if both a no-choice option and the column `bought` are given."""
     if none is not None and bought is not None:
         raise ArgumentError(
             Argument("bought"),

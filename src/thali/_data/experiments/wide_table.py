@@ -55,7 +55,7 @@ class WideTasks(NamedTuple):
 
     @property
     def used(self) -> set[str | None]:
-        """All columns in use."""
+        """Set of all column names that are not None."""
         groups = (self.available, *self.attributes.values())
         described = (name for columns in groups for name in columns.values())
         return {self.respondent, self.task, self.chosen, self.none, *described}

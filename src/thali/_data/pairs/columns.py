@@ -98,12 +98,12 @@ class PairColumns(NamedTuple):
 
     @property
     def used(self) -> set[str | None]:
-        """All columns in use."""
+        """Set of all column names that are not None."""
         return {*self.options, *self.times, self.ties, self.respondent}
 
     @property
     def weighted(self) -> bool:
-        """Whether the name of a count column allows fractional counts."""
+        """Whether a count column is called weight, so that counts may be fractional."""
         return any(simplify_name(name) in WEIGHTS for name in self.times)
 
 

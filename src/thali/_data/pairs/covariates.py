@@ -80,6 +80,7 @@ class PairCovariates(Frozen):
         return format_plural(len(self.names), "covariate")
 
     def _details(self) -> Facts:
+        """Return (name, labels) facts that a notebook shows below the size."""
         return (("covariates", self.names),)
 
     @property

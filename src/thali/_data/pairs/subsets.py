@@ -53,7 +53,7 @@ class HeldOutPair(NamedTuple):
 
 
 def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedComparisons":
-    """Select the comparisons among some options, in the given order of options.
+    """Return the comparisons among some options, which are sorted as given.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def with_cell_counts(
 
 
 def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
-    """Convert ties to choices, or drop them, for models without ties.
+    """Return the comparisons with each tie as two half choices, or without ties.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedCompa
 
 
 def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparisons":
-    """Drop the comparisons of one pair, as leave-one-pair-out requires.
+    """Return the comparisons without those of one pair of options.
 
     Parameters
     ----------
@@ -377,7 +377,7 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
 
 
 def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> "PairedComparisons":
-    """Select the comparisons between two dates, both included, with all options.
+    """Return the comparisons between two dates, both included, with all options.
 
     Parameters
     ----------
@@ -416,7 +416,7 @@ def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> 
 
 
 def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> "PairedComparisons":
-    r"""Add covariates of the options, which change their worths.
+    r"""Add covariates of options, such as price, to the comparisons.
 
     .. math:: \text{worth}_i = e^{x_i' b} u_i
 
@@ -476,7 +476,7 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
 
 
 def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedComparisons":
-    """Select some of the covariates.
+    """Return the comparisons with only the named covariates.
 
     Parameters
     ----------
@@ -522,7 +522,7 @@ def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedC
 
 
 def without_dates(data: "PairedComparisons") -> "PairedComparisons":
-    """Drop the dates, for models without dates.
+    """Return the comparisons without their dates.
 
     Returns
     -------
@@ -540,7 +540,7 @@ def without_dates(data: "PairedComparisons") -> "PairedComparisons":
 
 
 def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
-    """Split the comparisons by respondent, with all options.
+    """Split the comparisons by respondent; return a dict by name.
 
     `paired.bootstrap` and `circular_triads` take the result.
 
@@ -570,7 +570,7 @@ def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
 
 
 def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedComparisons]":
-    """Split the comparisons by group of people, with all options.
+    """Split the comparisons by a column of respondents; return a dict by group.
 
     `paired.group_test` takes the result.
 
@@ -589,7 +589,7 @@ def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedCompari
 
 
 def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedComparisons]":
-    """Split the comparisons by which option of the pair was first.
+    """Split the comparisons into those with the first, and with the second option shown first.
 
     First is the option shown first, on the left, or played at home. In `forward`, it is the option
     that is earlier among the labels.
@@ -664,7 +664,7 @@ def together(
 
 
 def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedComparisons":
-    """Merge these and other comparisons, with the options of both.
+    """Return these comparisons together with those of `more`, with the options of both.
 
     Respondents, with the columns of people that both have, and covariates are kept if both know
     them; the order of presentation is dropped. Both have dates, or neither. The same name is the

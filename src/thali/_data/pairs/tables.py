@@ -53,7 +53,7 @@ def from_frame(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "PairedComparisons":
-    """Read comparisons from a long table.
+    """Read comparisons from a long table with columns of chosen and rejected options.
 
     A row is one comparison, or several comparisons of two options with their counts.
 
@@ -271,7 +271,7 @@ def from_trials(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "PairedComparisons":
-    """Read comparisons from trials, as experiment software records them.
+    """Read comparisons from trials: two options and the chosen one in each row.
 
     A row names the two options and the chosen one.
 
@@ -390,7 +390,7 @@ def from_results(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "PairedComparisons":
-    """Read comparisons from the results of games.
+    """Read comparisons from results of games: home, away and result in each row.
 
     A row names the two sides and the winner.
 
@@ -667,7 +667,7 @@ def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
 
 
 def proportions(data: "PairedComparisons") -> "pd.DataFrame":
-    """Return the observed proportion of choices in each compared pair.
+    """Return a table of the observed proportion of choices in each compared pair.
 
     Returns
     -------

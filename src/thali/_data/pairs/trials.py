@@ -360,7 +360,7 @@ class TrialColumns(NamedTuple):
 
     @property
     def used(self) -> tuple[str | None, ...]:
-        """All columns in use."""
+        """All column names, None for absent ones."""
         return (self.first, self.second, *self.verdict, self.respondent, self.count)
 
 

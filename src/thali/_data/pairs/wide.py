@@ -72,7 +72,7 @@ class WideColumns(NamedTuple):
 
     @property
     def used(self) -> set[str | None]:
-        """All columns in use."""
+        """Set of all column names that are not None."""
         return {*self.pairs, self.respondent, self.count}
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Triplets(JudgedByPeople):
-    """The pair of objects that was called the most similar, out of each set of pairs.
+    """Counts of which pair of objects was the most similar, in each set of pairs.
 
     An odd one out of three objects names the other two as the most similar pair of the three. A set
     may contain all pairs of four objects or more, the two pairs of an anchor with either of two
@@ -134,7 +134,7 @@ class Triplets(JudgedByPeople):
         labels: Iterable[Any] | None = None,
         weights: bool = False,
     ) -> "Triplets":
-        """Triplets from a table with a question a row.
+        """Read triplets from a table with one question per row.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class Triplets(JudgedByPeople):
         *,
         responses: Any = None,
     ) -> "Triplets":
-        """Answers to "which of the two is more like the anchor?", as sets of two pairs.
+        """Read answers to "which of the two is more like the anchor?".
 
         Parameters
         ----------
@@ -276,7 +276,7 @@ class Triplets(JudgedByPeople):
         labels: Iterable[Any] | None = None,
         counts: Any = None,
     ) -> "Triplets":
-        """The most similar pair out of sets of any size.
+        """Read the most similar pair out of sets of any size.
 
         Parameters
         ----------
@@ -353,7 +353,7 @@ class Triplets(JudgedByPeople):
         )
 
     def take(self, sets: np.ndarray) -> "Triplets":
-        """Select sets by a mask or by numbers, with all objects."""
+        """Return the answers to some sets, given by mask or index, with all objects."""
         numbers = np.arange(self.n_sets)[sets]
         sizes = self.sizes[numbers]
         start = part_bounds(sizes)
@@ -367,7 +367,7 @@ class Triplets(JudgedByPeople):
         return self._from_fields(self.labels, start, *arrays, answers)
 
     def with_answers(self, counts: np.ndarray) -> "Triplets":
-        """Return the same questions with other counts, of unknown respondents."""
+        """Return the same sets with other counts, of unknown respondents."""
         return self._copy_with_fields(counts=np.array(counts, float), answers=None)
 
     def _select_people(self, members: np.ndarray) -> "Triplets":
@@ -390,7 +390,7 @@ class Triplets(JudgedByPeople):
         return self.answers
 
     def by_respondent(self) -> dict[str, "Triplets"]:
-        """Split the answers by respondent, with all objects.
+        """Split the answers by respondent; return a dict of `Triplets` by name.
 
         Returns
         -------
@@ -409,7 +409,7 @@ class Triplets(JudgedByPeople):
         }
 
     def by_group(self, column: str) -> dict[str, "Triplets"]:
-        """Split the answers by group of people, with all objects.
+        """Split the answers by a column of respondents; return a dict by group.
 
         Parameters
         ----------
@@ -443,7 +443,7 @@ class Triplets(JudgedByPeople):
         return {name: self._select_people(members) for name, members in members_by_group.items()}
 
     def together(self, others: Sequence["Triplets"], labels: tuple[str, ...]) -> "Triplets":
-        """Merge the answers of several data sets, for these objects.
+        """Merge several `Triplets`; `labels` contains the objects of all.
 
         Respondents are kept if all know them.
         """
@@ -544,7 +544,7 @@ class Triplets(JudgedByPeople):
         return self._list_absent_labels(self.first, self.second)
 
     def questions(self, ties: bool | None = None) -> Questions:
-        """Return one question per set, with its pairs as answers."""
+        """Return one question per set, whose possible answers are its pairs."""
 
         def given() -> GivenAnswers | None:
             """Return the answers of each respondent; None if respondents are unknown."""

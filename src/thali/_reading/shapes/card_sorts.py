@@ -35,6 +35,7 @@ def match_card_sorts(table: RawTable, respondent: str | None = None) -> Reading 
     description += describe_columns(None, respondent_column)
 
     def convert() -> tuple[Similarities, str]:
+        """Return similarities from the card sort, and a sentence on them."""
         data = compare_cards(frame.set_axis(["respondent", "card", "group"], axis=1))
         return data, f"{description}: {data}, {meaning}"
 

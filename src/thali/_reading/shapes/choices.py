@@ -87,6 +87,7 @@ def _read_long_roles(column_of_role: dict[str, str | None]) -> ColumnsRead:
     """Return a long table's columns by role."""
 
     def list_columns(*roles: str) -> tuple[str, ...]:
+        """Return the columns of these roles, where the table has them."""
         return tuple(name for role in roles if (name := column_of_role[role]) is not None)
 
     return ColumnsRead(
@@ -308,6 +309,7 @@ def _build_best_worst_reading(
     """Build the `Reading` of a best-worst table; convert nothing yet."""
 
     def convert() -> tuple[Choices, str]:
+        """Return the choices, and a sentence on how they were read."""
         data = Choices.from_best_worst(table.frame, **named_columns, weights=weights)
         return data, f"{description}: {data}"
 

@@ -42,6 +42,7 @@ def match_signed_marks(table: RawTable, respondent: str | None = None) -> Readin
     )
 
     def convert() -> tuple[Choices, str]:
+        """Return the choices, and a sentence on how they were read."""
         renamed = frame.drop(columns=column).rename(columns={task: "task", option: "item"})
         data = Choices.from_best_worst(renamed, respondent=respondent_column)
         return data, f"{description}: {data}"

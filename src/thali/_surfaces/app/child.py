@@ -308,6 +308,7 @@ def carry_out(
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
+        """Collect the sentence of a warning; store that of a long run."""
         if isinstance(message, LongRunWarning):
             study.write(f"{run_name}.long", {"sentence": message.render(terminal.words)})
         elif (

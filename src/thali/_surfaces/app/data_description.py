@@ -314,6 +314,7 @@ class _ExperimentQuestions(_DataQuestions):
     def list_recognised_columns(
         self, main_roles: tuple[str, ...], roles: ColumnsRead | None, data: Any
     ) -> dict[str, str | None]:
+        """Return the columns of respondent, task and choice."""
         scheme = data.scheme
         return {"respondent": scheme.respondent, "task": scheme.task, "chosen": scheme.chosen}
 
@@ -324,9 +325,11 @@ class _ExperimentQuestions(_DataQuestions):
         roles: ColumnsRead | None,
         other_columns: list[str],
     ) -> dict[str, Any]:
+        """Return the columns that may be attributes or describe respondents."""
         return {"offered": dict.fromkeys((BY, ATTENTION_BY), list_people_columns(data.people))}
 
     def list_attributes(self, data: Any) -> list[str]:
+        """Return the names of the product attributes."""
         return [attribute.name for attribute in data.scheme.attributes]
 
     def list_facts(self, data: Any) -> Facts:

@@ -204,6 +204,7 @@ class Pages:
         typed, offered = request.get("typed", {}), _list_offered_columns(reading)
 
         def build(options: Any) -> list[Field]:
+            """Build the fields of these options with their typed values."""
             return build_fields(options, typed, reading["columns"], offered=offered)
 
         options_by_kind = {name: list_shown_options(name) for name in list_data_kinds()}

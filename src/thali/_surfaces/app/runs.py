@@ -38,7 +38,7 @@ class RunProgress(NamedTuple):
 
 
 class DrawCounts(NamedTuple):
-    """Numbers of draws per chain."""
+    """Numbers of draws made and requested per chain."""
 
     recorded: int
     target: int

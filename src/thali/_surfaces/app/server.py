@@ -405,6 +405,7 @@ class Server:
         study, name = self._find_study(request), self._get_run_name(request)
 
         async def stream() -> AsyncIterator[str]:
+            """Yield an event whenever the progress changes, until the run ends."""
             last_event = None
             while True:
                 event = await asyncio.to_thread(build_progress_event, self.runs, study, name)
@@ -462,9 +463,10 @@ class Server:
 
     @contextlib.asynccontextmanager
     async def start_runs_in_background(self, app: Starlette) -> AsyncIterator[None]:
-        """Start queued runs every second while the server runs."""
+        """Start queued runs repeatedly while the server runs."""
 
         async def start_runs() -> None:
+            """Start queued runs repeatedly, until cancelled."""
             while True:
                 with self.runs.report_errors(self.studies.folder):
                     await asyncio.to_thread(self.runs.start_queued_runs)

@@ -61,11 +61,11 @@ class ClassesEngine(IndividualsEngine):
     draw_record = staticmethod(sample_class_record)
 
     def get_class_draws(self, model: Any) -> WorthClassDraws:
-        """Return the fit's draws of latent classes."""
+        """Return draws of class sizes, worths and memberships, read once per fit."""
         return model._compute_once("classes", lambda: read_class_draws(model._view))
 
     def build_results(self, model: Any) -> WorthClasses:
-        """Return the results about respondents."""
+        """Return the results about respondents and their latent classes."""
         return WorthClasses(model)
 
     def get_prediction_draws(self, model: Any) -> WorthDraws:

@@ -78,7 +78,7 @@ class IndividualsEngine(LaplaceEngine):
         return model._compute_once("respondents", lambda: self.read_respondents(model._view))
 
     def build_results(self, model: Any) -> Any:
-        """Return the results about respondents."""
+        """Return the results about respondents with individual worths."""
         from .respondents import WorthRespondents
 
         return WorthRespondents(model, self.get_respondent_draws(model))

@@ -55,6 +55,7 @@ class PeopleProblem(WorthProblem):
         spread: float | None,
         people: Individuals,
     ) -> None:
+        """Check that the data suit individual worths; tabulate answers and covariates."""
         refuse_data(data, rule, people)
         super().__init__(data, lapse, has_ties, rule, spread)
         n_respondents = len(data.respondents)
@@ -68,7 +69,7 @@ class PeopleProblem(WorthProblem):
 
     @property
     def dependence(self) -> Dependence:
-        """How repeated answers of a respondent are treated."""
+        """Note that individual worths account for repeated answers, with counts by respondent."""
         given_answers = self.single_data.questions(self.has_ties).given
         return build_individual_dependence(
             np.bincount(

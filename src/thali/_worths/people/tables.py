@@ -70,7 +70,7 @@ def measure_preferences(respondent_draws: RespondentDraws, labels: list[str]) ->
 def find_reached_options(
     respondent_draws: RespondentDraws, labels: list[str], none: Any
 ) -> tuple[np.ndarray, list[str]]:
-    """Return a mask of options that reach each respondent, by draw, and labels.
+    """Return which options reach each respondent at each draw, and option labels.
 
     An option reaches a respondent if its worth is above the mean of all options, or above that
     of the option `none`.

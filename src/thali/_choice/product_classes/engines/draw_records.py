@@ -63,7 +63,7 @@ OWNED_FIELDS = ("owned_class", "owned_sign", "owned_log_theta")
 
 
 class DrawRecorder:
-    """Converter of sampler states to recorded draws."""
+    """Converter of sampler states, levels as bits, to recorded draws."""
 
     problem: "ClassProblem"
     offset: np.ndarray

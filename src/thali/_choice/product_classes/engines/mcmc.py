@@ -94,7 +94,7 @@ class ClassChain(Chain):
 
     @property
     def sweeps(self) -> int:  # type: ignore[override]
-        """Number of sweeps done."""
+        """Number of sweeps done, tuning included."""
         return int(self.state.whole[SWEEPS])
 
     @property
@@ -104,7 +104,7 @@ class ClassChain(Chain):
 
     @property
     def recorded(self) -> int:
-        """Number of draws after tuning."""
+        """Number of draws recorded after tuning."""
         return max(0, self.sweeps - self.tune) // self.thin
 
     def run_until(self, until: int) -> None:

@@ -69,7 +69,7 @@ class ParticlePopulation:
         return hits
 
     def resample(self, weights: np.ndarray, uniforms: np.ndarray) -> None:
-        """Resample particles systematically within each group.
+        """Resample particles by weight within each group, systematically.
 
         Survivors keep their positions, and their copies replace the other particles.
         """
@@ -107,11 +107,11 @@ class _Chunk(SlicedWork):
 
     @property
     def is_done(self) -> bool:  # type: ignore[override]
-        """Whether all particles are done."""
+        """Whether all particles of the thread are done."""
         return self.sweeps >= self.total
 
     def run_until(self, until: int) -> None:
-        """Handle particles up to number `until`."""
+        """Call `action` for the thread's particles, up to number `until`."""
         for i in self.chunk[self.sweeps : until]:
             self.action(i, build_workspace(self.population.problem, self.population.states[i]))
             self.sweeps += 1

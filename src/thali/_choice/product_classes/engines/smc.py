@@ -146,7 +146,7 @@ class TemperedParticles:
             )
 
     def _remove_lapses_by_respondent(self, hits: np.ndarray) -> None:
-        """In the last step, reweight and resample by one respondent's choices after the other."""
+        """Remove the lapse probability respondent by respondent: reweight, then resample."""
         # Respondents whose choices no particle of some group satisfies keep the lapse.
         for n in range(self.problem.n_people):
             tasks = slice(*self.problem.tasks.first_task[n : n + 2].tolist())

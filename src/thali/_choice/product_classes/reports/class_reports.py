@@ -80,7 +80,7 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         return super().summary(ci)
 
     def _get_advice(self) -> Advice:
-        """Return the advice for chains that disagree."""
+        """Return what to advise if chains disagree: more chains or draws."""
         sizes, now = self._view.draws.sizes, int(self.posterior_.attrs["draws"])
         stuck = (
             _STUCK,
@@ -227,7 +227,7 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         return ClassChooser(*self._fitted_parts(), self._people_)
 
     def _get_fit_data(self) -> "ExperimentDesign":
-        """Return the design of the fitted data."""
+        """Return attributes, levels and tasks of the fitted experiment."""
         return self._design_
 
     def _get_market_draws(self) -> "MarketDraws":

@@ -246,6 +246,7 @@ def _write_folder(
     picture_names: list[str] = []
 
     def write_to(folder: Path) -> None:
+        """Write all files to this folder."""
         picture_names[:] = write_findings(
             findings, folder, output.command["formats"], other_files, figures
         )
