@@ -58,7 +58,7 @@ def choose_dependence(
         if n_identified != 1:
             return None
         return Dependence(INDEPENDENT, "", 1, answers, answers, float("nan"))
-    counts = np.concatenate([group_answers.n_answers for group_answers in clusters])
+    counts = np.concatenate([cluster.n_answers for cluster in clusters])
     model = INDEPENDENT
     if isinstance(people, str):
         model = people

@@ -268,14 +268,14 @@ def _evaluate_partition(
     )
     total = ((mean - mean.mean(axis=0)) ** 2).sum()
     smallest = np.bincount(segment, minlength=n_segments).min() / len(segment)
-    explained = np.nan
+    explained_share = np.nan
     if total > 0.0:
-        explained = float(1.0 - within_sum_of_squares / total)
+        explained_share = float(1.0 - within_sum_of_squares / total)
     return {
         "stability": float(
             np.mean([adjusted_rand_index(draw_labels, segment) for draw_labels in labels])
         ),
-        "explained": explained,
+        "explained": explained_share,
         "smallest": float(smallest),
     }
 

@@ -250,7 +250,7 @@ class OtherDataRules(SimilarityRules):
         return Additive(model.sigma, bool(model.constant))
 
     def weight_prior(self) -> tuple[float, float]:
-        """Return shape and rate of a default Gamma prior of the weights."""
+        """Return shape and rate of the fallback Gamma prior of the weights."""
         return DEFAULT_WEIGHT_PRIOR
 
     def lacks_sigma(self) -> bool:

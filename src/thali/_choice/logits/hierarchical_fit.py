@@ -72,10 +72,10 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
         """Return data and prior as the kernels read them."""
         tasks = encode_choices(source, coding)
         scaled = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
-        people: tuple[Any, ...] = covariates.matrix, attention.owned, scale.price
+        problem_parts: tuple[Any, ...] = covariates.matrix, attention.owned, scale.price
         if attention.people is not None:
-            people = *people, attention.people.matrix
-        return build_problem(scaled, source.first_task, prior, scale.sign, *people)
+            problem_parts = *problem_parts, attention.people.matrix
+        return build_problem(scaled, source.first_task, prior, scale.sign, *problem_parts)
 
     def build_chains(draws: int, seed: np.random.SeedSequence) -> "list[TasteChain]":
         """Return chains of the hierarchical logit from this seed."""

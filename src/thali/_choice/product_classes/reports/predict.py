@@ -222,10 +222,10 @@ def predict_tasks(
     first_task = np.flatnonzero(np.diff(of_task, prepend=-1, append=-1))
     people = of_task[first_task[:-1]]
     people = np.where(people < draws.n_respondents, people, -1)
-    codes, row_product = np.unique(encoded.products[order], axis=0, return_inverse=True)
+    unique_products, row_product = np.unique(encoded.products[order], axis=0, return_inverse=True)
     sorted_p = estimate_row_probabilities(
         draws,
-        codes,
+        unique_products,
         row_product.ravel(),
         first_row,
         first_task,
