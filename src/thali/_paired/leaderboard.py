@@ -18,8 +18,8 @@ from thali._data.pairs.covariates import PairCovariates
 from thali._inference.warn import is_quiet, silence_warnings, warn
 from thali._labels import format_plural, shorten
 from thali._people.populations import Individuals, check_people
-from thali._posterior.dependence import POWER
 from thali._posterior.interval import INTERVAL
+from thali._posterior.repeated_answers import POWER
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
 from .leaderboard_check import check_votes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.files import atomic_write, compute_seal, is_intact
+from thali._inference.checksummed_files import atomic_write, compute_seal, is_intact
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:

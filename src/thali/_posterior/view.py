@@ -19,7 +19,7 @@ from thali._data.kinds import (
 )
 from thali._inference.indexing import part_bounds
 
-from .dependence import Dependence, read_dependence
+from .repeated_answers import Dependence, read_dependence
 from .store import build_tree
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from thali._model.sampling import Sampling
 from thali._people.populations import INDEPENDENT, individuals_required_error
 from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence import Advice
-from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.repeated_answers import Dependence
 from thali.errors import Argument, ArgumentError, Setting
 
 from .chains import Sampler

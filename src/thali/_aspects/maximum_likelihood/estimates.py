@@ -18,8 +18,8 @@ from thali._model.respondent_scores import (
     ScoreVariance,
     raise_improbable_variance,
 )
-from thali._posterior.dependence import format_degrees, format_dominance
 from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.repeated_answers import format_degrees, format_dominance
 
 from ..draws.covariate_offsets import multiply_first_advantage
 from ..likelihoods.set_draws import compute_luce_probabilities

@@ -21,8 +21,8 @@ from thali._people.populations import (
     unknown_respondents_error,
 )
 from thali._people.respondent_columns import RespondentCovariates, build_covariates
-from thali._posterior.dependence import single_respondent_error
 from thali._posterior.evidence import LogEvidence
+from thali._posterior.repeated_answers import single_respondent_error
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 

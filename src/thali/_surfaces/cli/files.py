@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from thali._inference.files import describe_write_error, write_together
+from thali._inference.checksummed_files import describe_write_error, write_together
 from thali._labels import format_plural, shorten
 from thali._model.finding import FILES, SHEETS, Findings, Picture
 from thali.errors import ArgumentError, DataError, ThaliError

@@ -35,8 +35,8 @@ from ..option_values import parse_option
 from ..options import index_options, select_table_arguments
 from ..terminal import INTERRUPTED, Terminal, list_report_hints, notify
 from .fit_request import COMMAND_OPTIONS, FitRequest, request_default_model, request_model
-from .jobs import COMMAND, JOB, build_job_note, format_command, open_job
 from .report import NO_COVER, check_report, write_report
+from .resume_status import COMMAND, JOB, build_job_note, format_command, open_job
 
 
 def run_fit(

@@ -17,7 +17,7 @@ from ..loading import NamedData, load_holdouts
 from ..model_choice import resolve_alias, select_options
 from ..option_values import parse_option
 from ..terminal import Terminal
-from .jobs import OVERWRITE
+from .resume_status import OVERWRITE
 
 LABELS = {WORTHS: "Bradley-Terry-Luce worths"}
 MANY_COMPARISONS = 10_000  # for which the sentence names the fastest command

@@ -24,7 +24,7 @@ PLACES = {
     "CountedComparisons": "thali._paired.vote_counts:CountedComparisons",
     "Custom": "thali._aspects.likelihoods.custom:Custom",
     "Dates": "thali._data.pairs.dates:DatedComparisons",
-    "Dependence": "thali._posterior.dependence:Dependence",
+    "Dependence": "thali._posterior.repeated_answers:Dependence",
     "Elimination": "thali._aspects.likelihoods.elimination:Elimination",
     "EstimatedWorths": "thali._worths.engines:EstimatedWorths",
     "Estimates": "thali._aspects.maximum_likelihood.estimates:Estimates",
