@@ -149,7 +149,7 @@ class Segments(PrintedObject):
             One row per level or option; columns `attribute` and `level`, or `option`,
             `all_respondents`, and "segment 1", "segment 2", ...
         """
-        from thali._tables import Table
+        from thali._result_table import Table
 
         parts = dict(list(self.profiles.groupby("segment")))
         names = [name for name in ("attribute", "level", "option") if name in self.profiles]
@@ -290,7 +290,7 @@ def _build_result(
     """Build the `Segments` with all tables for one number of segments."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     probabilities = share_by_class(labels, n_segments, axis=0)
     segment = probabilities.argmax(axis=1)

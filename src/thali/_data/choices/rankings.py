@@ -39,7 +39,7 @@ from ..columns import (
 )
 from ..people_table import build_people_table
 from ..respondent_answers import read_any_respondents
-from .occasions import RawOccasions, read_occasion_counts
+from .offered_rows import RawOccasions, read_occasion_counts
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -48,7 +48,7 @@ from .levels import (
     order_levels,
     read_numbers,
 )
-from .scheme import (
+from .product_encoding import (
     HELD_OUT,
     INSIDE,
     Attribute,

@@ -260,14 +260,14 @@ def _format_table_csv(table: "pandas.DataFrame") -> bytes:
 
 def _format_table_latex(table: "pandas.DataFrame") -> bytes:
     """Return a table as LaTeX bytes."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     return Table(table).to_latex().encode()
 
 
 def _format_table_markdown(table: "pandas.DataFrame") -> bytes:
     """Return a table as Markdown bytes."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     return f"{Table(table).to_markdown()}\n".encode()
 
@@ -276,7 +276,7 @@ def _build_workbook(tables: "Mapping[str, pandas.DataFrame]") -> bytes:
     """Return an Excel workbook with one sheet per table, as bytes."""
     import pandas as pd
 
-    from thali._tables import Table, require_excel
+    from thali._result_table import Table, require_excel
 
     require_excel()
     buffer = io.BytesIO()

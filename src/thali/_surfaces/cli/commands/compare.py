@@ -18,7 +18,7 @@ from thali.errors import Argument, ArgumentError
 from ..files import check_output_folder
 from ..loading import NamedData, detect_data_kind, find_data, load_data
 from ..model_arguments import find_named_specs, parse_models
-from ..model_choice import choose_model
+from ..model_selection import choose_model
 from ..option_values import parse_option
 from ..options import COMPARED, COMPARISON, index_options, select_table_arguments
 from ..terminal import INTERRUPTED, Terminal, format_folder_hint, notify

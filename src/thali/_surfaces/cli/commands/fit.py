@@ -30,7 +30,7 @@ from ..files import (
     write_with_fallback,
 )
 from ..loading import NamedData, detect_data_kind, find_data, load_data
-from ..model_choice import choose_model, find_implied_model, find_model
+from ..model_selection import choose_model, find_implied_model, find_model
 from ..option_values import parse_option
 from ..options import index_options, select_table_arguments
 from ..terminal import INTERRUPTED, Terminal, list_report_hints, notify
