@@ -1,4 +1,4 @@
-"""Checks of arguments, before any long computation starts."""
+"""Checks of arguments of public functions, which raise ArgumentError."""
 
 import math
 import numbers
@@ -15,19 +15,19 @@ LEAST, MOST = 1e-100, 1e100  # limits of numbers that are squared
 
 
 def _name_argument(name: str | Fact) -> Fact:
-    """Return the name of an argument as a fact of a message."""
+    """Return an argument's name as a message part for every surface."""
     if isinstance(name, Fact):
         return name
     return Argument(name)
 
 
 def is_list(argument: Any) -> TypeGuard[Iterable[Any]]:
-    """Return whether a value is iterable and not a text."""
+    """Return whether a value is iterable and not a string."""
     return isinstance(argument, Iterable) and not isinstance(argument, str)
 
 
 def check_integer(name: str | Fact, argument: Any, least: int) -> int:
-    """Return an integer from `least` to 10^9; otherwise raise."""
+    """Return the argument as an integer from `least` to 10^9, or raise."""
     number = _check_least(name, argument, least)
     if number > MAX_COUNT:
         raise ArgumentError(
@@ -38,7 +38,7 @@ def check_integer(name: str | Fact, argument: Any, least: int) -> int:
 
 
 def _check_least(name: str | Fact, argument: Any, least: int) -> int:
-    """Return an integer of at least `least`; otherwise raise."""
+    """Return the argument as an integer of at least `least`, or raise."""
     if isinstance(argument, bool) or not isinstance(argument, numbers.Integral) or argument < least:
         raise ArgumentError(
             _name_argument(name), f" must be an integer >= {least}; got {argument!r}."
@@ -47,7 +47,7 @@ def _check_least(name: str | Fact, argument: Any, least: int) -> int:
 
 
 def check_integers(name: str, argument: Any, least: int) -> tuple[int, ...]:
-    """Return one or several integers, each at least `least`, sorted."""
+    """Return one or several integers sorted, each at least `least`, or raise."""
     if not is_list(argument):
         argument = (argument,)
     numbers = {check_integer(name, number, least) for number in argument}
@@ -65,7 +65,7 @@ def convert_to_float(number: Any) -> float:
 
 
 def check_run_length(draws: int, tune: int, chains: int, thin: int) -> None:
-    """Raise if a run would take too long or its draws exceed the memory."""
+    """Raise ArgumentError if a run is too long or its draws too large."""
     if chains * draws > MAX_DRAWS:
         raise ArgumentError(
             f"{chains:,} chains of {draws:,} draws do not fit into memory; reduce the number of"
@@ -80,12 +80,12 @@ def check_run_length(draws: int, tune: int, chains: int, thin: int) -> None:
 
 
 def _is_real(argument: Any) -> TypeGuard[numbers.Real]:
-    """Return whether a value is a real number, and not a boolean."""
+    """Return whether a value is a real number and not a boolean."""
     return isinstance(argument, numbers.Real) and not isinstance(argument, bool)
 
 
 def check_positive(name: str | Fact, argument: Any, meaning: str) -> float:
-    """Return a number from 1e-100 to 1e100, so that its square is a float."""
+    """Return the argument as a float from 1e-100 to 1e100, or raise."""
     if not _is_real(argument) or not 0.0 < convert_to_float(argument) < math.inf:
         raise ArgumentError(
             _name_argument(name),
@@ -100,7 +100,7 @@ def check_positive(name: str | Fact, argument: Any, meaning: str) -> float:
 
 
 def check_allowed(name: str, argument: Any, choices: tuple[Any, ...]) -> Any:
-    """Return the argument if it is one of the choices; otherwise raise."""
+    """Return the argument if it is among `choices`, else raise ArgumentError."""
     if argument not in choices:
         requirement, separator = " must be ", " or "
         if len(choices) > 2:
@@ -112,24 +112,24 @@ def check_allowed(name: str, argument: Any, choices: tuple[Any, ...]) -> Any:
 
 
 def check_share(name: str | Fact, argument: Any, meaning: str) -> float:
-    """Return a number in [0, 1); otherwise raise."""
+    """Return the argument as a float in [0, 1), or raise ArgumentError."""
     return _check_unit_interval(name, argument, meaning, (0.0,), "[0, 1)")
 
 
 def check_proportion(name: str | Fact, argument: Any, meaning: str) -> float:
-    """Return a number in (0, 1]; otherwise raise."""
+    """Return the argument as a float in (0, 1], or raise ArgumentError."""
     return _check_unit_interval(name, argument, meaning, (1.0,), "(0, 1]")
 
 
 def check_open_interval(name: str | Fact, argument: Any, meaning: str) -> float:
-    """Return a number in (0, 1); otherwise raise."""
+    """Return the argument as a float in (0, 1), or raise ArgumentError."""
     return _check_unit_interval(name, argument, meaning, (), "(0, 1)")
 
 
 def _check_unit_interval(
     name: str | Fact, argument: Any, meaning: str, included_ends: tuple[float, ...], interval: str
 ) -> float:
-    """Return a number between 0 and 1, or one of the included ends."""
+    """Return the argument as a float between 0 and 1, ends as given, or raise."""
     if not _is_real(argument) or not (
         0.0 < float(argument) < 1.0 or float(argument) in included_ends
     ):
@@ -140,5 +140,5 @@ def _check_unit_interval(
 
 
 def check_seed(name: str | Fact, argument: Any) -> int:
-    """Return an integer of at least 0; otherwise raise."""
+    """Return the argument as an integer >= 0, or raise ArgumentError."""
     return _check_least(name, argument, 0)

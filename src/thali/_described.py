@@ -1,4 +1,4 @@
-"""Descriptions of objects, rendered as HTML or as plain text."""
+"""Descriptions of objects (title, facts, table), rendered as HTML or text."""
 
 import html
 from typing import TYPE_CHECKING, NamedTuple
@@ -38,7 +38,7 @@ Facts = tuple[tuple[str, str | tuple[str, ...]], ...]
 
 
 class Description(NamedTuple):
-    """The description of an object."""
+    """Title, facts, table and note that describe an object."""
 
     title: str
     facts: Facts = ()
@@ -49,10 +49,10 @@ class Description(NamedTuple):
 
 
 class DescribedObject:
-    """An object with a description for notebooks; a subclass has `_description`."""
+    """Base of objects shown in notebooks by `_description`."""
 
     def _description(self) -> Description:
-        """Return what `repr` and pages show of the object; subclasses define it."""
+        """Return title, facts and table to show; subclasses define it."""
         raise NotImplementedError
 
     def _repr_html_(self) -> str:
@@ -61,7 +61,7 @@ class DescribedObject:
 
 
 class PrintedObject(DescribedObject):
-    """An object that prints its description as text."""
+    """Base of objects whose `repr` is their description as text."""
 
     def __repr__(self) -> str:
         return format_text(self._description())
@@ -137,7 +137,7 @@ def format_text(description: Description) -> str:
 
 
 def _format_fact_html(fact_value: str | tuple[str, ...]) -> str:
-    """Return a fact as HTML; each name has a separate direction of writing."""
+    """Return a fact as HTML, each name with its own writing direction."""
     if isinstance(fact_value, str):
         return _escape_html(fact_value)
     return _join_first_names(
@@ -159,7 +159,7 @@ def _format_fact_text(fact_value: str | tuple[str, ...]) -> str:
 
 
 def _join_first_names(names: tuple[str, ...], first_names: list[str]) -> str:
-    """Join the first names by commas; add the number of the others, if any."""
+    """Return the first names joined by commas, with the number of others."""
     text = ", ".join(first_names)
     if n_more := len(names) - len(first_names):
         text += f", ... and {n_more:,} more"
@@ -167,7 +167,7 @@ def _join_first_names(names: tuple[str, ...], first_names: list[str]) -> str:
 
 
 def _shorten_line(text: str, max_length: int) -> str:
-    """Return a text as one line of limited length."""
+    """Return a text as one line of at most `max_length` characters."""
     line = " ".join(text.split())
     if len(line) <= max_length:
         return line
@@ -180,7 +180,7 @@ def _escape_html(text: str) -> str:
 
 
 def drop_empty_columns(table: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Drop columns that are NaN in every row, except columns of a square table."""
+    """Return a table without all-NaN columns (square tables keep them)."""
     row_names = set(table.index)
     is_kept = [name in row_names or not is_empty for name, is_empty in table.isna().all().items()]
     if len(table):
@@ -189,7 +189,7 @@ def drop_empty_columns(table: "pandas.DataFrame") -> "pandas.DataFrame":
 
 
 def is_numbered(table: "pandas.DataFrame") -> bool:
-    """Return whether the index only numbers the rows."""
+    """Return whether a table's index only counts its rows."""
     if table.index.nlevels > 1 or table.index.name is not None:
         return False
     return table.index.equals(table.index.__class__(range(len(table))))

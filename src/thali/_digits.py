@@ -1,4 +1,4 @@
-"""Format of all numbers that people read: in sentences, in tables, on pages and in pictures.
+"""Format of numbers that people read, in sentences, tables, pages and plots.
 
 Sentences have three digits (`format_number`), per cent (`format_percent`), and one form of a
 probability (`format_probability`) and of a p-value (`format_p_value`). Tables have three decimals,
@@ -22,7 +22,7 @@ _HUGE = 1e15  # larger numbers have powers of ten
 
 
 class Marks(NamedTuple):
-    """Texts for names, missing and infinite numbers on one surface."""
+    """How names, missing, infinite and tiny numbers are written in one output format."""
 
     name: Callable[[Any], str]
     missing: str
@@ -31,7 +31,7 @@ class Marks(NamedTuple):
 
 
 def format_names(names: Any) -> str:
-    """Return a name, or several names separated by commas."""
+    """Return one or several names as text, separated by commas."""
     if isinstance(names, tuple | list | set | frozenset):
         return ", ".join(map(format_names, names))
     return str(names)
@@ -45,7 +45,7 @@ PAGE_MARKS = Marks(format_names, "–", "∞", "< ")
 
 
 def format_number(number: float) -> str:
-    """Format a number for a sentence, with three digits.
+    """Return a number with three digits, for a sentence.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def format_number(number: float) -> str:
 
 
 def format_factor(odds_factor: float) -> str:
-    """Format a factor of odds; near 1, with two digits of its difference from 1.
+    """Return a factor of odds as text, precise near 1.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def format_factor(odds_factor: float) -> str:
 
 
 def format_probability(chance: float) -> str:
-    """Format a probability for a sentence, with two decimals.
+    """Return a probability with two decimals, for a sentence.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def format_probability(chance: float) -> str:
 
 
 def format_p_value(p_value: float) -> str:
-    """Format a p-value for a sentence.
+    """Return a p-value as text, for a sentence.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def format_p_value(p_value: float) -> str:
 
 
 def format_percent(share: float, decimals: int = 0) -> str:
-    """Format a share for a sentence as per cent.
+    """Return a share as text in per cent, for a sentence.
 
     Examples
     --------
@@ -113,7 +113,7 @@ def format_percent(share: float, decimals: int = 0) -> str:
 
 
 def format_decimals(number: float, decimals: int) -> str:
-    """Format a finite number with fixed decimals.
+    """Return a finite number as text with fixed decimals.
 
     Powers of ten are used where the maximum number of decimals would show only zeros.
 
@@ -136,7 +136,7 @@ def format_decimals(number: float, decimals: int) -> str:
 
 
 def format_cell(column: str, content: Any, decimals: int | None, marks: Marks) -> str:
-    """Format a cell of a column.
+    """Return a table cell as text, by its column.
 
     `decimals`: None means three, fewer for counts and for large numbers.
     """
@@ -169,19 +169,19 @@ def format_cell(column: str, content: Any, decimals: int | None, marks: Marks) -
 
 
 def format_for_python(number: float) -> str:
-    """Format a number printed in Python, with six digits."""
+    """Return a number as text with six digits, as Python code."""
     if number == 0.0 or 1e-3 <= abs(number) < 1e6:
         return f"{number + 0.0:.6g}"
     return f"{number:.3g}"
 
 
 def count_two_digit_decimals(number: float) -> int:
-    """Return the decimals that show two digits of a positive number, from 3 to 6."""
+    """Return decimals (3 to 6) that show two digits of a positive number."""
     return min(max(DECIMALS, 1 - math.floor(math.log10(number))), _MOST_DECIMALS)
 
 
 def count_decimals(column: str, numbers: Sequence[float], digits: int | None = None) -> int:
-    """Return the decimals of a column: at least two digits of a typical number.
+    """Return a column's decimals: two digits of a typical number at least.
 
     Examples
     --------
@@ -206,10 +206,10 @@ def count_decimals(column: str, numbers: Sequence[float], digits: int | None = N
 
 
 def is_count(column: str) -> bool:
-    """Return whether a column counts draws, so that it has no decimals."""
+    """Return whether a column counts draws (such as ESS), shown without decimals."""
     return column.startswith("ess")
 
 
 def is_p_value(column: str) -> bool:
-    """Return whether a column contains p-values, of which small ones look equal."""
+    """Return whether a column contains p-values, shown with more decimals."""
     return column.endswith("p_value")

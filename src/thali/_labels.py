@@ -41,7 +41,7 @@ def escape_unprintable(text: str) -> str:
 
 
 def format_label(cell: Any) -> str:
-    """Return a cell as a label; "" if it is missing.
+    """Return a table cell as a label text; "" if missing.
 
     Surrounding blanks and the decimals of integers are removed.
     """
@@ -60,7 +60,7 @@ def format_label(cell: Any) -> str:
 
 
 def normalise_spelling(text: str) -> str:
-    """Return the text in a normal spelling, without surrounding blanks.
+    """Return the text in one normal spelling, without surrounding blanks.
 
     Texts that look the same become equal, with a warning.
 
@@ -81,19 +81,19 @@ def normalise_spelling(text: str) -> str:
 
 
 def join_lines(label: str) -> str:
-    """Return the label with one blank for each line break or run of blanks."""
+    """Return the label on one line, runs of blanks reduced to one."""
     return " ".join(label.split())
 
 
 def display_width(text: str) -> int:
-    """Return the width of a text on a terminal: 2 for a wide character, 0 for an accent."""
+    """Return a text's width in terminal columns (2 for a wide character)."""
     if text.isascii():
         return len(text)
     return sum(map(_letter_width, text))
 
 
 def _letter_width(letter: str) -> int:
-    """Return the width of a letter on a terminal."""
+    """Return a character's width in terminal columns: 0, 1 or 2."""
     if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
         return 0
     if unicodedata.east_asian_width(letter) in "WF":
@@ -102,7 +102,7 @@ def _letter_width(letter: str) -> int:
 
 
 def check_labels(names: Iterable[Any], title: str = "Labels") -> tuple[str, ...]:
-    """Return distinct, non-empty labels; otherwise raise.
+    """Return labels as a tuple; raise unless distinct and not empty.
 
     `what`: name of the labels in the error.
     """
@@ -125,7 +125,7 @@ def check_labels(names: Iterable[Any], title: str = "Labels") -> tuple[str, ...]
 
 
 def check_design_labels(options: Any, least: int) -> tuple[str, ...]:
-    """Return at least `least` labels of a design; a number gives "0", "1", ...."""
+    """Return at least `least` labels of a design; a number n gives "0" to "n-1"."""
     if isinstance(options, int | np.integer) and not isinstance(options, bool):
         labels = tuple(str(k) for k in range(int(options)))
     elif isinstance(options, Iterable) and not isinstance(options, str):
@@ -141,7 +141,7 @@ def check_design_labels(options: Any, least: int) -> tuple[str, ...]:
 
 
 def escape_formula(cell: str) -> str:
-    """Return a cell that a spreadsheet does not read as a formula.
+    """Return a cell text that spreadsheets do not take for a formula.
 
     A formula gets an apostrophe.
 
@@ -156,7 +156,7 @@ def escape_formula(cell: str) -> str:
 
 
 def unescape_formula(cell: str) -> str:
-    """Return the cell that `escape_formula` was given.
+    """Return the text that `escape_formula` was given.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def unescape_formula(cell: str) -> str:
 
 
 def is_number(cell: str) -> bool:
-    """Return whether a text is a number."""
+    """Return whether a text can be read as a number."""
     try:
         float(cell)
     except ValueError:
@@ -178,7 +178,7 @@ def is_number(cell: str) -> bool:
 
 
 def index_labels(labels: Iterable[Any]) -> dict[Any, int]:
-    """Return the index of each label, from 0.
+    """Return {label: its index}, from 0.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def find_label_indices(labels: Iterable[Any], names: Iterable[Any]) -> np.ndarra
 
 
 def suggest(name: str, known_names: Sequence[str]) -> str:
-    """Return " Did you mean 'x'?" for the known name nearest to `name`, or ""."""
+    """Return " Did you mean 'x'?" for the most similar known name, or ""."""
     folded: dict[str, str] = {}
     for candidate in known_names:
         folded.setdefault(candidate.casefold(), candidate)
@@ -206,7 +206,7 @@ def suggest(name: str, known_names: Sequence[str]) -> str:
 
 
 def shorten(names: Sequence[str], max_names: int = 6) -> str:
-    """Return the names, quoted; at most `most` are written."""
+    """Return quoted names joined by commas, at most `max_names` of them."""
     quoted_names = list(map(repr, names[:max_names]))
     if len(names) > max_names:
         quoted_names.append(f"{len(names) - max_names:,} more")
@@ -214,21 +214,21 @@ def shorten(names: Sequence[str], max_names: int = 6) -> str:
 
 
 def format_plural(number: float, noun: str) -> str:
-    """Return a number with its noun: "1 pair", "8,424 pairs"."""
+    """Return a number with its noun, such as "1 pair" or "8,424 pairs"."""
     if number == 1:
         return f"{number:,} {noun}"
     return f"{number:,} {noun}s"
 
 
 def simplify_number(number: float) -> int | float:
-    """Return a number as an integer if it is one."""
+    """Return an integral float as an int, other numbers unchanged."""
     if float(number).is_integer():
         return int(number)
     return float(number)
 
 
 def list_names(names: Iterable[Any], max_names: int = 6) -> str:
-    """Return names for a sentence; at most `max_names` are written."""
+    """Return names joined by commas and "and", at most `max_names` of them."""
     names = [str(name) for name in names]
     if len(names) > max_names:
         names[max_names - 1 :] = [f"{len(names) - max_names + 1:,} more"]

@@ -1,4 +1,4 @@
-"""Objects that lower layers import from higher layers when needed: methods and models."""
+"""Imports of functions and classes of higher layers, at the time of the call."""
 
 from importlib import import_module
 from typing import Any
@@ -28,11 +28,11 @@ MODELS = (
 
 
 def load_method(method: str) -> Any:
-    """Load the function of a higher layer that implements a method."""
+    """Return the function that implements a method listed in `HOMES`."""
     return load_object(HOMES[method])
 
 
 def load_object(path: str) -> Any:
-    """Load the object at a path "module:NAME"."""
+    """Import and return the object at a path "module:NAME"."""
     module, _, name = path.partition(":")
     return getattr(import_module(module), name)

@@ -1,4 +1,4 @@
-"""Shared parts of the pages that thali writes: embedded data, and the content policy."""
+"""Shared parts of HTML pages that thali writes: embedded data and content policy."""
 
 import base64
 import hashlib
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def encode_json(data: Any) -> str:
-    """Return data as JSON that cannot end an element of a page.
+    """Return data as JSON that is safe inside a script element.
 
     Examples
     --------
@@ -21,7 +21,7 @@ def encode_json(data: Any) -> str:
 def build_policy(
     scripts: "list[str]", sends_to: str = "", loads: "tuple[list[str], list[str]]" = ([], [])
 ) -> str:
-    """Return the content policy of a page, which allows only these scripts.
+    """Return the content security policy of a page with only these scripts.
 
     Pictures and styles may be embedded; nothing else is loaded. `sends_to`: the origin to which
     scripts may send, such as "https://example.org"; `loads`: addresses of scripts and of styles
@@ -46,7 +46,7 @@ def build_policy(
 
 
 def mark_as_html(text: str) -> Any:
-    """Mark a text as HTML, so that a template does not escape it."""
+    """Return a text marked as HTML, which templates do not escape."""
     from markupsafe import Markup
 
     return Markup(text)

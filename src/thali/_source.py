@@ -1,4 +1,4 @@
-"""Bytes of files, read once: regular files, pipes and standard input, never devices."""
+"""Files as bytes, read once: regular files, pipes and standard input."""
 
 import difflib
 import os
@@ -14,14 +14,14 @@ STANDARD_INPUT = "standard input"
 
 
 class Source(NamedTuple):
-    """The bytes of a file and its name in error messages."""
+    """A file's content in bytes, with its name for error messages."""
 
     name: str
     content: bytes
 
 
 def read_source(path: str | Path | Source) -> Source:
-    """Read the bytes of a file or a pipe.
+    """Return a file or pipe as a `Source` (name and bytes).
 
     Examples
     --------
@@ -59,7 +59,7 @@ def read_source(path: str | Path | Source) -> Source:
 
 
 def read_standard_input() -> Source:
-    """Read the bytes of standard input."""
+    """Return standard input as a `Source` (name and bytes)."""
     stream = sys.stdin
     if stream is None or stream.isatty():
         raise DataError(
@@ -72,7 +72,7 @@ def read_standard_input() -> Source:
 
 
 def _read_pipe(file: BinaryIO, name: str) -> bytes:
-    """Read a pipe up to a maximum size."""
+    """Return the bytes of a pipe; raise DataError above a maximum size."""
     content = file.read(MAX_PIPED + 1)
     if len(content) > MAX_PIPED:
         raise DataError(
@@ -82,14 +82,14 @@ def _read_pipe(file: BinaryIO, name: str) -> bytes:
 
 
 def _build_source(name: str, content: bytes) -> Source:
-    """Return a file's content as a `Source`; raise if it is empty."""
+    """Return name and bytes as a `Source`; raise DataError if empty."""
     if not content.strip():
         raise DataError(f"{name}: The file is empty.")
     return Source(name, content)
 
 
 def _expand_home(path: Path) -> Path:
-    """Return the path with ~ replaced by the user's folder, if that exists."""
+    """Return a path with ~ replaced by the user's home, if that exists."""
     try:
         return path.expanduser()
     except RuntimeError:
@@ -97,7 +97,7 @@ def _expand_home(path: Path) -> Path:
 
 
 def _explain_absence(path: Path, error: OSError | ValueError) -> str:
-    """Return the error message for a file that cannot be found."""
+    """Return why a file cannot be found, for an error message."""
     try:
         if path.is_symlink():
             return (
@@ -113,7 +113,7 @@ def _explain_absence(path: Path, error: OSError | ValueError) -> str:
 
 
 def _suggest_file(path: Path, neighbours: list[str]) -> str:
-    """Suggest a file with a similar name, whatever its ending; "" if there is none."""
+    """Return the suggestion of a similar file name, or ""."""
     stems: dict[str, str] = {}
     for name in sorted(neighbours):
         stems.setdefault(Path(name).stem.casefold(), name)

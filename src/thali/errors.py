@@ -1,4 +1,4 @@
-"""Errors and warnings of thali.
+"""Errors and warnings of thali, with messages worded for Python, command line and app.
 
 ::
 
@@ -44,7 +44,7 @@ _QUOTED = re.compile(
 
 
 def one_line(message: object) -> str:
-    """Return a message on one line, with long names and messages shortened.
+    """Return a message on one line, with long quotations cut.
 
     Examples
     --------
@@ -60,13 +60,13 @@ def one_line(message: object) -> str:
 
 
 def _shorten_quote(quoted: re.Match) -> str:
-    """Return a quoted text with its middle cut out, if long."""
+    """Return a quotation with its middle cut out, if long."""
     text = quoted[0]
     return text[0] + _cut_middle(text[1:-1], MAX_NAME_LENGTH - 1) + text[-1]
 
 
 def _cut_middle(text: str, max_length: int) -> str:
-    """Return a text, or its beginning and end."""
+    """Return a text with its middle cut out, if longer than `max_length`."""
     if len(text) <= max_length:
         return text
     tail_length = max_length // 3
@@ -77,30 +77,30 @@ def _cut_middle(text: str, max_length: int) -> str:
 
 
 class Words:
-    """Texts of facts on one surface: here Python; subclasses serve other surfaces."""
+    """How message parts read in Python; subclasses serve command line and app."""
 
     def argument(self, name: str) -> str:
-        """Return the text of an argument."""
+        """Return an argument's name as this surface writes it."""
         return f"`{name}`"
 
     def setting(self, name: str, value: object) -> str:
-        """Return the text of an argument with its value."""
+        """Return an argument with a value as this surface writes it."""
         return f"`{name}={value!r}`"
 
     def value(self, name: str, value: object) -> str:
-        """Return the text of a value of an argument."""
+        """Return an argument's value as this surface writes it."""
         return repr(value)
 
     def model(self, name: str) -> str:
-        """Return the text of the class of a model."""
+        """Return a model's name as this surface writes it."""
         return name
 
     def has(self, name: str) -> bool:
-        """Return whether the surface can set the argument."""
+        """Return whether this surface can set the argument."""
         return True
 
     def is_python(self) -> bool:
-        """Return whether the reader writes Python."""
+        """Return whether the reader works in Python."""
         return True
 
 
@@ -111,7 +111,7 @@ class Fact:
     """A part of a message, worded differently in Python, command line and app."""
 
     def render(self, words: Words) -> str:
-        """Format the fact for Python, command line or app."""
+        """Return the part as text for Python, command line or app."""
         raise NotImplementedError
 
     def __str__(self) -> str:
@@ -120,18 +120,18 @@ class Fact:
 
 @dataclass(frozen=True)
 class Argument(Fact):
-    """The name of an argument or option."""
+    """The name of an argument, in a message."""
 
     name: str
 
     def render(self, words: Words) -> str:
-        """Format the name for Python, command line or app."""
+        """Return the argument's name as the surface (Python, command line, app) writes it."""
         return words.argument(self.name)
 
 
 @dataclass(frozen=True)
 class Setting(Fact):
-    """An argument or option with a value.
+    """An argument with a value, in a message.
 
     Examples
     --------
@@ -143,40 +143,40 @@ class Setting(Fact):
     value: object
 
     def render(self, words: Words) -> str:
-        """Format argument and value for Python, command line or app."""
+        """Return argument and value as Python, command line or app writes them."""
         return words.setting(self.name, self.value)
 
 
 class Remedy(Setting):
-    """A setting that a message recommends."""
+    """An argument with a value that a message recommends."""
 
 
 @dataclass(frozen=True)
 class Value(Fact):
-    """A value of an argument."""
+    """A value of an argument, in a message."""
 
     argument: str
     value: object
 
     def render(self, words: Words) -> str:
-        """Format the value for Python, command line or app."""
+        """Return the value as Python, command line or app writes it."""
         return words.value(self.argument, self.value)
 
 
 @dataclass(frozen=True)
 class ModelName(Fact):
-    """The class of a model."""
+    """The name of a model class, in a message."""
 
     name: str
 
     def render(self, words: Words) -> str:
-        """Format the model for Python, command line or app."""
+        """Return the model's name as Python, command line or app writes it."""
         return words.model(self.name)
 
 
 @dataclass(frozen=True)
 class InPython(Fact):
-    """A text for Python, and a text or message for all other surfaces."""
+    """A part worded for Python, with another text for command line and app."""
 
     text: str
     elsewhere: str | Fact = ""
@@ -189,7 +189,7 @@ class InPython(Fact):
 
 
 class Message(Fact):
-    """Text and facts that form a sentence, or a clause.
+    """A sentence or clause made of texts and parts worded by surface.
 
     Examples
     --------
@@ -201,7 +201,7 @@ class Message(Fact):
         self.parts = parts
 
     def render(self, words: Words) -> str:
-        """Format the sentence for Python, command line or app."""
+        """Return the sentence for Python, command line or app."""
         return _render_parts(self.parts, words)
 
     def __repr__(self) -> str:
@@ -236,12 +236,12 @@ def one_of(
 
 
 def _render_parts(parts: tuple[object, ...], words: Words) -> str:
-    """Format the parts of a message for Python, command line or app, joined."""
+    """Return message parts joined as text for one surface."""
     return "".join(_render_part(part, words) for part in parts)
 
 
 def _render_part(part: object, words: Words) -> str:
-    """Format a text, fact or nested error for Python, command line or app."""
+    """Return one message part (text, fact or error) as text for one surface."""
     if isinstance(part, Fact | _MessageWithParts):
         return part.render(words)
     return str(part)
@@ -251,7 +251,7 @@ def _render_part(part: object, words: Words) -> str:
 
 
 class _MessageWithParts:
-    """Base of errors and warnings: a message that consists of parts."""
+    """Base of errors and warnings, whose message is made of parts."""
 
     args: tuple[Any, ...]
 

@@ -1,1 +1,1 @@
-"""Classifiers: their base with scikit-learn's interface, and two models."""
+"""Classifiers with scikit-learn's interface: Plackett-Luce regression and sparse logit."""

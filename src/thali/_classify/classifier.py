@@ -1,4 +1,4 @@
-"""The base of the classifiers: scikit-learn's interface and checks of arguments."""
+"""Base class of the classifiers: `fit`, checks of arguments, and prior simulation."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from thali._data.classifier_rows import Observations, TrainingData, merge_rows, wrap_sparse_rows
 from thali._data.facts import MAX_LISTED
-from thali._data.rows import Observations, TrainingData, merge_rows, wrap_sparse_rows
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._labels import format_plural, list_names
@@ -18,7 +18,7 @@ from thali._model.engine import MAXIMUM, Engine
 from thali._model.prior_sample import (
     PriorSample,
     add_replicates,
-    build_predictive_group,
+    build_predictive_dataset,
     draw_prior,
 )
 from thali._model.requirements import requires
@@ -30,8 +30,8 @@ from thali.errors import (
 
 from .dask_blocks import is_dask_array
 from .input import encode_class_labels, is_sparse, read_string_column_names
+from .posterior_datasets import build_observed_groups, sample_class_codes
 from .predictions import Predictions
-from .row_groups import build_observed_groups, sample_class_codes
 from .row_weights import apply_class_weights, check_row_weights, warn_about_small_weights
 from .scikit_learn import convert_random_state
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 class Classifier(Predictions, MarkovChainModel):
-    """Base of a classifier that works with scikit-learn's tools.
+    """Base of the classifiers, usable with scikit-learn's tools.
 
     scikit-learn itself is not required. A subclass has `_build_fit_job(data, run)` for
     `TrainingData`, `_build_dask_job(X, y, sample_weight, run)` for Dask arrays, and
@@ -69,7 +69,7 @@ class Classifier(Predictions, MarkovChainModel):
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
 
     def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
-        """Return the settings with the rows of the fit; check the folds."""
+        """Return report settings with the fitted rows; raise for invalid folds."""
         if isinstance(data, Observations):
             settings = replace(settings, rows=(data.covariates, data.labels))
         if settings.rows is not None:
@@ -77,7 +77,7 @@ class Classifier(Predictions, MarkovChainModel):
         return settings
 
     def _format_python(self) -> str:
-        """Return the fit as Python code."""
+        """Return the fit as lines of Python code."""
         # Draws and seed are arguments of the constructor.
         return f"import thali as th\n\nmodel = th.{' '.join(repr(self).split())}\nmodel.fit(X, y)"
 
@@ -85,18 +85,18 @@ class Classifier(Predictions, MarkovChainModel):
         return self._format_call()
 
     def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
-        """Build the job of a fit to checked data."""
+        """Return the job of a fit to checked training data; subclasses define it."""
         raise NotImplementedError
 
     def _sample_prior_draws(
         self, matrix: np.ndarray, rngs: Any
     ) -> "tuple[xarray.Dataset, np.ndarray]":
-        """Sample parameters from the prior, and class codes (draws, n) given them."""
+        """Sample parameters from the prior, and class codes (draws, n) of the rows."""
         # The parameters are a group of a tree.
         raise NotImplementedError
 
     def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
-        """Build the job of a fit to a Dask array; subclasses that support it override this."""
+        """Return the job of a fit to a Dask array; subclasses that support it define it."""
         raise NotImplementedError
 
     def fit(
@@ -178,7 +178,7 @@ class Classifier(Predictions, MarkovChainModel):
             raise
 
     def _read_training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
-        """Read X, y and the weights; merge equal rows."""
+        """Return checked covariates, class codes and weights, equal rows merged."""
         matrix, codes = self._read_rows(X, y)
         weight = check_row_weights(sample_weight, len(codes))
         if sample_weight is not None:
@@ -190,7 +190,7 @@ class Classifier(Predictions, MarkovChainModel):
         return merge_rows(matrix, codes, weight)
 
     def _reword_warning(self, warning: ThaliWarning) -> ThaliWarning:
-        """Return a convergence warning with the same text for all fits."""
+        """Return a convergence warning reworded to be the same for all fits."""
         # Python then shows it once for the many fits of a search.
         if not isinstance(warning, ConvergenceWarning):
             return warning
@@ -200,7 +200,7 @@ class Classifier(Predictions, MarkovChainModel):
         )
 
     def _read_rows(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return covariates and class codes; store class and column names."""
+        """Return covariates and class codes of rows; store class and column names."""
         names = read_string_column_names(X)
         matrix = self._convert_covariates(X, names)
         classes, codes = encode_class_labels(y, type(self).__name__, matrix.shape[0])
@@ -296,12 +296,12 @@ class Classifier(Predictions, MarkovChainModel):
         return add_replicates(self, random_seed, X, y)
 
     def _sample_prior(self, rngs: Any, X: Any, y: Any) -> PriorSample:
-        """Sample parameters and labels from the prior, for calibration and plots."""
+        """Sample parameters and labels from the prior, once per generator."""
         model = type(self)(**self.get_params())
         matrix, observed_codes = model._read_rows(X, y)
         prior, codes = model._sample_prior_draws(matrix, rngs)
         fixed = build_observed_groups(observed_codes, model.classes_, {})
-        predictive = build_predictive_group(fixed["observed_data"], prior, {"label": codes[None]})
+        predictive = build_predictive_dataset(fixed["observed_data"], prior, {"label": codes[None]})
         data: list[Any] = []
         for draw_codes in codes:
             if np.unique(draw_codes).size < model.classes_.size:
@@ -311,7 +311,7 @@ class Classifier(Predictions, MarkovChainModel):
         return PriorSample(prior, predictive, data, fixed)
 
     def _build_observed(self, X: Any, y: Any) -> dict[str, np.ndarray]:
-        """Return class codes as the observed data; empty for other classes."""
+        """Return class codes as observed data, by name; {} for other classes."""
         matrix = self._read_covariates(X)
         classes, codes = encode_class_labels(y, type(self).__name__, matrix.shape[0])
         if not np.array_equal(classes, self.classes_):
@@ -329,7 +329,7 @@ class Classifier(Predictions, MarkovChainModel):
         return {"label": codes.reshape(sizes["chain"], sizes["draw"], -1)}
 
     def _pack_design(self, design: Any) -> tuple[Any, ...]:
-        """Return the pair (X, y); raise an error for another design."""
+        """Return (X, y) from what the user passed; raise for anything else."""
         if not isinstance(design, tuple) or len(design) != 2:
             raise DataError(
                 f"The design of a classifier must be the pair (X, y); got {type(design).__name__}."
@@ -349,12 +349,12 @@ class Classifier(Predictions, MarkovChainModel):
         return self.posterior_  # type: ignore[attr-defined]
 
     def _describe_size(self, n_rows: int) -> str:
-        """Format the numbers of rows, covariates and classes."""
+        """Return words on the numbers of rows, covariates and classes."""
         covariates = format_plural(self.n_features_in_, "covariate")
         return f"{format_plural(n_rows, 'row')}, {covariates}, {len(self.classes_)} classes"
 
     def _describe_fitted_data(self) -> Facts:
-        """Return rows, covariates and rows per class as facts."""
+        """Return (name, text) facts: rows, covariates and rows per class."""
         data = self._get_fit_data()
         if data is None:
             return ()
@@ -370,7 +370,7 @@ class Classifier(Predictions, MarkovChainModel):
         )
 
     def _column_names(self) -> list[str]:
-        """Return the names of the covariates; x0, x1, ... if the data have none."""
+        """Return the covariates' names; x0, x1, ... if the data have none."""
         names = getattr(self, "feature_names_in_", None)
         if names is None:
             return [f"x{j}" for j in range(self.n_features_in_)]

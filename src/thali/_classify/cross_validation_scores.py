@@ -1,4 +1,4 @@
-"""The cross-validation scores of held-out rows."""
+"""Cross-validation scores of held-out rows: errors and log losses."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +11,7 @@ STOPPED = "stopped by Ctrl-C"
 
 
 class Scores(NamedTuple):
-    """Scores of held-out rows under the model and under class frequencies.
+    """Errors and log losses of held-out rows, by the model and by class frequencies.
 
     Class frequencies are computed from the other folds.
     """
@@ -31,7 +31,7 @@ class Scores(NamedTuple):
         return len(np.unique(self.fold))
 
     def table(self) -> "pandas.DataFrame":
-        """Return mean scores, one row per fold."""
+        """Return a table of mean scores, one row per fold."""
         import pandas as pd
 
         columns = {

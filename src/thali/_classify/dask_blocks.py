@@ -1,4 +1,4 @@
-"""Covariates and labels as Dask arrays, read block by block, possibly on other machines.
+"""Covariates and labels as Dask arrays, read block by block on workers.
 
 Dask is imported only when such an array is passed; its scheduler may be a distributed cluster.
 """
@@ -27,7 +27,7 @@ def is_dask_array(X: Any) -> bool:
 
 
 class BlockScan(NamedTuple):
-    """Delayed blocks of rows, with the sizes, ranges and classes found in them."""
+    """Delayed blocks of rows, with sizes, covariate ranges and classes found."""
 
     pairs: list[tuple[Any, Any]]  # of covariates and labels, delayed
     rows: list[int]  # of each block
@@ -38,7 +38,7 @@ class BlockScan(NamedTuple):
 
 
 def scan_blocks(X: Any, y: Any, sample_weight: Any, model: str) -> BlockScan:
-    """Check the blocks; find their sizes, covariate ranges and classes."""
+    """Check all blocks of a Dask array; return sizes, covariate ranges and classes."""
     from dask.base import compute
     from dask.delayed import delayed
 
@@ -70,7 +70,7 @@ def scan_blocks(X: Any, y: Any, sample_weight: Any, model: str) -> BlockScan:
 
 
 def compute_block_standardization(scan: BlockScan, names: Sequence[str]) -> Standardization:
-    """Compute the mean and sd of each column over all blocks.
+    """Return mean and sd of each column over all blocks.
 
     It takes two passes, the first for the mean.
     """
@@ -84,14 +84,14 @@ def compute_block_standardization(scan: BlockScan, names: Sequence[str]) -> Stan
 
 
 def add_fields(sums: Any, other: Any) -> Any:
-    """Add two named tuples of sums over rows, field by field."""
+    """Return the sum of two named tuples, field by field."""
     return type(sums)(*map(add, sums, other))
 
 
 def sum_over_blocks(
     function: Callable[..., Any], parts: Iterable[tuple[Any, ...]], *arguments: Any
 ) -> Any:
-    """Return Σ function(*part, *arguments), always in the order of the parts.
+    """Return the sum of function(*part, *arguments) over parts, in their order.
 
     A part is a block, perhaps with arrays about its rows.
     """
@@ -102,7 +102,7 @@ def sum_over_blocks(
 
 
 def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
-    """Raise an error for a Dask array if the method needs rows in memory."""
+    """Raise ArgumentError for a Dask array if the method needs all rows in memory."""
     raise DataError(
         Message("X is a Dask array, whose rows stay in blocks, but "),
         Setting("method", method),
@@ -113,7 +113,7 @@ def refuse_blocks(method: str, others: tuple[str, ...]) -> None:
 
 
 def refuse_block_errors(return_se: bool) -> None:
-    """Raise an error if standard errors of predictions in blocks are requested."""
+    """Raise ArgumentError if standard errors are requested for a Dask array."""
     if return_se:
         raise ArgumentError(
             Argument("return_se"),
@@ -124,7 +124,7 @@ def refuse_block_errors(return_se: bool) -> None:
 
 
 class _BlockSummary(NamedTuple):
-    """Size, covariate ranges, labels and label counts of one block."""
+    """Number of rows, covariate ranges and label counts of one block."""
 
     rows: int
     lowest: np.ndarray
@@ -134,7 +134,7 @@ class _BlockSummary(NamedTuple):
 
 
 def _pair_blocks(X: Any, y: Any, model: str) -> list[tuple[Any, Any]]:
-    """Return delayed pairs of a block of rows and its labels."""
+    """Return delayed (rows, labels) of each block."""
     import dask.array as da
 
     if X.ndim != 2:
@@ -165,7 +165,7 @@ def _pair_blocks(X: Any, y: Any, model: str) -> list[tuple[Any, Any]]:
 
 
 def _summarise_block(x: Any, labels: Any, block_index: int, model: str) -> _BlockSummary:
-    """Check one block of rows and labels and summarise it."""
+    """Check one block of rows and labels; return its summary."""
     try:
         matrix = convert_to_matrix(x)
         labels = check_class_labels(np.asarray(labels), model, len(matrix))
@@ -179,7 +179,7 @@ def _summarise_block(x: Any, labels: Any, block_index: int, model: str) -> _Bloc
 
 
 def _merge_block_labels(summaries: Sequence[_BlockSummary]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the labels of all blocks and the count of each."""
+    """Return the distinct labels of all blocks, and the count of each."""
     is_text_label = [part.labels.dtype.kind in "OU" for part in summaries]
     if len(set(is_text_label)) > 1:
         text, number = (
@@ -198,10 +198,10 @@ def _merge_block_labels(summaries: Sequence[_BlockSummary]) -> tuple[np.ndarray,
 
 
 def _sum_scaled(x: Any, unit: Any) -> np.ndarray:
-    """Sum the covariates of a block, divided by their units."""
+    """Return column sums of a block's covariates divided by their units."""
     return (np.asarray(x, np.float64) / unit).sum(axis=0)
 
 
 def _sum_squared_deviations(x: Any, unit: Any, mean: Any) -> np.ndarray:
-    """Sum squared deviations of each column of x / unit from its mean."""
+    """Return column sums of squared deviations of x / unit from its mean."""
     return ((np.asarray(x, np.float64) / unit - mean) ** 2).sum(axis=0)

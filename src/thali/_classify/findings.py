@@ -1,4 +1,4 @@
-"""The findings of the classifiers, Plackett-Luce regression and the sparse logit."""
+"""Findings that the classifiers report."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -107,7 +107,7 @@ _DRAWS = 1000  # from a variational posterior, for intervals
 
 
 def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
-    """Return positive weights, or coefficients, with intervals, largest first.
+    """Return a table of positive weights, or coefficients, largest first.
 
     Without draws there are no intervals.
     """
@@ -139,7 +139,7 @@ def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
 
 
 def _load_weight_draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
-    """Return draws (draw, weight), 0 rows if there are none, with their classes and columns."""
+    """Return draws of all weights, (n_draws, n_weights), with classes and columns."""
     # The weights are coefficients of a sparse logit; a fit without draws has none.
     if model._posterior is not None:
         weights = model._view.draws[model._learned]
@@ -165,7 +165,7 @@ _NAMED, _WORST = 3, 10
 
 
 def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
-    """Return the makers of the findings, by the kind of weights."""
+    """Return the functions that make the findings of a fit."""
     weight_maker = coefficients
     if _has_relative_weights(model):
         weight_maker = weights
@@ -176,7 +176,7 @@ def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...
 
 
 def _has_relative_weights(model: Any) -> bool:
-    """Return whether the model is a Plackett-Luce regression."""
+    """Return whether the model has relative weights (Plackett-Luce regression)."""
     return model._learned == "weights"
 
 
@@ -185,7 +185,7 @@ def _has_relative_weights(model: Any) -> bool:
 
 @finding("cross_validation", "Cross-validation", ON_SCREEN)
 def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Compare error rate and log loss with majority class and class proportions."""
+    """Report error rate and log loss against majority class and class frequencies."""
     scores = _cross_validate(model, settings)
     if scores is None:
         return None
@@ -213,7 +213,7 @@ def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
 
 
 def _cross_validate(model: Any, settings: AnswerSettings) -> Scores | None:
-    """Return the cross-validation scores, which the model stores; None if not requested."""
+    """Return cross-validation scores, or the stored ones; None if not requested."""
     stored = vars(model).get("cross_validation_")
     if stored is not None and (stored.folds, stored.seed) == (settings.folds, settings.random_seed):
         return stored
@@ -228,7 +228,7 @@ def _cross_validate(model: Any, settings: AnswerSettings) -> Scores | None:
 
 
 def _build_score_table(name: str, scores: Scores) -> "pandas.DataFrame":
-    """Return mean scores of all rows with their standard errors."""
+    """Return a table of mean error and log loss with standard errors."""
     import pandas as pd
 
     missing = (np.nan, np.nan)
@@ -242,7 +242,7 @@ def _build_score_table(name: str, scores: Scores) -> "pandas.DataFrame":
 
 
 def _compute_mean_error(costs: np.ndarray) -> tuple[float, float]:
-    """Return the mean of costs and its standard error; NaN if there is none."""
+    """Return mean and standard error of the costs; NaN without costs."""
     mean = float(costs.mean())
     if not np.isfinite(mean) or len(costs) == 1:
         return mean, np.nan
@@ -262,7 +262,7 @@ def _compare_majority_class(name: str, scores: Scores) -> Text:
 
 
 def _read_model_name(model: Any) -> str:
-    """Return the registered name of a model, or its class name."""
+    """Return the model's registered name, or its class name."""
     spec = find_spec(model)
     if spec is None:
         return type(model).__name__
@@ -313,20 +313,20 @@ def coefficients(model: Any, settings: AnswerSettings) -> Finding:
 
 
 def _build_brief(shown: Any, label: str) -> Brief:
-    """Return the shown table as a brief; without rows, the sentence of the finding."""
+    """Return the table as a short finding; a sentence if it has no rows."""
     if len(shown):
         return Brief(label, "", table=shown)
     return Brief(label, table=shown)
 
 
 def _move_names_last(table: Any) -> Any:
-    """Return a table of weights with the columns "class" and "column" moved to the end."""
+    """Return a table with the columns "class" and "column" at the end."""
     names = ["class", "column"]
     return table[[*(name for name in table.columns if name not in (*names, "original")), *names]]
 
 
 def _format_largest_rows(table: "pandas.DataFrame", column: str, noun: str) -> Text:
-    """Return a sentence that lists the largest weights or coefficients of a table."""
+    """Return a sentence that lists the largest weights or coefficients."""
     rows = table.head(_NAMED).to_dict("records")
     if not rows:
         return phrase(ENGLISH, "weights.none", words=noun)
@@ -344,14 +344,14 @@ def _format_largest_rows(table: "pandas.DataFrame", column: str, noun: str) -> T
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: AnswerSettings) -> Finding:
-    """Report other parameters and the likelihood of all rows."""
+    """Report prior parameters and the log-likelihood of all rows."""
     if _has_relative_weights(model):
         return Finding(notes=tuple(_describe_weight_parameters(model, settings.ci)))
     return Finding(notes=tuple(_describe_coefficient_parameters(model, settings.ci)))
 
 
 def _describe_weight_parameters(model: Any, ci: float) -> list[Text]:
-    """Describe shape and likelihood of a Plackett-Luce regression."""
+    """Return sentences on prior shape and log-likelihood (Plackett-Luce)."""
     notes = [phrase(ENGLISH, "shape", value=_format_shape(model, ci))]
     if model._posterior is not None:
         return [*notes, _format_likelihood_draws(model, ci)]
@@ -368,7 +368,7 @@ def _describe_weight_parameters(model: Any, ci: float) -> list[Text]:
 
 
 def _describe_coefficient_parameters(model: Any, ci: float) -> list[Text]:
-    """Describe prior scales and likelihood of a sparse logit."""
+    """Return sentences on prior scales and log-likelihood (sparse logit)."""
     if model.prior == "horseshoe":
         draws = model._view.draws
         tau, slab = (
@@ -385,7 +385,7 @@ def _describe_coefficient_parameters(model: Any, ci: float) -> list[Text]:
 
 
 def _format_eta(model: Any, ci: float) -> Text:
-    """Format eta of the Laplace prior, fixed or learned."""
+    """Return a sentence on eta of the Laplace prior, fixed or learned."""
     if model.eta is not None:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
     return phrase(
@@ -394,7 +394,7 @@ def _format_eta(model: Any, ci: float) -> Text:
 
 
 def _format_likelihood_draws(model: Any, ci: float) -> Text:
-    """Format mean and interval of the log-likelihood."""
+    """Return a sentence on mean and interval of the log-likelihood."""
     draws = model._view.log_likelihood
     mean, low, high = (
         round(float(statistic), 3)
@@ -408,7 +408,7 @@ def _format_likelihood_draws(model: Any, ci: float) -> Text:
 
 
 def _format_shape(model: Any, ci: float) -> Text:
-    """Format the shape a of the prior, fixed or learned."""
+    """Return a sentence on the prior shape a, fixed or learned."""
     if model.a is not None:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.a:g}")
     low, high = (f"{end:g}" for end in model.a_range)
@@ -419,7 +419,7 @@ def _format_shape(model: Any, ci: float) -> Text:
 
 
 def _format_draws(draws: np.ndarray, ci: float) -> str:
-    """Format mean and interval of draws with three significant digits."""
+    """Return mean and interval of draws as text, with three digits."""
     low, high = np.quantile(draws, interval_tails(ci))
     return (
         f"{format_number(draws.mean())} ({describe_interval(ci)} {format_number(low)} to"
@@ -429,7 +429,7 @@ def _format_draws(draws: np.ndarray, ci: float) -> str:
 
 @finding("unexpected_rows", "Worst-predicted rows", SHOWN, chapter=MISSES)
 def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
-    """Report training rows with the least probable observed class.
+    """Report training rows whose observed class is least probable.
 
     It requires draws of each row's likelihood.
     """
@@ -459,7 +459,7 @@ def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
 
 
 def describe_methods(model: Any) -> tuple[Text, ...]:
-    """Return the sentences of the methods section about the model."""
+    """Return methods sentences about the classifier."""
     if _has_relative_weights(model):
         return (phrase(ENGLISH, "methods.plackett-luce", source=Cite("archambeau2012")),)
     if model._engine.is_point:

@@ -1,4 +1,4 @@
-"""Covariates as a matrix, labels as class codes, and the standardisation of columns."""
+"""Covariates as matrices, labels as class codes, and standardisation of columns."""
 
 import math
 import numbers
@@ -19,7 +19,7 @@ _MISSING = ("NoneType", "NAType", "NaTType")
 
 
 def combine_error_classes(error_class: type[Any], name: str) -> type[Any]:
-    """Return a subclass of our error class and scikit-learn's class of that name.
+    """Return a class that is both our error class and scikit-learn's of that name.
 
     Tools of scikit-learn catch its own class. Without scikit-learn, return `error_class`.
     """
@@ -47,7 +47,7 @@ def read_string_column_names(X: Any) -> np.ndarray | None:
 
 
 def format_column_name(names: np.ndarray | None, column: int) -> str:
-    """Return the name of a column for messages."""
+    """Return words for a column in messages: its name, or its number."""
     if names is None:
         return f"column {column} (counted from 0)"
     return f"column {names[column]!r}"
@@ -107,7 +107,7 @@ def convert_to_matrix(X: Any, names: np.ndarray | None = None) -> np.ndarray:
 
 
 def _format_memory(n_bytes: int) -> str:
-    """Format a number of bytes in gigabytes."""
+    """Return a number of bytes as text in gigabytes."""
     if n_bytes < 10**8:
         return "less than 0.1 GB"
     return f"{1e-9 * n_bytes:,.2g} GB"
@@ -150,7 +150,7 @@ def convert_to_sparse_matrix(X: Any) -> Any:
 
 
 def _convert_to_floats(entries: np.ndarray, names: np.ndarray | None) -> np.ndarray:
-    """Convert entries to floats, missing ones to NaN; raise an error for other types."""
+    """Return entries as floats, missing ones as NaN; raise for non-numbers."""
     if entries.dtype.kind not in "mM":
         try:
             return entries.astype(np.float64)
@@ -172,7 +172,7 @@ def _convert_to_floats(entries: np.ndarray, names: np.ndarray | None) -> np.ndar
 
 
 def encode_class_labels(y: Any, model: str, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted class labels and the class index of each row.
+    """Return the sorted class labels, and each row's class index.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def encode_class_labels(y: Any, model: str, n_rows: int) -> tuple[np.ndarray, np
 
 
 def check_class_labels(y: Any, model: str, n_rows: int) -> np.ndarray:
-    """Return the labels as an array of one type, shape (n,).
+    """Return the labels as an array of one type, shape (n,), or raise.
 
     Parameters and errors as in `encode_labels`; the classes are determined later.
     """
@@ -237,7 +237,7 @@ def check_class_labels(y: Any, model: str, n_rows: int) -> np.ndarray:
 
 
 def _check_label_types(labels: np.ndarray, keeps_dtype: bool) -> np.ndarray:
-    """Return labels of one Python type; numbers become a numeric array."""
+    """Return labels of one Python type, numbers as a numeric array; raise for mixtures."""
     label_by_type: dict[str, object] = {}
     for row, label in enumerate(labels):
         if type(label).__name__ in _MISSING:
@@ -264,7 +264,7 @@ def _check_label_types(labels: np.ndarray, keeps_dtype: bool) -> np.ndarray:
 
 
 def _name_label_type(label: Any) -> str:
-    """Return the type name of a label: string, boolean, number or other."""
+    """Return "string", "boolean", "number" or "other" for a label."""
     if isinstance(label, str):
         return "string"
     if isinstance(label, bool | np.bool_):
@@ -275,7 +275,7 @@ def _name_label_type(label: Any) -> str:
 
 
 def _refuse_continuous_labels(labels: np.ndarray) -> None:
-    """Raise an error for complex, infinite or fractional labels."""
+    """Raise DataError for complex, infinite or fractional labels."""
     if labels.dtype.kind == "c":
         raise DataError(
             "Complex data not supported: labels in y must be strings, integers or booleans."
@@ -305,7 +305,7 @@ def format_class_label(label: Any) -> str:
 
 
 def join_first(names: Iterable[str]) -> str:
-    """Join the first five names; an ellipsis represents more."""
+    """Return the first five names joined by commas, with "..." for more."""
     names = list(names)
     if len(names) > 5:
         names[5:] = ["..."]
@@ -316,7 +316,7 @@ def join_first(names: Iterable[str]) -> str:
 
 
 class Standardization(NamedTuple):
-    """Mean and standard deviation of each column, after division by `unit`.
+    """Mean and sd of each training column, after division by `unit`.
 
     `unit` is the largest absolute value of the column; dividing by it keeps squares of numbers such
     as 1e300 and 1e-300 within the range of floats. A column that is constant in the training data
@@ -333,12 +333,12 @@ class Standardization(NamedTuple):
         return np.isfinite(self.sd)
 
     def apply(self, matrix: np.ndarray) -> np.ndarray:
-        """Subtract the means from the matrix (n, d) and divide by the sds."""
+        """Return the matrix (n, d) minus the means, divided by the sds."""
         with np.errstate(over="ignore"):  # a row far outside the training data
             return (matrix / self.unit - self.mean) / self.sd
 
     def varying(self, matrix: Any) -> np.ndarray:
-        """Return the standardised columns that vary in the training data, dense."""
+        """Return the standardised columns that vary in training data, dense."""
         if is_sparse(matrix):
             matrix = matrix.toarray()
         return np.ascontiguousarray(self.apply(matrix)[:, self.varies])
@@ -347,7 +347,7 @@ class Standardization(NamedTuple):
 def compute_standardization(
     matrix: Any, names: np.ndarray | None = None, counts: np.ndarray | None = None
 ) -> Standardization:
-    r"""Compute the mean and population standard deviation of each training column.
+    r"""Return mean and population sd of each training column.
 
     .. math::
 
@@ -389,7 +389,7 @@ def compute_column_ranges(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
 def _compute_dense_moments(
     matrix: np.ndarray, unit: np.ndarray, row_shares: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the mean and variance of each column divided by its unit."""
+    """Return mean and variance of each dense column divided by its unit."""
     scaled = matrix / unit
     # to the bit whatever other columns there are, unlike a product
     mean = np.einsum("i,ij->j", row_shares, scaled)
@@ -400,7 +400,7 @@ def _compute_dense_moments(
 def _compute_sparse_moments(
     matrix: Any, unit: np.ndarray, row_shares: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute moments of sparse columns; entries not stored are 0."""
+    """Return mean and variance of each sparse column divided by its unit."""
     column = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
     scaled, weight = matrix.data / unit[column], row_shares[matrix.indices]
     size = matrix.shape[1]
@@ -413,7 +413,7 @@ def _compute_sparse_moments(
 def warn_about_constant_columns(
     standard: Standardization | None, names: np.ndarray | None, is_expected: Any = False
 ) -> None:
-    """Warn of constant training columns, except where `is_expected` is true.
+    """Warn of training columns that do not vary, unless expected.
 
     `names` as in `compute_standardization`.
     """

@@ -1,4 +1,4 @@
-"""Class probabilities and classes that a classifier predicts for new rows."""
+"""Predictions of a fitted classifier: class probabilities, classes, calibration."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from .input import (
     is_sparse,
     read_string_column_names,
 )
-from .row_groups import compute_probability_errors, sample_class_codes
+from .posterior_datasets import compute_probability_errors, sample_class_codes
 from .row_weights import check_row_weights
 from .scikit_learn import ScikitLearn
 
@@ -45,7 +45,7 @@ def _count_replicated_labels(
     filled_bins: np.ndarray,
     rng: Any,
 ) -> np.ndarray:
-    """Count rows per bin with its class in replicated labels."""
+    """Count replicated labels of the predicted class by bin, (replicates, bins)."""
     # The labels are sampled from the predictions; the counts have shape (replicates, bins).
     counts: Any = 0.0
     blocks = _repeat_probabilities(predicted)
@@ -61,7 +61,7 @@ def _count_replicated_labels(
 
 
 def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield blocks of rows and their probabilities (rows, replicates, K)."""
+    """Yield blocks of rows with probabilities repeated, (rows, replicates, K)."""
     # All replicates have the same probabilities.
     n, K = predicted.shape
     step = max(1, _BLOCK // (REPLICATES * K))
@@ -71,7 +71,7 @@ def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.nda
 
 
 def _encode_known_labels(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return the index of each label among the fitted classes."""
+    """Return each label's index among the fitted classes, or raise."""
     index_by_label = index_labels(classes.tolist())
     codes = np.array([index_by_label.get(label, -1) for label in labels.tolist()])
     if (codes < 0).any():
@@ -105,7 +105,7 @@ class Predictions(ScikitLearn):
     _require_posterior: Any
 
     def _predict_rows(self, X: Any) -> np.ndarray:
-        """Compute class probabilities of new rows, shape (n, K)."""
+        """Return class probabilities of new rows, shape (n, K)."""
         return self._engine.compute_probabilities(self, self._read_covariates(X))
 
     def predict_proba(self, X: Any, return_se: bool = False) -> Any:
@@ -145,7 +145,7 @@ class Predictions(ScikitLearn):
         return probabilities, self._compute_probability_errors(matrix, probabilities.shape)
 
     def _compute_probability_errors(self, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """Compute Monte Carlo standard errors of the predicted probabilities."""
+        """Return Monte Carlo standard errors of the probabilities."""
         errors, chains = np.empty(shape), self._view.shape[0]  # type: ignore[attr-defined]
         for block, probabilities in self._engine.iterate_probabilities(self, matrix):
             errors[block] = compute_probability_errors(probabilities, chains)
@@ -311,7 +311,7 @@ class Predictions(ScikitLearn):
         >>> int(model.calibration(X[200:], y[200:], bins=4)["rows"].sum())
         200
         """
-        from thali._tables import Table
+        from thali._result_table import Table
 
         bins = check_integer("bins", bins, 2)
         matrix = self._read_covariates(X)
@@ -361,7 +361,7 @@ class Predictions(ScikitLearn):
             )
 
     def _convert_covariates(self, X: Any, names: np.ndarray | None) -> Any:
-        """Convert covariates to a matrix, sparse only if X and the model are."""
+        """Return covariates as a matrix, sparse if X and the model are."""
         if is_sparse(X) and self._engine.takes_sparse:
             return convert_to_sparse_matrix(X)
         return convert_to_matrix(X, names)
@@ -385,7 +385,7 @@ class Predictions(ScikitLearn):
         return matrix
 
     def _check_width(self, n_columns: int) -> None:
-        """Raise an error if the number of columns differs from the fit."""
+        """Raise DataError if the number of columns differs from the fit."""
         if n_columns != self.n_features_in_:
             raise DataError(
                 f"X has {n_columns} features, but {type(self).__name__} is expecting"
@@ -394,14 +394,14 @@ class Predictions(ScikitLearn):
             )
 
     def _require_fitted_classes(self) -> np.ndarray:
-        """Return the classes of a fitted model; raise an error before a fit."""
+        """Return the fitted classes; raise NotFittedError before `fit`."""
         self._require_fitted()
         return self.classes_
 
     def _predict_blocks(
         self, predict: Any, X: Any, has_columns: bool = True, dtype: Any = float
     ) -> Any:
-        """Return predictions for a Dask array as a Dask array, with a column per class or none."""
+        """Return predictions for a Dask array as a Dask array."""
         classes = self._require_fitted_classes()
         self._check_width(X.shape[1])
         X = X.rechunk({1: -1})
@@ -412,13 +412,13 @@ class Predictions(ScikitLearn):
 
 
 class _FeatureNamesError(DataError):
-    """Error for columns that differ from the fit, worded as in scikit-learn.
+    """Error for column names that differ from the fit, in scikit-learn's words.
 
     The checks of scikit-learn look for its words and lines.
     """
 
     def render(self, words: Words) -> str:
-        """Return the message, with one line per name."""
+        """Return the message with one line per unexpected or missing name."""
         names, fitted_names = map(set, self.args)
         message = "The feature names should match those that were passed during fit.\n"
         unseen, missing = sorted(names - fitted_names), sorted(fitted_names - names)
@@ -434,7 +434,7 @@ class _FeatureNamesError(DataError):
 
 
 def _format_name_lines(names: list[str]) -> str:
-    """Return one line per name, at most five."""
+    """Return one indented line per name, at most five."""
     lines = [f"- {name}\n" for name in names[:_MAX_NAMES]]
     if len(names) > _MAX_NAMES:
         lines.append("- ...\n")

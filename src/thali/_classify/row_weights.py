@@ -1,4 +1,4 @@
-"""Checked weights of rows and of classes."""
+"""Weights of training rows, by row and by class, checked."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -58,7 +58,7 @@ def is_finite_weight(weight: Any) -> bool:
 def apply_class_weights(
     row_weights: np.ndarray, codes: np.ndarray, classes: np.ndarray, class_weight: Any
 ) -> np.ndarray:
-    r"""Multiply the weights of rows by the weights of their classes.
+    r"""Return row weights times the weights of the rows' classes.
 
     .. math:: w_k^{\text{balanced}} = \frac{\sum_i w_i}{K \sum_{i: y_i = k} w_i}
     """
@@ -82,7 +82,7 @@ def apply_class_weights(
 
 
 def warn_about_small_weights(weight: np.ndarray, n_classes: int) -> None:
-    """Warn of weights that sum to less than one row per class.
+    """Warn if all weights sum to less than one row per class.
 
     Weights that sum to 1 are an example.
     """
@@ -99,7 +99,7 @@ def warn_about_small_weights(weight: np.ndarray, n_classes: int) -> None:
 
 
 def _read_class_factors(class_weight: Mapping[Any, Any], classes: np.ndarray) -> np.ndarray:
-    """Return the factor of each class from a dict of class weights."""
+    """Return each class's factor from the user's dict of class weights."""
     index_by_label = index_labels(classes.tolist())
     factors = np.ones(len(classes))
     for label, factor in class_weight.items():
@@ -119,7 +119,7 @@ def _read_class_factors(class_weight: Mapping[Any, Any], classes: np.ndarray) ->
 
 
 def refuse_fractional_weights(counts: np.ndarray, methods: tuple[str, ...]) -> None:
-    """Raise an error for weights that are not integers.
+    """Raise DataError for row weights that are not integers.
 
     Gibbs sampling draws one variable per copy of a row.
     """

@@ -1,4 +1,4 @@
-"""The attributes and methods that scikit-learn requires of an estimator.
+"""Methods and attributes by which scikit-learn's tools recognise a classifier.
 
 scikit-learn itself is not required.
 """
@@ -12,7 +12,7 @@ from thali._model.requirements import mark_as_setup
 
 
 class ScikitLearn:
-    """Estimator tags and metadata requests of a classifier for scikit-learn."""
+    """Estimator tags and metadata requests that scikit-learn's tools read."""
 
     _estimator_type = "classifier"  # asked for by scikit-learn before 1.6
     if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class ScikitLearn:
         return self._store_metadata_request("score", sample_weight)
 
     def _store_metadata_request(self, method: str, request: Any) -> Any:
-        """Store the request for `sample_weight` of a method."""
+        """Store whether `sample_weight` is passed to a method."""
         # scikit-learn's `clone` copies an attribute of this name
         self._metadata_request = _MetadataRequests(
             {**vars(self).get("_metadata_request", {}), method: request}
@@ -96,14 +96,14 @@ class ScikitLearn:
 
 
 class _MetadataRequests(dict[str, Any]):
-    """Requested metadata by method."""
+    """Requested metadata by method, as scikit-learn clones them."""
 
     def __sklearn_clone__(self) -> "_MetadataRequests":
         return _MetadataRequests(self)
 
 
 def convert_random_state(random_state: Any) -> Any:
-    """Return the seed of a run from scikit-learn's `random_state`."""
+    """Return a seed for a run, given scikit-learn's `random_state`."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
     if isinstance(random_state, np.random.Generator | np.random.SeedSequence | None):

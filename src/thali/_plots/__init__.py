@@ -1,1 +1,1 @@
-"""Plots; the stub next to this file lists the exports of `thali.plots`."""
+"""Matplotlib plots of result tables, exported as `thali.plots`."""

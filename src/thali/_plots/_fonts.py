@@ -1,4 +1,4 @@
-"""Fonts for labels in any script, or advice which font to install."""
+"""Fonts for plot labels in any script, with advice on missing fonts."""
 
 import unicodedata
 from collections.abc import Callable, Iterable
@@ -31,18 +31,18 @@ _Drawn = TypeVar("_Drawn")
 def picture(
     *columns: str, made_by: str = "", attrs: tuple[str, ...] = (), has: str = "columns"
 ) -> Callable[[Callable[_P, _Drawn]], Callable[_P, _Drawn]]:
-    """Decorate a plot function: check the columns of its table, set fonts.
+    """Return a decorator of plot functions: checks their table, sets fonts.
 
     `attrs` are keys that the attrs of the table must contain; `has` is an attribute that the data
     must have.
     """
 
     def decorate(draw: Callable[_P, _Drawn]) -> Callable[_P, _Drawn]:
-        """Decorate one plot function."""
+        """Return the plot function with checks and fonts."""
 
         @wraps(draw)
         def draw_checked(*arguments: _P.args, **keywords: _P.kwargs) -> _Drawn:
-            """Draw checked data, then set fonts for all characters."""
+            """Check the table, draw the plot, set fonts for all characters."""
             data: Any = (*arguments, *keywords.values())[0]
             if made_by and not hasattr(data, has):
                 raise ArgumentError(
@@ -71,7 +71,7 @@ def picture(
 
 
 def set_fallback_fonts(axes: "Iterable[Axes]") -> None:
-    """Set fonts for all characters in these axes; warn of missing ones."""
+    """Set fonts for all characters in these axes; warn of characters without font."""
     from matplotlib.text import Text
 
     axes = list(axes)
@@ -115,7 +115,7 @@ def set_fallback_fonts(axes: "Iterable[Axes]") -> None:
 
 
 def _replace_with_boxes(text: str, missing: frozenset[str]) -> str:
-    """Replace the missing characters of a text by boxes."""
+    """Return a text with missing characters replaced by boxes."""
     for letter in missing & set(text):
         box = ""
         if _is_visible(letter):
@@ -125,12 +125,12 @@ def _replace_with_boxes(text: str, missing: frozenset[str]) -> str:
 
 
 def _is_visible(letter: str) -> bool:
-    """Return whether a character occupies space on the line."""
+    """Return whether a character occupies space when printed."""
     return unicodedata.category(letter) not in _INVISIBLE_CATEGORIES
 
 
 def _find_missing_characters(text: "Text") -> frozenset[str]:
-    """Return the characters of a text that none of its fonts has."""
+    """Return the characters that none of a text's fonts has."""
     from matplotlib.font_manager import FontProperties, findfont
 
     letters = {letter for letter in text.get_text() if not letter.isspace()}
@@ -143,14 +143,14 @@ def _find_missing_characters(text: "Text") -> frozenset[str]:
 
 @cache
 def _read_font_characters(path: str) -> frozenset[str]:
-    """Return the characters of a font file."""
+    """Return the set of characters in a font file."""
     from matplotlib.font_manager import get_font
 
     return frozenset(map(chr, get_font(path).get_charmap()))
 
 
 def _find_fallback_fonts(letters: frozenset[str]) -> tuple[list[str], frozenset[str]]:
-    """Return names of installed fonts for the characters, and uncovered characters."""
+    """Return installed fonts that cover these characters, and characters uncovered."""
     from matplotlib.font_manager import findSystemFonts, fontManager
 
     names, letters = _choose_fonts(fontManager.ttflist, letters)
@@ -171,7 +171,7 @@ def _find_fallback_fonts(letters: frozenset[str]) -> tuple[list[str], frozenset[
 def _choose_fonts(
     fonts: "Iterable[FontEntry]", letters: frozenset[str]
 ) -> tuple[list[str], frozenset[str]]:
-    """Choose fonts that cover the characters; return names and uncovered characters."""
+    """Return few of these fonts that cover the characters, and characters uncovered."""
     # Plain fonts come first.
     names: list[str] = []
     for font in sorted(
@@ -186,7 +186,7 @@ def _choose_fonts(
 
 
 def _font_sort_key(font: "FontEntry") -> tuple[bool, bool, bool, str]:
-    """Return a key that sorts upright sans-serif fonts of normal weight first."""
+    """Return a sort key by which upright sans-serif fonts come first."""
     return (
         font.style != "normal",
         str(font.weight) not in ("400", "normal", "regular"),
@@ -196,7 +196,7 @@ def _font_sort_key(font: "FontEntry") -> tuple[bool, bool, bool, str]:
 
 
 def _suggest_font(letter: str) -> str:
-    """Return the name of a free font that has a character."""
+    """Return the name of a free font that has this character."""
     script = unicodedata.name(letter, "").partition(" ")[0].capitalize()
     if script in ("Cjk", "Hiragana", "Katakana", "Hangul", "Ideographic", "Fullwidth"):
         return "Noto Sans CJK"

@@ -1,4 +1,4 @@
-"""Intervals of several groups of respondents in each row."""
+"""Rows with one interval per group of respondents, drawn in several plots."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -16,14 +16,14 @@ _LEGEND_COLUMNS = 4  # groups per line of the legend
 
 
 def compute_rows_height(n_rows: int, n_groups: int) -> float:
-    """Return the height of these rows in inches."""
+    """Return the height in inches of rows with several intervals each."""
     return max(n_rows, 1) * (0.16 + 0.16 * n_groups)
 
 
 def draw_groups(
     ax: "Axes", labels: list[str], intervals_by_group: Mapping[str, np.ndarray]
 ) -> None:
-    """Draw mean, low and high (3, rows) of each group.
+    """Draw mean and interval of each group in every row; arrays (3, n_rows).
 
     The first row is at the top; one group has no legend.
     """

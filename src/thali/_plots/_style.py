@@ -1,4 +1,4 @@
-"""Shared parts of plots: colours for all kinds of vision, axes, and labels."""
+"""Shared style of the plots: axes, colours for all kinds of vision, grids and labels."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ MAX_LABEL_LENGTH = 32
 
 
 def create_axes(width: float, height: float, rows: int = 1, columns: int = 1) -> "list[Axes]":
-    """Create axes in a new figure of this size in inches.
+    """Return new axes, rows x columns, in a figure of this size in inches.
 
     The layout has room for labels outside the axes.
     """
@@ -39,14 +39,14 @@ def create_axes(width: float, height: float, rows: int = 1, columns: int = 1) ->
 
 
 def ensure_axes(ax: "Axes | None", width: float, height: float) -> "Axes":
-    """Return the axes, or axes of a new figure of this size."""
+    """Return `ax`, or the axes of a new figure of this size if it is None."""
     if ax is None:
         return create_axes(width, height)[0]
     return ax
 
 
 def build_owner_colormap() -> "Colormap":
-    """Build the colours of feature weights; only cells without the feature are white."""
+    """Return a colour map of feature weights in which only NaN (no owner) is white."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
@@ -56,7 +56,7 @@ def build_owner_colormap() -> "Colormap":
 
 
 def label_columns(ax: "Axes", mesh: Any, label: str) -> None:
-    """Label the columns of a matrix above it, without a frame.
+    """Label the columns of a drawn matrix at its top, without a frame.
 
     `mesh` contains the cells that a colour bar describes; None for no bar.
     """
@@ -74,13 +74,13 @@ def draw_thin_grid(ax: "Axes", axis: Any) -> None:
 
 
 def draw_background_grid(ax: "Axes", axis: Any) -> None:
-    """Draw lines at the ticks of an axis, below all other elements."""
+    """Draw lines at the ticks of an axis, behind all other elements."""
     ax.grid(axis=axis, color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
 
 
 def hide_spines(ax: "Axes", *sides: str) -> None:
-    """Hide the frame at the top, on the right and on other sides."""
+    """Hide the frame's top and right sides, and the given others."""
     ax.spines[["top", "right", *sides]].set_visible(False)
 
 
@@ -96,22 +96,22 @@ def compute_integer_ticks(maximum: int) -> list[int]:
 
 
 def read_interval_probability(table: "pandas.DataFrame") -> float:
-    """Return the probability of the intervals of a table."""
+    """Return the interval probability stored in a table's `attrs`."""
     return float(table.attrs.get("interval", INTERVAL))
 
 
 def format_interval_level(table: "pandas.DataFrame") -> str:
-    """Format the probability of the intervals, such as "89 %"."""
+    """Return the interval probability of a table as text, such as "89 %"."""
     return format_level(read_interval_probability(table))
 
 
 def format_interval_name(table: "pandas.DataFrame") -> str:
-    """Format the probability of the intervals, such as "89 % interval"."""
+    """Return the interval's name as text, such as "89 % interval"."""
     return describe_interval(read_interval_probability(table))
 
 
 def shorten_labels(labels: list[str]) -> list[str]:
-    """Shorten labels to one line of 32 characters, so that they differ.
+    """Return labels cut to one line of 32 characters that remain distinct.
 
     If shortened labels would be equal, they are numbered.
     """
@@ -132,13 +132,13 @@ def shorten_labels(labels: list[str]) -> list[str]:
 
 
 def map_short_labels(labels: list[str]) -> dict[str, str]:
-    """Return the shortened label of each label."""
+    """Return {label: shortened label}."""
     distinct = list(dict.fromkeys(labels))
     return dict(zip(distinct, shorten_labels(distinct), strict=True))
 
 
 def shorten_member_list(members: str) -> str:
-    """Shorten a list of labels to 32 characters at its end."""
+    """Return a list of labels in one text, cut to 32 characters."""
     line = join_lines(members)
     if len(line) > MAX_LABEL_LENGTH:
         return line[: MAX_LABEL_LENGTH - 1].rstrip(", ") + "…"
@@ -155,7 +155,7 @@ _MARKERS = "osD^v"
 
 
 def mark_points(ax: "Axes", x: np.ndarray, y: np.ndarray, names: list[str]) -> "list[Line2D]":
-    """Mark up to five points by open markers with legend entries."""
+    """Mark up to five points by open markers of different shapes, with legend entries."""
     lines = []
     for index, name in enumerate(names):
         lines += ax.plot(
@@ -184,14 +184,14 @@ def add_legend(ax: "Axes", corner: Any, anchor: tuple[float, float], **style: An
 
 
 def label_rows(ax: "Axes", y: Any, labels: list[str], **style: Any) -> None:
-    """Label rows on the left, without ticks or a frame."""
+    """Label rows at the left of the axes, without ticks or frame."""
     ax.set_yticks(y, labels, parse_math=False, **style)
     ax.tick_params(axis="y", length=0)
     hide_spines(ax, "left")
 
 
 def draw_intervals(ax: "Axes", y: Any, mean: Any, low: Any, high: Any, label: str) -> None:
-    """Draw a dot and its interval in each row."""
+    """Draw a dot (mean) and its interval in each row."""
     ax.hlines(y, low, high, color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
     ax.plot(mean, y, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
 
@@ -200,7 +200,7 @@ _ROW_HEIGHT, _HEADING_HEIGHT = 0.21, 0.27  # inches
 
 
 def place_grouped_rows(groups: list[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return positions of rows and of group names, in inches from the top.
+    """Return vertical positions of rows and group headings, in inches.
 
     Rows of the group "" have no group name.
     """
@@ -214,13 +214,13 @@ def place_grouped_rows(groups: list[str]) -> tuple[np.ndarray, np.ndarray]:
 def label_grouped_rows(
     ax: "Axes", y: np.ndarray, labels: list[str], heading_y: np.ndarray, headings: list[str]
 ) -> None:
-    """Label rows, and label groups of rows in bold above them."""
+    """Label rows, with bold headings above each group of rows."""
     label_rows(ax, [*y, *heading_y], [*labels, *headings], fontsize=9)
     for text in ax.get_yticklabels()[len(y) :]:
         text.set_fontweight("bold")
 
 
 def draw_row_dividers(ax: "Axes", heading_y: np.ndarray) -> None:
-    """Draw lines between groups of rows."""
+    """Draw a line above each group of rows except the first."""
     for y in heading_y[1:]:
         ax.axhline(y - _HEADING_HEIGHT * 0.62, color="0.88", linewidth=0.8, zorder=0)

@@ -1,4 +1,4 @@
-"""The plot of attention to attributes."""
+"""Plot of the share of respondents who attend to each attribute."""
 
 from typing import TYPE_CHECKING, Any
 

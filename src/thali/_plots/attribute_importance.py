@@ -1,4 +1,4 @@
-"""The plot of attribute importance."""
+"""Plot of the importance of each attribute."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The plot of class frequencies against predicted probabilities."""
+"""Plot of observed class frequencies against predicted probabilities."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -119,7 +119,7 @@ def calibration(
 
 
 def _draw_class(ax: "Axes", table: "pandas.DataFrame", max_root_rows: float) -> None:
-    """Draw the bins of one class."""
+    """Draw the bins of one class: frequency against predicted probability."""
     # `max_root_rows` is the square root of the rows of the largest bin.
     ax.plot([0, 1], [0, 1], linestyle="--", color="0.5", linewidth=0.9, zorder=0)
     ax.vlines(

@@ -1,4 +1,4 @@
-"""The plot of scores of held-out pairs, model against model."""
+"""Plot of held-out scores of one model against another."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -102,7 +102,7 @@ def comparison(
 
 
 def _create_panels(n_panels: int, side: float) -> "list[Axes]":
-    """Create square panels, two per row; `side` is in inches."""
+    """Return square axes, two per row, `side` inches wide."""
     across = min(2, n_panels)
     rows = -(-n_panels // across)
     axes = create_axes(side * across, (side + 0.1) * rows, rows, across)
@@ -114,7 +114,7 @@ def _create_panels(n_panels: int, side: float) -> "list[Axes]":
 def _choose_panels(
     table: "pandas.DataFrame", scores: "pandas.DataFrame", max_models: int
 ) -> tuple[list[Any], list[tuple[Any, ...]]]:
-    """Return the models to draw, and the pair of each panel; of many, each with the best."""
+    """Return the models to draw, and the two models of each panel."""
     models = [row for row in table.index if row not in (BASE, EMP) and row in scores]
     if not models:
         raise ArgumentError(
@@ -134,7 +134,7 @@ def _choose_panels(
 def _draw_panel(
     ax: "Axes", scores: np.ndarray, models: list[tuple[str, str]], pairs: list[str]
 ) -> None:
-    """Draw scores (pair, 2) of two models with their names and colours."""
+    """Draw scores of held-out pairs, (n_pairs, 2), of two models."""
     has_scores = ~np.isnan(scores.sum(axis=1))
     top = _set_scale(ax, scores[has_scores])
     xy = np.where(has_scores[:, None], np.minimum(scores, top), np.nan)
@@ -188,7 +188,7 @@ def _draw_panel(
 
 
 def _select_named_pairs(xy: np.ndarray) -> list[int]:
-    """Select the worst predicted pair and the pairs furthest from the diagonal."""
+    """Return indices of the worst pair, and of pairs farthest from the diagonal."""
     named_pairs, total = [], xy.sum(axis=1)
     if not np.isnan(total).all():
         named_pairs.append(int(np.nanargmax(total)))
@@ -200,14 +200,14 @@ def _select_named_pairs(xy: np.ndarray) -> list[int]:
 
 
 def _format_prefix(model: str, max_length: int, separator: str) -> str:
-    """Format a model name with a separator, or a line break if long."""
+    """Return a model name followed by a separator, or by a line break if long."""
     if len(model) > max_length:
         return f"{model}\n"
     return model + separator
 
 
 def _set_scale(ax: "Axes", scores: np.ndarray) -> float:
-    """Set equal scales and limits for all finite scores; return the upper limit."""
+    """Set equal limits on both axes for all finite scores; return the upper one."""
     finite_scores = np.array([0.0, 1.0])
     if np.isfinite(scores).any():
         finite_scores = scores[np.isfinite(scores)]
@@ -234,7 +234,7 @@ def _set_scale(ax: "Axes", scores: np.ndarray) -> float:
 
 
 def _format_pair_names(index: "pandas.Index") -> list[str]:
-    """Format pairs, long ones on two lines, with their group if any."""
+    """Return names of pairs as text with their group, long ones on two lines."""
     short_labels = map_short_labels([str(label) for pair in index for label in pair[-2:]])
     names = []
     for *groups, first, second in index:

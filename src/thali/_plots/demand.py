@@ -1,4 +1,4 @@
-"""The plot of a demand curve."""
+"""Plot of a product's demand curve: share by price."""
 
 from typing import TYPE_CHECKING
 
@@ -106,7 +106,7 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
 def _draw_curve(
     ax: "Axes", curve: "pandas.DataFrame", colour: str, name: str | None, band_name: str | None
 ) -> float:
-    """Draw a demand curve with its interval band; return the largest upper limit."""
+    """Draw a demand curve with interval band; return its largest upper limit."""
     rows = curve.sort_values(curve.columns[0], kind="stable")
     price, share = rows.iloc[:, 0].to_numpy(float), rows["share"].to_numpy(float)
     low, high = rows["share_low"].to_numpy(float), rows["share_high"].to_numpy(float)
@@ -127,7 +127,7 @@ def _draw_curve(
 def _draw_categorical_demand(
     table: "pandas.DataFrame", ax: "Axes | None", attribute: str, quantity: str, label: str
 ) -> "Axes":
-    """Draw the shares at categories that are not numbers, one per row."""
+    """Draw shares at values that are not numbers, one row each."""
     names = shorten_labels([str(category) for category in table.iloc[:, 0]])
     ax = ensure_axes(ax, 4.4 + measure_label_width(names), 0.9 + 0.34 * len(names))
     y = np.arange(len(names), dtype=float)
@@ -146,5 +146,5 @@ def _draw_categorical_demand(
 
 
 def _format_percent(share: float, _: float) -> str:
-    """Format a tick as a percentage."""
+    """Return a tick's share as a percentage text."""
     return format_percent(share)

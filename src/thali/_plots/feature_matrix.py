@@ -1,4 +1,4 @@
-"""The plot of the most probable features as a matrix of options and features."""
+"""Plot of which options own the most probable features, as a matrix."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -133,7 +133,7 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
 def _build_weight_matrix(
     members_of_features: Any, weights: Any, row_of: dict[str, int]
 ) -> np.ndarray:
-    """Build the matrix of weights, shape (options, features); NaN without the feature."""
+    """Return feature weights by owner, (n_options, n_features), NaN for others."""
     matrix = np.full((len(row_of), len(weights)), np.nan)
     for column, (members, weight) in enumerate(zip(members_of_features, weights, strict=True)):
         matrix[[row_of[member] for member in members], column] = weight
@@ -143,7 +143,7 @@ def _build_weight_matrix(
 def _compute_unique_weights(
     table: "pandas.DataFrame", expected: "pandas.Series", row_of: dict[str, int]
 ) -> np.ndarray:
-    """Compute expected weights of unique features; 0 where not identified."""
+    """Return expected weights of features of one option; 0 if not identified."""
     weights = np.zeros(len(row_of))
     if not table.attrs["sees_alone"]:
         return weights

@@ -1,4 +1,4 @@
-"""The plot of the posterior number of features."""
+"""Plot of the posterior distribution of the number of features."""
 
 from typing import TYPE_CHECKING
 

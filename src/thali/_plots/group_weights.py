@@ -1,4 +1,4 @@
-"""The plot of feature weights by group of respondents."""
+"""Plot of feature weights by group of respondents."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The plot of individual preference shares and the population share."""
+"""Plot of each respondent's preference shares, with the population's."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +122,7 @@ def individuals(
 
 
 def _spread_points(shares: np.ndarray, maximum: float) -> np.ndarray:
-    """Return vertical offsets of dots so that equal shares do not overlap."""
+    """Return vertical offsets by which dots of equal shares do not overlap."""
     offsets = np.zeros(len(shares))
     bins = np.floor(shares / max(maximum, 1e-12) * _BINS).astype(int)
     crowd = np.bincount(bins).max()

@@ -1,4 +1,4 @@
-"""The plot of each judge's discrimination."""
+"""Plot of each judge's discrimination with interval."""
 
 from typing import TYPE_CHECKING
 

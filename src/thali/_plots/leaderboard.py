@@ -1,4 +1,4 @@
-"""The plot of a leaderboard: ratings with intervals, ranks and tiers."""
+"""Plot of a leaderboard: ratings with intervals, ranks and tiers."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -105,7 +105,7 @@ def leaderboard(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None) -
 
 
 def _assign_lanes(groups: list[list[int]]) -> list[tuple[int, list[int]]]:
-    """Assign each group to the leftmost lane without overlap."""
+    """Return (lane, tier) of each tier, in the leftmost lane without overlap."""
     ends: list[int] = []
     lanes = []
     for members in groups:

@@ -1,4 +1,4 @@
-"""The plot of preferences between the levels of an attribute."""
+"""Plot of the probabilities that one level is preferred to another."""
 
 from typing import TYPE_CHECKING
 
@@ -82,7 +82,7 @@ def level_effects(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
 
 
 def _select_rows(table: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Select all pairs of attributes with few levels, else comparisons with the base."""
+    """Return rows for all pairs of levels, or against the base level if many."""
     # The base is the level that is never the better one.
     selected = []
     for _, rows in table.groupby("attribute", sort=False):
@@ -100,7 +100,7 @@ def _select_rows(table: "pandas.DataFrame") -> "pandas.DataFrame":
 
 
 def _format_labels(table: "pandas.DataFrame") -> list[str]:
-    """Format the labels of the rows, such as "2x over 1x"."""
+    """Return row labels such as "2x over 1x"."""
     short_by_level = {}
     # labels of two levels of one attribute must differ
     for _, rows in table.groupby("attribute", sort=False):

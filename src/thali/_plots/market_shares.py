@@ -1,4 +1,4 @@
-"""The plot of market shares, before and after a change."""
+"""Plot of market shares, before and after a change."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +83,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
 
 
 def _write_changes(ax: "Axes", y: np.ndarray, table: "pandas.DataFrame") -> None:
-    """Write the change of each share in percentage points next to the bars."""
+    """Write each share's change in percentage points beside its bar."""
     transform = ax.get_yaxis_transform()
     ax.text(1.03, 1.02, "change (points)", transform=ax.transAxes, fontsize=8, va="bottom")
     for row_y, row in zip(y, table.to_dict("records"), strict=True):
@@ -96,7 +96,7 @@ def _write_changes(ax: "Axes", y: np.ndarray, table: "pandas.DataFrame") -> None
 
 
 def _format_points(share: float) -> str:
-    """Format a difference of shares in percentage points."""
+    """Return a difference of shares as text in percentage points."""
     points = f"{100 * share:+.1f}"
     if float(points) == 0:
         return "0.0"
@@ -104,7 +104,7 @@ def _format_points(share: float) -> str:
 
 
 def _join_label(label: Any) -> str:
-    """Return the label of a row as one text."""
+    """Return a row's index label, one or several parts, as one text."""
     if isinstance(label, tuple):
         return ": ".join(map(str, label))
     return str(label)

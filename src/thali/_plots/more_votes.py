@@ -1,4 +1,4 @@
-"""The plot of the probability that more votes separate the leaders."""
+"""Plot of the probability that more votes separate the leading options."""
 
 from typing import TYPE_CHECKING
 

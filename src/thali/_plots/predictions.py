@@ -1,4 +1,4 @@
-"""The plot of observations against predictions."""
+"""Plot of observed against predicted proportions or similarities."""
 
 from typing import TYPE_CHECKING
 
@@ -113,14 +113,14 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
 
 
 def _format_title(share: float) -> str:
-    """Format the variance of similarities accounted for."""
+    """Return the plot's title: share of variance accounted for."""
     if np.isnan(share):
         return "all similarities are equal"
     return f"variance accounted for: {format_percent(share, 1)}"
 
 
 def _name_points(table: "pandas.DataFrame") -> tuple[list[str], str]:
-    """Return the names of the rows, and the type of the rows."""
+    """Return the names of all rows, and the noun for what they are."""
     if "named" in table:
         short_labels = map_short_labels(table["option"].tolist())
         return [
@@ -153,7 +153,7 @@ def _name_points(table: "pandas.DataFrame") -> tuple[list[str], str]:
 
 
 def _format_pair(a: str, b: str, between: str = "over") -> str:
-    """Format two options, on two lines if they are long."""
+    """Return "a over b", on two lines if long."""
     separator = " "
     if len(a) + len(b) > 20:
         separator = "\n"

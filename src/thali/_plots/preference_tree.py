@@ -1,4 +1,4 @@
-"""The plot of a preference tree: aspects as branches of lengths equal to weights."""
+"""Plot of a preference tree, whose branches are as long as aspect weights."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Branches:
-    """Branches of a preference tree, in the order of a `Tree`."""
+    """Nodes of a preference tree with names, parents and lengths."""
 
     names: list[str]
     parents: np.ndarray
@@ -23,7 +23,7 @@ class _Branches:
     n_leaves: int
 
     def compute_depths(self) -> np.ndarray:
-        """Compute the distance of each node from the root."""
+        """Return the distance of each node from the root."""
         depths = np.zeros(len(self.names))
         for node in range(len(self.names) - 2, -1, -1):  # children come before parents
             depths[node] = depths[self.parents[node]] + self.lengths[node]

@@ -1,4 +1,4 @@
-"""The plot of product classes: share of owners and importance."""
+"""Plot of product classes: share of owners and importance."""
 
 import textwrap
 from typing import TYPE_CHECKING
@@ -102,7 +102,7 @@ def classes(
 
 
 def _wrap_name(name: str) -> str:
-    """Wrap a name into at most three lines."""
+    """Return a class name wrapped into at most three lines."""
     lines = textwrap.wrap(name, _LINE_LENGTH, break_long_words=True)
     if len(lines) > _MAX_LINES:
         lines = [*lines[: _MAX_LINES - 1], f"{lines[_MAX_LINES - 1][: _LINE_LENGTH - 1]}…"]
@@ -110,7 +110,7 @@ def _wrap_name(name: str) -> str:
 
 
 def _add_colour_legend(ax: "Axes", colours: list[str]) -> None:
-    """Add a legend of the colours above the bars, if there are several."""
+    """Add a legend of the bars' colours, if there are several."""
     from matplotlib.patches import Patch
 
     meaning = {_LIKED: "liked", _DISLIKED: "disliked", _EITHER: "liked by some, disliked by others"}

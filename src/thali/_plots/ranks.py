@@ -1,4 +1,4 @@
-"""The plot of the posterior ranks of options."""
+"""Plot of the posterior probabilities of each option's ranks."""
 
 from typing import TYPE_CHECKING
 

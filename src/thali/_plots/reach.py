@@ -1,4 +1,4 @@
-"""The plot of sets of options that reach most respondents."""
+"""Plot of the share of respondents that the best sets of options reach."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""The plot of segments of respondents: their sizes and preferences."""
+"""Plot of segments of respondents: sizes and preferences."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -106,7 +106,7 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
 
 
 def _draw_profile(panel: "Axes", profile: "pandas.DataFrame", y: "np.ndarray", colour: str) -> None:
-    """Draw the preferences of a segment, with lines to the values of all respondents."""
+    """Draw one segment's preferences, with lines to those of all respondents."""
     all_respondents, preferred = profile["all_respondents"], profile["preferred"]
     panel.axvline(0.5, color="0.6", linewidth=0.8, linestyle="--", zorder=0)
     panel.hlines(y, all_respondents, preferred, color=colour, alpha=0.35, linewidth=4.0, zorder=1)
@@ -126,7 +126,7 @@ def _draw_profile(panel: "Axes", profile: "pandas.DataFrame", y: "np.ndarray", c
 
 
 def _select_levels(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
-    """Select attributes and levels to draw: all, or where segments differ most."""
+    """Return attributes and levels to draw: all, or where segments differ most."""
     distances = (profiles["preferred"] - profiles["all_respondents"]).abs()
     if not profiles["attribute"].iloc[0]:
         differences: Any = distances.groupby(profiles["level"], sort=False).max()
@@ -159,7 +159,7 @@ def _select_levels(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
 
 
 def _shorten_levels(attributes: list[str], levels: list[str]) -> list[str]:
-    """Shorten labels of levels so that levels of one attribute differ."""
+    """Return shortened level labels that remain distinct within an attribute."""
     labels: list[str] = []
     for attribute in dict.fromkeys(attributes):
         labels += shorten_labels(
@@ -169,7 +169,7 @@ def _shorten_levels(attributes: list[str], levels: list[str]) -> list[str]:
 
 
 def _wrap_segment_name(name: str) -> str:
-    """Wrap a name into at most two lines."""
+    """Return a segment name wrapped into at most two lines."""
     import textwrap
 
     return "\n".join(textwrap.wrap(name, _LINE_LENGTH, max_lines=2, placeholder=" …"))

@@ -1,4 +1,4 @@
-"""The plot of traces of the quantities with the largest R-hat."""
+"""Trace plots of the quantities with the largest R-hat."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING

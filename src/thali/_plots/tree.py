@@ -1,4 +1,4 @@
-"""The plot of a tree over options."""
+"""Plot of a tree over options, with edge lengths."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -61,7 +61,7 @@ def tree(tree: Tree, ax: "Axes | None" = None) -> "Axes":
 
 
 class Branches(Protocol):
-    """Nodes in the order of a `Tree`: leaves first, children before parents.
+    """What plots need of a tree: names, parents, number of leaves; leaves first.
 
     The root is last.
     """
@@ -79,7 +79,7 @@ class Branches(Protocol):
 def draw_branches(
     tree: Branches, depths: np.ndarray, ax: "Axes | None"
 ) -> "tuple[Axes, np.ndarray]":
-    """Draw branches with nodes at given depths; return axes and node heights."""
+    """Draw edges with nodes at given depths; return axes and heights of nodes."""
     from matplotlib.collections import LineCollection
 
     children = find_children(tree.parents.tolist())
@@ -131,7 +131,7 @@ def draw_branches(
 def _annotate_nodes(
     ax: "Axes", tree: Branches, x: np.ndarray, y: np.ndarray
 ) -> "dict[int, Annotation]":
-    """Write names of inner nodes at the middle of their edges."""
+    """Write names of inner nodes at their edges; return texts by node."""
     texts = {}
     for node in range(tree.n_leaves, len(tree.names) - 1):
         if name := join_lines(tree.names[node]):
@@ -151,7 +151,7 @@ def _annotate_nodes(
 
 
 def _place_names(ax: "Axes", texts: "dict[int, Annotation]", lines: np.ndarray) -> None:
-    """Move names to free places; remove names without room."""
+    """Move names to free places, and remove those that find none."""
     gap = _GAP * ax.figure.dpi / 72
     # the first lines are edges, in order of nodes
     pixel_lines = ax.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 2)
@@ -164,7 +164,7 @@ def _place_names(ax: "Axes", texts: "dict[int, Annotation]", lines: np.ndarray) 
 
 
 def _place_name(ax: "Axes", text: "Annotation", occupied: list[np.ndarray]) -> bool:
-    """Move a name to a free place; return whether there is one."""
+    """Move a name to a free place; return False if there is none."""
     # Its box is added to the occupied boxes.
     gap = _GAP * ax.figure.dpi / 72
     low, high = np.array(occupied).transpose(1, 0, 2)

@@ -1,4 +1,4 @@
-"""The plot of utilities of a maximum-likelihood fit, with intervals."""
+"""Plot of utilities of a maximum-likelihood fit, with intervals."""
 
 from typing import TYPE_CHECKING
 
@@ -99,7 +99,7 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
 
 
 def _scale_logarithmically(ax: "Axes", low: float, high: float) -> None:
-    """Set a logarithmic axis from low to high, with plain tick labels."""
+    """Set a logarithmic x axis from `low` to `high` with plain tick labels."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
     ax.set_xscale("log")

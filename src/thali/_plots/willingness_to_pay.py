@@ -1,4 +1,4 @@
-"""The plot of willingness to pay for levels of attributes."""
+"""Plot of willingness to pay for levels of attributes."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +96,7 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
 
 
 def _format_comparison(row: dict[Any, Any]) -> str:
-    """Format a level and the level that it is compared with."""
+    """Return words for a level and the one it is compared with."""
     comparison = f"{row['attribute']}: {row['level']}"
     if row["over"]:
         comparison += f" over {row['over']}"
@@ -104,7 +104,7 @@ def _format_comparison(row: dict[Any, Any]) -> str:
 
 
 def _compute_limits(intervals: np.ndarray, respondents: np.ndarray) -> tuple[float, float]:
-    """Compute axis limits: finite intervals, and respondents up to three times as far."""
+    """Return axis limits that contain finite intervals and most respondents."""
     finite = intervals[np.isfinite(intervals)]
     maximum = float(np.abs(finite).max(initial=0.0)) or 1.0
     finite_respondents = respondents[np.isfinite(respondents)]
@@ -115,7 +115,7 @@ def _compute_limits(intervals: np.ndarray, respondents: np.ndarray) -> tuple[flo
 
 
 def _draw_arrows(ax: "Axes", y: np.ndarray, lines: np.ndarray, low: float, high: float) -> None:
-    """Draw arrows where a line continues beyond the plot."""
+    """Draw arrows where an interval continues beyond the axis limits."""
     for is_beyond, edge, marker in ((lines[:, 0] < low, low, "<"), (lines[:, 1] > high, high, ">")):
         ax.plot(
             np.full(int(is_beyond.sum()), edge),

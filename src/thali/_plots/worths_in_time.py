@@ -1,4 +1,4 @@
-"""The plot of ratings of options in each period."""
+"""Plot of the ratings of options in each period."""
 
 from typing import TYPE_CHECKING
 
@@ -120,7 +120,7 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
 
 
 def _label_line_ends(ax: "Axes", end: int, ratings: list[float], labels: list[str]) -> None:
-    """Label lines at the right of their ends, at the period `end`."""
+    """Write option labels at the right ends of lines that end in period `end`."""
     low, high = ax.get_ylim()
     heights = _separate_heights(ratings, 0.05 * (high - low))
     for index, (label, rating, height) in enumerate(zip(labels, ratings, heights, strict=True)):
@@ -137,7 +137,7 @@ def _label_line_ends(ax: "Axes", end: int, ratings: list[float], labels: list[st
 
 
 def _label_periods(ax: "Axes", periods: list[str]) -> None:
-    """Label at most twelve periods on the horizontal axis, rotated if long."""
+    """Label at most twelve periods on the x axis, rotated if long."""
     step = -(-len(periods) // _MAX_TICKS)
     ticks = list(range(len(periods) - 1, -1, -step))[::-1]
     ax.set_xticks(ticks, [periods[k] for k in ticks], parse_math=False)
@@ -149,7 +149,7 @@ def _label_periods(ax: "Axes", periods: list[str]) -> None:
 
 
 def _separate_heights(heights: list[float], min_gap: float) -> list[float]:
-    """Push heights of labels apart until none is closer than a gap, for at most 200 passes."""
+    """Return label heights moved apart to at least `min_gap`."""
     order = np.argsort(heights)
     separated = np.array(heights, float)[order]
     for _ in range(200):

@@ -1,1 +1,1 @@
-"""The stub beside this file lists what `thali.testing` exports."""
+"""Correctness checks of samplers and likelihoods, exported as `thali.testing`."""

@@ -1,4 +1,4 @@
-"""Simulation-based calibration: a check of the posteriors of simulated data."""
+"""Simulation-based calibration: ranks of true values in posteriors of simulated data."""
 
 import os
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ _TIE = 1e-9  # relative difference of probabilities that are equal up to roundin
 
 
 def compute_uniformity_p_value(numbers: np.ndarray) -> float:
-    r"""Return the p-value of uniformity, by the largest deviation of the CDF.
+    r"""Return the p-value of uniformity of numbers, by their largest CDF deviation.
 
     At the points z_i = i/K the number c_i of values up to z_i is Binomial(n, z_i). The smallest
     tail probability
@@ -138,7 +138,7 @@ class Calibration(DescribedObject):
         return f"{self.table.to_string(formatters=formatters)}\n{self._judgement()}"
 
     def _judgement(self) -> str:
-        """Return a sentence about the p-values."""
+        """Return a sentence on the p-values of all quantities."""
         smallest = self.table["p_value"].min() * len(self.table)
         heading = "NOT CALIBRATED"
         if self.ok:
@@ -151,7 +151,7 @@ class Calibration(DescribedObject):
 
 @dataclass(frozen=True)
 class CalibrationTask:
-    """A simulated data set to fit, with the parameters to rank; it is sent to other processes."""
+    """One simulated data set to fit, with true values to rank, sent to a process."""
 
     model: MarkovChainModel
     data: tuple[Any, ...]
@@ -271,7 +271,7 @@ def calibrate(
 def _simulate_data(
     model: MarkovChainModel, design: tuple[Any, ...], n: int, seed: Any
 ) -> list[tuple[tuple[Any, ...], dict[str, float]]]:
-    """Simulate n data sets that the model can be fitted to, with their quantities."""
+    """Simulate n data sets that the model can fit, with their true quantities."""
     # Only properties of the data decide which are skipped, so the other ranks remain uniform.
     usable: list[tuple[tuple[Any, ...], dict[str, float]]] = []
     names: list[str] = []
@@ -296,7 +296,7 @@ def _simulate_data(
 
 
 def fit_and_rank(task: CalibrationTask) -> tuple[list[float], list[int]]:
-    """Fit one data set; return the ranks of its quantities and the numbers of draws."""
+    """Fit a simulated data set; return ranks of true values and draws used."""
     seed, tie_seed = task.seed.spawn(2)
     rng = np.random.default_rng(tie_seed)
     model = type(task.model)(**task.model.get_params())
@@ -317,7 +317,7 @@ def fit_and_rank(task: CalibrationTask) -> tuple[list[float], list[int]]:
 def _rank_truth(
     draws: np.ndarray, true_value: float, rng: np.random.Generator
 ) -> tuple[float, int]:
-    """Return the share of nearly independent draws below a value, and their number."""
+    """Return the share of thinned draws below the true value, and their number."""
     # Ties are broken at random.
     flat = draws.ravel()
     count = flat.size
@@ -349,7 +349,7 @@ def _build_calibration(names: list[str], ranks: np.ndarray, sizes: np.ndarray) -
 
 
 def collect_quantities(*groups: "xarray.Dataset") -> dict[str, np.ndarray]:
-    """Return the numbers in groups of draws that do not depend on feature order."""
+    """Return draws by quantity, where sums replace values that depend on feature order."""
     draws_by_quantity: dict[str, np.ndarray] = {}
     for name, variable in (pair for group in groups for pair in group.data_vars.items()):
         title = str(name)
@@ -364,7 +364,7 @@ def collect_quantities(*groups: "xarray.Dataset") -> dict[str, np.ndarray]:
 
 
 def _format_entry_labels(variable: "xarray.DataArray", dims: list[str]) -> list[str]:
-    """Return the names of a variable's entries, in brackets."""
+    """Return labels of a variable's entries, in brackets."""
     names = [()]
     for dim in dims:
         coordinates = [c.values.astype(str) for c in variable.coords.values() if c.dims == (dim,)]

@@ -1,4 +1,4 @@
-"""Exact invariance: the transition matrix of real sampler code, without a seed and without noise.
+"""Exact invariance checks: transition matrices of sampler code, by enumerating outcomes.
 
 A `BranchingRandom` replaces the random generator. Its draws are intervals, not numbers: when the
 code compares a draw with a number, or converts it to an integer, every outcome is followed, with
@@ -29,7 +29,7 @@ __all__ = ["BranchingRandom", "invariance_error", "outcomes", "transition_matrix
 
 
 class Draw:
-    """A random number a + b X, known only by its interval; X has the CDF `cdf`."""
+    """A random number a + b X of known distribution, restricted to an interval."""
 
     a: float
     b: float
@@ -53,7 +53,7 @@ class Draw:
         self.interval = interval  # shared by all affine images
 
     def _affine(self, a: Any, b: Any) -> Any:
-        """Return the random number a + b X from the same source."""
+        """Return the random number a + b X of the same draw."""
         return Draw(self.source, self.cdf, self.interval, self.number, a, b)
 
     def __mul__(self, x: Any) -> Any:
@@ -88,7 +88,7 @@ class Draw:
         return self.number
 
     def _below(self, x: Any) -> bool:
-        """Return whether the number is below x; both possible outcomes are followed."""
+        """Return whether the number is below x, following both possible outcomes."""
         cut = (x - self.a) / self.b
         low, high = self.interval
         if math.isnan(cut):
@@ -116,6 +116,7 @@ class Draw:
         return x == x and not self._below(x)
 
     def __int__(self) -> Any:
+        """Return the integer part, following every possible outcome."""
         low, high = (self.a + self.b * end for end in self.interval)
         smallest, largest = math.floor(low), math.ceil(high) - 1
         if largest - smallest > 10_000:
@@ -129,7 +130,7 @@ class Draw:
 
 
 class BranchingRandom:
-    """A replacement of numpy.random.Generator that follows every outcome.
+    """A stand-in for numpy.random.Generator that enumerates every outcome.
 
     After the script, each branch takes its first possible outcome; `others` contains scripts that
     lead to the other outcomes.
@@ -154,7 +155,7 @@ class BranchingRandom:
         self.position, self.probability, self.others = 0, 1.0, []
 
     def follow(self, probabilities: Any) -> int:
-        """Return the outcome of a branch in the script, or its first possible outcome."""
+        """Return the next outcome of the script, else the first possible outcome."""
         possible = [k for k, p in enumerate(probabilities) if p > 0.0]
         if len(possible) == 1:
             return possible[0]
@@ -167,11 +168,11 @@ class BranchingRandom:
         return chosen
 
     def random(self) -> Any:
-        """Return a uniform draw."""
+        """Return a uniform draw that later comparisons branch on."""
         return Draw(self, lambda x: x, [0.0, 1.0])
 
     def standard_exponential(self) -> Any:
-        """Return an exponential draw."""
+        """Return an exponential draw that later comparisons branch on."""
         return Draw(self, lambda x: -math.expm1(-x), [0.0, math.inf], self.number)
 
     def standard_normal(self) -> float:
@@ -209,7 +210,7 @@ def transition_matrix(
     number: float | None = None,
     limit: int = 5000,
 ) -> Any:
-    """Return the states reachable from `start` and their transition matrix.
+    """Return states reachable from `start` by the step, and its transition matrix.
 
     Parameters
     ----------
@@ -310,7 +311,7 @@ MAX_SPREAD = (
 
 
 class MoveProblem:
-    """The posterior of a custom likelihood on a few feature entries, and the moves that sample it.
+    """Exact posterior of a custom likelihood on few features, and moves to check.
 
     A state of the moves is a pair of features and the cache of the likelihood.
     """
@@ -325,6 +326,7 @@ class MoveProblem:
         weights: Any,
         rng: np.random.Generator,
     ) -> None:
+        """Choose a few options and states, and compile the moves."""
         self.likelihood, self.make_cache, self.weights = likelihood, make_cache, weights
         self.log_likelihood, self.n, self.prior = log_likelihood, n, IndianBuffet()
         spread = np.ptp([log_likelihood(*state) for state in states])
@@ -335,18 +337,18 @@ class MoveProblem:
         self.known_values: dict[tuple[Any, ...], float] = {}
 
     def start(self, columns: list[list[int]], column_weights: list[float]) -> Any:
-        """Return a pair in which features have these options, of the chosen ones, as owners."""
+        """Return (state, cache) with features of these owners and weights."""
         features = np.zeros((self.n, len(column_weights)))
         for k, owners in enumerate(columns):
             features[self.chosen[owners], k] = 1.0
         return self._complete(build_state(features, np.asarray(column_weights, float)))
 
     def start_empty(self, rows: int) -> Any:
-        """Return a pair without features, with room for some."""
+        """Return (state, cache) without features, with room for `rows`."""
         return self._complete(make_empty_state(self.n, rows))
 
     def _complete(self, state: Any) -> Any:
-        """Return a state with its parameters, and its cache."""
+        """Return (state, cache) for a state, with parameters filled."""
         state.real[ALPHA], state.real[BETA] = 1.5, self.beta
         cache = self.make_cache(self.likelihood)
         prepare_state(self.model, state)
@@ -354,21 +356,21 @@ class MoveProblem:
         return state, cache
 
     def read_features(self, pair: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return features (options, columns) and weights of a pair."""
+        """Return features (options, features) and weights of (state, cache)."""
         columns = int(pair[0].whole[COLUMNS])
         return pair[0].Z[:columns, : self.n].T.copy(), pair[0].w[:columns].copy()
 
     def key(self, pair: Any) -> tuple[Any, ...]:
-        """Return a key of the features and weights, in their order."""
+        """Return a hashable key of features and weights, in their order."""
         ownership, column_weights = self.read_features(pair)
         return ownership.tobytes(), ownership.shape[1], tuple(np.round(column_weights, 9))
 
     def key_of_sets(self, pair: Any) -> tuple[Any, ...]:
-        """Return a key of the features in any order, without weights."""
+        """Return a hashable key of the features in any order, without weights."""
         return tuple(sorted(tuple(column) for column in self.read_features(pair)[0].T.astype(int)))
 
     def log_target(self, pair: Any) -> float:
-        """Return the log density of features and weights."""
+        """Return the log posterior density of features and weights."""
         ownership, column_weights = self.read_features(pair)
         if (key := self.key(pair)) not in self.known_values:
             self.known_values[key] = self.log_likelihood(ownership, column_weights)
@@ -379,7 +381,7 @@ class MoveProblem:
         )
 
     def log_target_of_sets(self, pair: Any) -> float:
-        """Return the log probability of features in any order.
+        """Return the log posterior probability of features in any order.
 
         Births draw weights from their prior, so its density is excluded.
         """
@@ -391,17 +393,17 @@ class MoveProblem:
         )
 
     def flip(self, random: Any, pair: Any) -> None:
-        """Toggle a random entry of two features."""
+        """Apply the sampler's flip move to one entry of two features."""
         entry = draw_index(random, 2 * len(self.chosen))
         open_members(self.likelihood, pair[1], pair[0], entry % 2)
         flips.propose_flip(random, self.model, pair[1], pair[0], entry % 2, self.chosen[entry // 2])
 
     def move(self, random: Any, pair: Any) -> None:
-        """Transfer options between two features."""
+        """Apply the sampler's move that transfers options between features."""
         births.propose_split_or_join(random, self.model, pair[1], pair[0])
 
     def birth(self, random: Any, pair: Any) -> None:
-        """Add a feature, or remove one."""
+        """Propose the birth or death of a feature, by the sampler's move."""
         births.propose_birth_or_death(random, self.model, pair[1], pair[0], self.rate)
 
 

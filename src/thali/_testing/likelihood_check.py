@@ -1,4 +1,4 @@
-"""Three kinds of checks of a custom likelihood, in one table."""
+"""`check` of a custom likelihood: changes, moves and joint distribution, in one table."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -49,7 +49,7 @@ NAMES = (
 def compute_restart_scores(
     prior: Any, likelihood: Any, observed: Any, n_rounds: int, weight_prior: Any, random_seed: int
 ) -> dict[Any, Any]:
-    """Return means of quantities before and after the sweeps, and z-scores."""
+    """Return z-scores of quantities before against after sweeps (Geweke's test)."""
     task = build_task(
         prior,
         likelihood,
@@ -76,7 +76,8 @@ def compute_restart_scores(
     )
     rows_before, rows_after = [], []
 
-    def measure() -> list[float]:
+    def compute_state_quantities() -> list[float]:
+        """Return the compared quantities of the current state."""
         return _compute_quantities(
             chain, likelihood, log_likelihood, observed.fields, weights.expected()
         )
@@ -95,9 +96,9 @@ def compute_restart_scores(
                 simulated, {name: getattr(observed.original, name) for name in parameters}
             )
         )
-        rows_before.append(measure())
+        rows_before.append(compute_state_quantities())
         chain.run_until(N_SWEEPS)
-        rows_after.append(measure())
+        rows_after.append(compute_state_quantities())
     values_before, values_after = np.array(rows_before), np.array(rows_after)
     change = values_after - values_before
     std_error = change.std(0) / np.sqrt(n_rounds)
@@ -110,7 +111,7 @@ def compute_restart_scores(
 
 
 def _draw_state(rng: np.random.Generator, prior: Any, model: Any, n: int) -> Any:
-    """Draw a state from the prior, with alpha from Gamma(1, 1)."""
+    """Draw a sampler state from the prior, with alpha ~ Gamma(1, 1)."""
     # Features that the likelihood ignores are only counted.
     alpha = rng.standard_exponential()
     columns = prior.sample(n, alpha, rng).T
@@ -128,7 +129,7 @@ def _draw_state(rng: np.random.Generator, prior: Any, model: Any, n: int) -> Any
 
 
 def _copy_features(state: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return copies of the features, shape (n_options, n_features), and weights."""
+    """Return copies of features (n_options, n_features) and weights of a state."""
     columns = int(state.whole[COLUMNS])
     return state.Z[:columns, :-1].T.copy(), state.w[:columns].copy()
 
@@ -136,7 +137,7 @@ def _copy_features(state: Any) -> tuple[np.ndarray, np.ndarray]:
 def _compute_quantities(
     chain: Any, likelihood: Any, log_likelihood: Any, fields: Any, mean_weight: float
 ) -> list[float]:
-    """Return the quantities of `NAMES`, and the parameters."""
+    """Return the compared quantities `NAMES` and the parameters of a state."""
     state, parameter_values = chain.state, chain.caches.parameters[0].tolist()
     fields = likelihood.set_parameters(
         fields, dict(zip(likelihood.parameters, parameter_values, strict=True))
@@ -166,7 +167,7 @@ ABSOLUTE, RELATIVE = 1e-12, 1e-11
 
 @dataclass(frozen=True)
 class Check:
-    """A line of the table."""
+    """One line of the table: what was checked, error and verdict."""
 
     check: str  # "naive", "exact" or "joint"
     compared: str
@@ -200,6 +201,7 @@ class LikelihoodCheck(DescribedObject):
         return Description("Check of a likelihood", text=str(self))
 
     def __str__(self) -> str:
+        """Format all checks as a table of text."""
         head = ("check", "comparison", "largest error", "result")
         rows = [head, *((c.check, c.compared, c.error, c.result) for c in self.checks)]
         widths = [max(len(row[column]) for row in rows) for column in range(4)]
@@ -296,6 +298,7 @@ def check(
     fields = observed.fields
 
     def log_likelihood(features: Any, feature_weights: Any) -> Any:
+        """Return the user's log-likelihood of these features and weights."""
         return call_checked(
             "log_likelihood",
             likelihood.log_likelihood,
@@ -321,7 +324,7 @@ def check(
 
 
 def _format_result(is_right: bool) -> str:
-    """Return "right" or "WRONG"."""
+    """Return "right" or "WRONG", as printed in the table."""
     if is_right:
         return "right"
     return "WRONG"
@@ -336,7 +339,7 @@ def _check_changes(
     labels: Any,
     rng: np.random.Generator,
 ) -> list[Check]:
-    """Check changes by `of_pair` and `of_option` against `log_likelihood`."""
+    """Return checks of changes by `of_pair` and `of_option` against `log_likelihood`."""
     if not terms:  # each change is then an evaluation of log_likelihood
         return []
     difference = compare_changes(
@@ -353,7 +356,7 @@ def _check_changes(
 
 
 def _check_order(log_likelihood: Any, states: Any, rng: np.random.Generator) -> Check:
-    """Check that the order of the features does not affect `log_likelihood`."""
+    """Return a check that the order of features does not change `log_likelihood`."""
     difference = WorstDifference()
     for features, weights in states:
         order = rng.permutation(weights.size)
@@ -382,7 +385,7 @@ def _check_moves(
     weights: Any,
     rng: np.random.Generator,
 ) -> list[Check]:
-    """Check that each move leaves the posterior invariant."""
+    """Return checks that each sampler move leaves the posterior invariant."""
     lines = []
     for move, error in compute_move_errors(
         compiled, make_cache, log_likelihood, states, n, weights, rng
@@ -403,7 +406,7 @@ def _check_moves(
 def _check_joint(
     likelihood: Any, observed: Any, weight_prior: Any, rounds: int, random_seed: int, is_right: bool
 ) -> Check:
-    """Check the joint distribution of features and simulated data."""
+    """Return a check of the joint distribution of features and simulated data."""
     compared = (
         f"{len(NAMES) + len(likelihood.parameters)} means before and after {N_SWEEPS}"
         " sweeps on simulated data"

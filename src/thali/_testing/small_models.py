@@ -1,4 +1,4 @@
-"""A small problem for each sampler; each is fitted in a second, once its code is compiled.
+"""Small models with data, one per sampler, each fitted in about a second.
 
 `thali cache warm` and `thali cache build` fit all of them, so that later fits need no compilation.
 The conformance test checks the problems of the models completely. A model, a method, a kind of data
@@ -56,7 +56,7 @@ def simulate_experiment(
 
 @cache
 def build_experiment():
-    """Return a small choice experiment."""
+    """Return a choice experiment of a few respondents."""
     return th.ChoiceExperiment.from_frame(
         simulate_experiment(n_respondents=6, n_tasks=4, seed=4), levels={"zoom": ["no", "yes"]}
     )
@@ -66,7 +66,7 @@ _PAIR_COUNTS = [[0, 3, 1], [2, 0, 4], [1, 2, 0]]
 
 
 def build_pairs():
-    """Return small paired comparisons, as arguments of `fit`."""
+    """Return paired comparisons of a few options, as arguments of `fit`."""
     return (th.PairedComparisons(_PAIR_COUNTS, labels=list("abc")),)
 
 
@@ -98,7 +98,7 @@ def _build_set_choices(chosen_by_set):
 
 
 def build_answered_pairs():
-    """Return the paired comparisons with a column of respondents."""
+    """Return the small paired comparisons with respondents."""
     frame = build_pairs()[0].to_frame()
     repeated_index = frame.index.repeat(frame["count"].to_numpy().tolist())
     rows = frame.loc[repeated_index, ["chosen", "rejected"]].astype(str).reset_index(drop=True)
@@ -112,7 +112,7 @@ def build_answered_pairs():
 
 
 def build_described_pairs():
-    """Return the paired comparisons with the option shown first as a covariate."""
+    """Return the small paired comparisons with the covariate "shown first"."""
     frame = build_pairs()[0].to_frame()
     is_reversed = np.arange(len(frame)) % 3 == 1
     left, right = (frame[side].astype(str).to_numpy() for side in ("chosen", "rejected"))
@@ -129,31 +129,31 @@ def build_described_pairs():
 
 
 def build_similarities():
-    """Return small similarities."""
+    """Return similarities of four objects, as arguments of `fit`."""
     return (_draw_similarities(3),)
 
 
 def _draw_similarities(seed):
-    """Draw similarities of four objects."""
+    """Return random similarities of four objects."""
     matrix = np.random.default_rng(seed).random((4, 4))
     return th.Similarities((matrix + matrix.T) / 2, labels=list("abcd"))
 
 
 def build_triplets():
-    """Return small triplets."""
+    """Return triplets of a few objects, as arguments of `fit`."""
     rows = [("a", "b", "c"), ("a", "b", "d"), ("c", "d", "a"), ("b", "c", "d"), ("a", "b", "c")]
     return (th.Triplets(rows),)
 
 
 def build_rows():
-    """Return covariates and classes."""
+    """Return covariates and class labels, as arguments of a classifier's `fit`."""
     rng = np.random.default_rng(2)
     X = pd.DataFrame(rng.normal(size=(20, 2)), columns=["height", "weight"])
     return X, np.where(X["height"] + rng.logistic(size=20) > 0, "yes", "no")
 
 
 def build_tied_pairs():
-    """Return small paired comparisons with ties."""
+    """Return paired comparisons of a few options with ties."""
     ties = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
     return (th.PairedComparisons(_PAIR_COUNTS, labels=list("abc"), ties=ties),)
 
@@ -164,7 +164,7 @@ def build_sets():
 
 
 def build_answered_best_worst():
-    """Return best and worst of four options, by three respondents."""
+    """Return best-worst choices of four options, by three respondents."""
     rows = [
         ("a", "b", "c", "d", best, worst, f"p{k % 3}")
         for k, (best, worst) in enumerate("ac bd ad cb ac ba".split())
@@ -174,7 +174,7 @@ def build_answered_best_worst():
 
 
 def build_answered_sets():
-    """Return the choices from sets with a column of respondents."""
+    """Return the small choices from sets with respondents."""
     frame = build_sets()[0].to_frame()
     frame["person"] = [f"p{k % 4}" for k in frame["choice_id"]]
     return (
@@ -183,23 +183,23 @@ def build_answered_sets():
 
 
 def build_rankings():
-    """Return small rankings."""
+    """Return rankings of a few options, as arguments of `fit`."""
     return (th.Choices.from_rankings([list("abcd"), list("bacd"), list("dabc"), list("cab")]),)
 
 
 def build_similarity_groups():
-    """Return similarities of two groups."""
+    """Return similarities of two groups of respondents."""
     return ({"women": build_similarities()[0], "men": _draw_similarities(5)},)
 
 
 def _build_triplet_groups():
-    """Return triplets of two groups."""
+    """Return triplets of two groups of respondents."""
     rows = [("a", "b", "c"), ("b", "d", "c"), ("c", "d", "b")]
     return ({"women": build_triplets()[0], "men": th.Triplets(rows, labels=list("abcd"))},)
 
 
 def _build_described_groups():
-    """Return comparisons of two groups with the option shown first as a covariate."""
+    """Return comparisons of two groups with the covariate "shown first"."""
     rows = {
         "left": list("abcbcb"),
         "right": list("bcaaba"),
@@ -220,7 +220,7 @@ _CONSTRUCTOR_ARGUMENTS = {name: name for name in ("draws", "tune", "chains")} | 
 
 @dataclass(frozen=True)
 class SmallModelCase:
-    """A model with data, with which it is fitted in a second.
+    """A model with arguments and data, fitted in about a second.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ class SmallModelCase:
     run: dict[str, Any] = field(default_factory=lambda: CHAINS)
 
     def model(self, **run: Any) -> Any:
-        """Return a model that is not fitted."""
+        """Return the model, not fitted, with short run settings."""
         model, run = self.make(), self.run | run
         parameters = model.get_params()
         return model.set_params(
@@ -253,7 +253,7 @@ class SmallModelCase:
         )
 
     def fit(self, model: Any, data: Any = None, **run: Any) -> Any:
-        """Fit a model with short settings; return the result of its `fit`."""
+        """Fit a model to the case's data with short settings; return its result."""
         if data is None:
             data = self.data()
         parameters, run = model.get_params(), self.run | run
@@ -267,7 +267,7 @@ class SmallModelCase:
         )
 
     def build_fitted(self, **run: Any) -> Any:
-        """Return a fitted model."""
+        """Return the case's model, fitted."""
         model = self.model(**run)
         self.fit(model, **run)
         return model
@@ -299,27 +299,27 @@ def predict_first_rows(model):
 
 
 def estimate_similarity(model):
-    """Return the estimated similarities."""
+    """Return the model's posterior mean similarities of all object pairs."""
     return model.estimate().similarity.to_numpy()
 
 
 def summarise_worths(model):
-    """Return the posterior means of a summary."""
+    """Return the posterior means in a model's summary."""
     return model.summary()["mean"].to_numpy()
 
 
 def _build_tree(data):
-    """Return a tree of the options in two groups."""
+    """Return a tree of the data's options in two groups."""
     return th.Tree.from_groups({"left": ["a", "b"], "right": list(data[0].labels[2:])})
 
 
 def _build_experiments():
-    """Return the experiment as arguments of `fit`."""
+    """Return the small choice experiment as arguments of `fit`."""
     return (build_experiment(),)
 
 
 def build_aged_experiments():
-    """Return the experiment with the age of each respondent."""
+    """Return the small choice experiment with each respondent's age."""
     rows = build_experiment().to_frame()
     age = 20 + 10 * rows["id"].astype("category").cat.codes
     return (
@@ -328,12 +328,12 @@ def build_aged_experiments():
 
 
 def _bind_tree(model, data):
-    """Return a function that builds a model with the tree of the options."""
+    """Return a function that builds a model on a tree of the data's options."""
     return lambda: model(_build_tree(data()))
 
 
 def _build_case(model, data, predict, run=CHAINS, **arguments):
-    """Return the case of a model with these arguments of its constructor."""
+    """Return the case of a model class with these constructor arguments."""
     return SmallModelCase(partial(model, **arguments), data, predict, run)
 
 
@@ -548,7 +548,7 @@ SMALL_MODELS: dict[str, SmallModelCase] = {  # name of the spec, variant
 
 @dataclass(frozen=True)
 class CompiledCase:
-    """The result of fitting a case in a separate process.
+    """Result of fitting a case in a separate process: its name and any error.
 
     Parameters
     ----------
@@ -563,12 +563,12 @@ class CompiledCase:
 
 
 def list_cases(models: Sequence[str]) -> list[str]:
-    """Return the names of the cases of these models, or of all."""
+    """Return names of the cases of these models, or of all if empty."""
     return [name for name in SMALL_MODELS if not models or name.partition(",")[0] in models]
 
 
 def fit_case(name: str) -> None:
-    """Fit a case, predict and write its report, so that their code is compiled."""
+    """Fit a case, predict and report, so that all its kernels are compiled."""
     warnings.simplefilter("ignore")
     model = SMALL_MODELS[name].build_fitted()
     SMALL_MODELS[name].predict(model)
@@ -577,7 +577,7 @@ def fit_case(name: str) -> None:
 
 
 def find_processor_level() -> str:
-    """Return the processor level of most machines of this kind."""
+    """Return the processor level (such as x86-64-v3) for which kernels are compiled."""
     if platform.machine().lower() in targets.X86:
         return "x86-64-v3"
     if sys.platform == "darwin":
@@ -586,7 +586,7 @@ def find_processor_level() -> str:
 
 
 def build_environment(level: str, folder: Path) -> dict[str, str]:
-    """Return the environment in which code for a processor level is compiled.
+    """Return environment variables for compiling kernels for a processor level.
 
     Raises
     ------
@@ -611,10 +611,11 @@ def build_environment(level: str, folder: Path) -> dict[str, str]:
 def fit_in_processes(
     names: Sequence[str], cores: int, environment: dict[str, str] | None
 ) -> Iterator[CompiledCase]:
-    """Fit cases in separate processes, `cores` in parallel; yield them as they end."""
+    """Fit cases in separate processes, `cores` at a time; yield results as they end."""
     program = f"import sys; from {__name__} import {fit_case.__name__} as fit; fit(sys.argv[1])"
 
-    def run(name: str) -> CompiledCase:
+    def run_process(name: str) -> CompiledCase:
+        """Fit one case in a process of its own; return its result."""
         command = [sys.executable, "-c", program, name]
         completed = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **(environment or {})}
@@ -627,5 +628,5 @@ def fit_in_processes(
         return CompiledCase(name, lines[-1])
 
     with ThreadPoolExecutor(cores) as pool:
-        for future in as_completed([pool.submit(run, name) for name in names]):
+        for future in as_completed([pool.submit(run_process, name) for name in names]):
             yield future.result()

@@ -1,1 +1,1 @@
-"""Trees over options: which of them are related, and how closely."""
+"""Rooted trees over options: reading, checks and normalisation."""

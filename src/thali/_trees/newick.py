@@ -1,4 +1,4 @@
-"""Trees as Newick text: `((a:0.1,b:0.1):0.9,c:1);`."""
+"""Reader and writer of trees as Newick text, such as `((a:0.1,b:0.1):0.9,c:1);`."""
 
 import math
 import re
@@ -17,7 +17,7 @@ _MUST_BE_QUOTED = re.compile(r"[\s()\[\]{}:;,'\"_]")
 
 
 def parse_newick(text: str) -> TreeNodes:
-    """Parse Newick text into the nodes of a tree.
+    """Return the nodes of a tree given as Newick text.
 
     Names may be quoted, with quotes doubled inside. Comments in square brackets are skipped.
     Unquoted underscores are kept. The length above the root is ignored.
@@ -47,7 +47,7 @@ def parse_newick(text: str) -> TreeNodes:
 
 
 def format_newick(nodes: TreeNodes) -> str:
-    """Format a tree as Newick text, with lengths in full precision."""
+    """Return a tree as Newick text, with lengths in full precision."""
     children = find_children(nodes.parents)
     order = sort_postorder(children)
     first_leaf = list(range(len(order)))  # the leaf that is written first of those below
@@ -68,14 +68,14 @@ def format_newick(nodes: TreeNodes) -> str:
 
 
 def _quote_name(name: str) -> str:
-    """Quote a name where Newick text requires it."""
+    """Return a name, quoted if Newick requires it."""
     if _MUST_BE_QUOTED.search(name):
         return "'" + name.replace("'", "''") + "'"
     return name
 
 
 class _NewickReader:
-    """The text of a tree and a position in it."""
+    """Newick text with the current reading position."""
 
     def __init__(self, text: str) -> None:
         self.text, self.position = text, 0
@@ -83,18 +83,18 @@ class _NewickReader:
 
     @property
     def next_symbol(self) -> str:
-        """The next character; "" at the end."""
+        """Next character of the text; "" at its end."""
         return self.text[self.position : self.position + 1]
 
     def take(self, symbol: str) -> bool:
-        """Skip the symbol if it comes next, and return whether it did."""
+        """Skip the next character if it is `symbol`; return whether it was."""
         if self.next_symbol != symbol:
             return False
         self._move(self.position + 1)
         return True
 
     def read_leaf(self, below_root: bool) -> tuple[str, float]:
-        """Read the name and length of a leaf."""
+        """Return name and length of the leaf at the position."""
         begin, name = self.position, self._read_name()
         if not name.strip():
             self.position = begin
@@ -106,7 +106,7 @@ class _NewickReader:
         return name, self._read_length(f"leaf {name!r}")
 
     def read_inner(self, below_root: bool) -> tuple[str, float]:
-        """Read the name (often absent) and length of an inner node.
+        """Return name (often "") and length of the inner node at the position.
 
         The parenthesis of the node was just closed.
         """
@@ -119,7 +119,7 @@ class _NewickReader:
         return name, self._read_length(node_description)
 
     def build_syntax_error(self, n_open: int) -> DataError:
-        """Build the error for a missing comma or closing parenthesis."""
+        """Return the DataError of a missing comma or parenthesis."""
         if not self.next_symbol or self.next_symbol == ";":
             if n_open == 1:
                 return self.build_error("1 opening parenthesis is not closed")
@@ -129,14 +129,14 @@ class _NewickReader:
         )
 
     def build_error(self, problem: str) -> DataError:
-        """Build an error that quotes the text around the position."""
+        """Return a DataError that quotes the text around the position."""
         context = self.text[max(0, self.position - 12) : self.position + 12]
         return DataError(
             f"Invalid Newick text at position {self.position + 1}, near {context!r}: {problem}."
         )
 
     def _read_length(self, node_description: str) -> float:
-        """Read the length after a colon, a finite number >= 0."""
+        """Return the length after a colon, a finite number >= 0."""
         if self.next_symbol != ":":
             if self.next_symbol and self.next_symbol not in ",);":
                 raise self.build_syntax_error(1)
@@ -153,13 +153,13 @@ class _NewickReader:
         return abs(number)
 
     def _skip_root_length(self) -> float:
-        """Skip the length above the root, and return 0."""
+        """Skip a length of the root, and return 0."""
         if self.take(":"):
             self._read_word()
         return 0.0
 
     def _read_name(self) -> str:
-        """Read a name, quoted or not."""
+        """Return the name at the position, quoted or not."""
         if self.next_symbol not in ("'", '"'):
             return self._read_word()
         match = _QUOTED.match(self.text, self.position)
@@ -170,19 +170,19 @@ class _NewickReader:
         return match[0][1:-1].replace(2 * quote, quote)
 
     def _read_word(self) -> str:
-        """Read characters up to the next separator; "" if there are none."""
+        """Return characters up to the next separator; "" without any."""
         match = _WORD.match(self.text, self.position)
         assert match is not None  # the pattern matches the empty text, too
         self._move(match.end())
         return match[0]
 
     def _move(self, position: int) -> None:
-        """Move to a position, then to the next character that counts."""
+        """Move to a position, then past blanks and comments."""
         self.position = position
         self._skip()
 
     def _skip(self) -> None:
-        """Skip blanks and comments."""
+        """Skip blanks and bracketed comments at the position."""
         match = _BLANKS.match(self.text, self.position)
         assert match is not None  # the pattern matches the empty text, too
         self.position = match.end()

@@ -1,4 +1,4 @@
-"""The nodes of a rooted tree: checked, in postorder, with every leaf at depth 1.
+"""Nodes of a rooted tree as lists (name, length, parent), and their normalisation.
 
 No function here is recursive: a tree of two thousand options can be two thousand nodes deep.
 """
@@ -19,7 +19,7 @@ ROUNDING_TOLERANCE = 1e-12
 
 
 class TreeNodes(NamedTuple):
-    """The nodes of a tree, each before its parent, the root last.
+    """Names, lengths and parents of a tree's nodes, children before parents.
 
     `names` are "" for nodes without a name. `lengths` are the lengths of the edges above the nodes
     (0 for the root). `parents` are indices into these lists (-1 for the root).
@@ -30,7 +30,7 @@ class TreeNodes(NamedTuple):
     parents: list[int]
 
     def add(self, name: str, length: float, children: Sequence[int] = ()) -> int:
-        """Append a node above these children, and return its index."""
+        """Append a node as the parent of these children; return its index."""
         node = len(self.names)
         self.names.append(name)
         self.lengths.append(length)
@@ -41,7 +41,7 @@ class TreeNodes(NamedTuple):
 
 
 def find_children(parents: Sequence[int]) -> list[list[int]]:
-    """List the children of each node.
+    """Return the list of children of each node.
 
     Children are sorted by the first leaf below them.
     """
@@ -59,7 +59,7 @@ def find_children(parents: Sequence[int]) -> list[list[int]]:
 
 
 def sort_postorder(children: list[list[int]]) -> list[int]:
-    """Sort the nodes so that each follows its children.
+    """Return node indices in postorder, each after its children.
 
     This is the order of closing parentheses in Newick text.
     """
@@ -72,7 +72,7 @@ def sort_postorder(children: list[list[int]]) -> list[int]:
 
 
 def compute_depths(parents: Sequence[int], lengths: Sequence[float]) -> list[float]:
-    """Compute the distance of each node from the root."""
+    """Return the distance of each node from the root."""
     node_depths = [0.0] * len(parents)
     for node in reversed(range(len(parents) - 1)):
         node_depths[node] = node_depths[parents[node]] + lengths[node]
@@ -82,7 +82,7 @@ def compute_depths(parents: Sequence[int], lengths: Sequence[float]) -> list[flo
 def normalize_tree(
     nodes: TreeNodes, rescale: str | None = None
 ) -> tuple[tuple[str, ...], TreeNodes]:
-    """Normalise a tree, and return its leaf labels and nodes.
+    """Return leaf labels and nodes: leaves first, every leaf at depth 1.
 
     Inner nodes with one child are removed; a root with one child stays, because a feature can arise
     on the edge below it. The leaves come first, in their order, then the inner nodes in postorder.
@@ -98,7 +98,7 @@ def normalize_tree(
 def check_leaf_names(
     names: Iterable[Any], subject: str = "The leaves of a tree"
 ) -> tuple[str, ...]:
-    """Check that names are at least two, distinct and not empty.
+    """Return leaf names as a tuple; raise unless two or more, distinct, not empty.
 
     Return them as labels; `subject` names them in errors.
     """
@@ -113,7 +113,7 @@ def check_leaf_names(
 
 
 def merge_single_children(nodes: TreeNodes) -> TreeNodes:
-    """Replace each inner node with one child by its child.
+    """Return the nodes without inner nodes that have one child.
 
     The child takes over the length, and the name if it has none. Removed nodes stay in the lists
     with parent -1; the root is still the last.
@@ -135,7 +135,7 @@ def merge_single_children(nodes: TreeNodes) -> TreeNodes:
 
 
 def sort_leaves_first(nodes: TreeNodes) -> TreeNodes:
-    """Number the leaves first, in their order, then the others in postorder.
+    """Return the nodes renumbered: leaves in order, then others in postorder.
 
     Nodes that are not below the root are dropped.
     """
@@ -153,7 +153,7 @@ def sort_leaves_first(nodes: TreeNodes) -> TreeNodes:
 
 
 def rescale_lengths(nodes: TreeNodes, labels: tuple[str, ...], rescale: str | None) -> list[float]:
-    """Divide lengths by the tree's depth, and put every leaf at depth 1.
+    """Return lengths divided by the depth of the leaves, so that all are at 1.
 
     The edges above the leaves absorb the rounding, or the missing length with rescale "extend".
     """

@@ -1,4 +1,4 @@
-"""Trees over options: how closely options are related."""
+"""`Tree`, the class that users make: how closely options are related."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -34,7 +34,7 @@ DRAWING_WIDTH = 50  # characters from the root to the leaves
 
 
 def draw_tree_text(tree: TreeNodes) -> str:
-    """Draw a tree in plain characters, one line per leaf.
+    """Return a tree drawn in plain characters, one line per leaf.
 
     The root is on the left, edges are to scale, and names of inner nodes are shown where they fit.
     """
@@ -391,6 +391,7 @@ class Tree(DescribedObject):
         return Description(repr(self), text=str(self))
 
     def __eq__(self, other: object) -> bool:
+        """Return whether nodes and edge lengths agree, in any order of the labels."""
         if not isinstance(other, Tree):
             return NotImplemented
         if len(self.names) != len(other.names) or set(self.labels) != set(other.labels):
@@ -415,12 +416,12 @@ class Tree(DescribedObject):
         return build_frozen_tree, (self.labels, self._list_nodes())
 
     def _list_nodes(self) -> TreeNodes:
-        """Return the nodes as lists."""
+        """Return the tree's names, lengths and parents as `TreeNodes`."""
         return TreeNodes(list(self.names), self.lengths.tolist(), self.parents.tolist())
 
 
 def build_frozen_tree(labels: tuple[str, ...], nodes: TreeNodes) -> Tree:
-    """Build a read-only tree from normalised nodes."""
+    """Return a read-only `Tree` of normalised nodes."""
     tree = object.__new__(Tree)
     parents = np.array(nodes.parents, dtype=np.int64)
     lengths = np.array(nodes.lengths, dtype=np.float64)
@@ -437,7 +438,7 @@ def build_frozen_tree(labels: tuple[str, ...], nodes: TreeNodes) -> Tree:
 
 
 def _describe_mismatch(options: tuple[str, ...], leaves: tuple[str, ...]) -> str:
-    """Describe options without a leaf, and leaves without an option."""
+    """Return words on options without a leaf and leaves without an option."""
     # Names that were perhaps meant are suggested.
     leaf_set, option_set = set(leaves), set(options)
     missing = [option for option in options if option not in leaf_set]

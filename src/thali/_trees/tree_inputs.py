@@ -1,4 +1,4 @@
-"""Trees as users give them (groups, Newick text, linkages), checked and converted to nodes."""
+"""Trees as users give them (groups, Newick, linkage), checked and converted to nodes."""
 
 from collections.abc import Mapping
 from numbers import Real
@@ -17,7 +17,7 @@ from .nodes import ROUNDING_TOLERANCE, TreeNodes, check_leaf_names
 
 
 def build_group_nodes(groups: Any, leaf_length: Any) -> TreeNodes:
-    """Build the nodes of a two-level tree: groups, and their members."""
+    """Return the nodes of a two-level tree: groups and their members."""
     if (
         isinstance(leaf_length, bool)
         or not isinstance(leaf_length, Real)
@@ -36,7 +36,7 @@ def build_group_nodes(groups: Any, leaf_length: Any) -> TreeNodes:
 
 
 def _check_groups(groups: Any) -> list[tuple[str, list[str]]]:
-    """Return (group, members) pairs with distinct, non-empty names."""
+    """Return (group, members) pairs; raise for repeated or empty names."""
     # Raise if an option has no name or belongs to two groups.
     if not isinstance(groups, Mapping):
         raise DataError(
@@ -78,7 +78,7 @@ def _check_groups(groups: Any) -> list[tuple[str, list[str]]]:
 
 
 def read_newick(text: Any) -> TreeNodes:
-    """Parse Newick text; raise for a file name or another type."""
+    """Return the nodes of Newick text; raise for a file name or another type."""
     if not isinstance(text, str):
         raise DataError(
             f"`text` must be Newick text, or a pathlib.Path of a file; got {type(text).__name__}."
@@ -92,7 +92,7 @@ def read_newick(text: Any) -> TreeNodes:
 
 
 def read_tree_text(path: str | Path | Source) -> str:
-    """Read the text of a file in UTF-8."""
+    """Return the text of a UTF-8 file."""
     name, data = read_source(path)
     try:
         return data.decode("utf-8-sig")
@@ -101,7 +101,7 @@ def read_tree_text(path: str | Path | Source) -> str:
 
 
 def build_linkage_nodes(linkage: Any, labels: Any) -> TreeNodes:
-    """Build the nodes of a dendrogram from a linkage.
+    """Return the nodes of the dendrogram that a SciPy linkage describes.
 
     An edge is as long as the heights at its ends differ.
     """
@@ -141,7 +141,7 @@ def build_linkage_nodes(linkage: Any, labels: Any) -> TreeNodes:
 
 
 def _check_linkage(linkage: Any, n_labels: int) -> list[tuple[float, float, float]]:
-    """Check a linkage; return (first_cluster, second_cluster, height) for each row."""
+    """Return (first cluster, second cluster, height) of each merge; raise if invalid."""
     try:
         rows = np.asarray(linkage, dtype=float)
     except (TypeError, ValueError):

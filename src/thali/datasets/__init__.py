@@ -167,7 +167,7 @@ NUMBERS = (
 
 
 class Dataset(NamedTuple):
-    """An entry of `catalogue`."""
+    """Name, kind, description and source of a bundled data set."""
 
     name: str
     kind: str
@@ -392,7 +392,7 @@ def block_choices(
 
 
 def _letters(number: int) -> str:
-    """Return a, b, ..., z, aa, ab, ... for 0, 1, ..."""
+    """Return the spreadsheet-like name a, b, ..., z, aa, ... of a number from 0."""
     last_letter = chr(ord("a") + number % 26)
     if number < 26:
         return last_letter

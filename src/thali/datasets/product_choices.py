@@ -23,7 +23,7 @@ MONOTONE = {"price": "decreasing", "quality": "increasing"}
 
 
 class SimulatedProductClass(NamedTuple):
-    """A class of products: levels of attributes, the share of owners, and the sign."""
+    """A simulated class of products: levels, share of owners, liked or disliked."""
 
     levels: dict[str, tuple[str, ...]]
     liked: bool
@@ -149,7 +149,7 @@ def product_choices(
 def _simulate_products(
     people: int, tasks: int, alternatives: int, rng: np.random.Generator
 ) -> "pandas.DataFrame":
-    """Simulate random products of all tasks, one row per alternative."""
+    """Return a table of random products, one row per alternative of each task."""
     import pandas as pd
 
     rows = people * tasks * alternatives

@@ -1,1 +1,1 @@
-"""Plackett-Luce regression."""
+"""Plackett-Luce regression: classes scored by non-negative sums of functions of covariates."""

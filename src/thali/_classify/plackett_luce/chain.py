@@ -1,4 +1,4 @@
-"""Chains of Plackett–Luce regression: settings, sweeps and Hamiltonian moves."""
+"""Markov chains of Plackett-Luce regression: settings, chains and Hamiltonian moves."""
 
 import math
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ _TIME, _AVERAGE, _CENTRE, _ERROR, _N_DRAWS, ACCEPTANCE = range(6)  # in WeightMo
 
 
 class WeightMotion(NamedTuple):
-    """Position, momentum and adaptation of Hamiltonian moves, arrays (K p,)."""
+    """Position, momentum and step adaptation of Hamiltonian moves of the log weights."""
 
     # (6,) dual averaging: time, averaged ln step, centre, mean error; draws in mean and spread; sum
     # of acceptance probabilities since tuning ended
@@ -71,7 +71,7 @@ class WeightMotion(NamedTuple):
 
 
 def start_motion(state: WeightState) -> WeightMotion:
-    """Start Hamiltonian moves at the weights of a state."""
+    """Return Hamiltonian moves that start at the weights of a state."""
     size = state.log_weights.size
     motion = WeightMotion(
         real=np.zeros(6),
@@ -93,7 +93,7 @@ def start_motion(state: WeightState) -> WeightMotion:
 
 @scalar
 def _restart_step_adaptation(motion: Any, real: Any) -> None:
-    """Restart the dual averaging of the step."""
+    """Reset the dual averaging of the step size."""
     motion.real[_TIME] = motion.real[_ERROR] = 0.0
     motion.real[_AVERAGE] = math.log(real[STEP])
     motion.real[_CENTRE] = math.log(10.0 * real[STEP])
@@ -103,7 +103,7 @@ def _restart_step_adaptation(motion: Any, real: Any) -> None:
 def _add_block_sums(
     W: Any, b: Any, k: Any, size: Any, inverse_T: Any, inverse_S: Any, R: Any, s: Any
 ) -> None:
-    """Add a block's sums of W / T to R[k] and of W / S to s."""
+    """Add one block's sums of W / T to R[k], and of W / S to s."""
     for j in range(W.shape[1]):
         class_sum = 0.0
         total_sum = 0.0
@@ -116,7 +116,7 @@ def _add_block_sums(
 
 @scalar
 def _set_weights(state: Any, position: Any) -> Any:
-    """Set the weights to the values at a position; return the logarithm of their sum."""
+    """Set the weights to exp(position), normalised; return the log of their sum."""
     p = state.totals.size
     for i in range(position.size):
         state.log_weights[i // p, i % p] = position[i]
@@ -127,7 +127,7 @@ def _set_weights(state: Any, position: Any) -> Any:
 def compute_weight_potential(
     rows: Any, prior: Any, a: Any, position: Any, force: Any, state: Any, motion: Any
 ) -> Any:
-    """Compute U, log-likelihood and force at a position.
+    """Compute minus log posterior U, log-likelihood and force at a position.
 
     Weights and sums of the state are overwritten.
     """
@@ -160,7 +160,7 @@ def compute_weight_potential(
 def _move_along_trajectory(
     rng: np.random.Generator, rows: Any, prior: Any, a: Any, state: Any, motion: Any, potential: Any
 ) -> Any:
-    """Propose and decide a trajectory; return potential and acceptance probability."""
+    """Propose a trajectory, accept or reject it; return U and acceptance."""
     step, size = state.real[STEP], motion.position.size
     energy = potential
     for i in range(size):
@@ -195,7 +195,7 @@ def _move_along_trajectory(
 
 @scalar
 def _adapt_step_and_mass(state: Any, motion: Any, probability: Any, tune: int) -> None:
-    """Adapt the step by dual averaging; set the mass after a window."""
+    """Adapt the step by dual averaging, and the mass after each window."""
     real, adaptation = state.real, motion.real
     adaptation[_TIME] += 1.0
     adaptation[_ERROR] += (_TARGET - probability - adaptation[_ERROR]) / (adaptation[_TIME] + 10.0)
@@ -240,7 +240,7 @@ def run_hamiltonian_sweeps(
     tune: int,
     thin: Any,
 ) -> None:
-    """Run Hamiltonian trajectories of the weights, with the prior shape a fixed."""
+    """Run Hamiltonian trajectories of the weights for a fixed prior shape a."""
     a = math.exp(state.real[LOG_A])
     potential, log_likelihood = compute_weight_potential(
         rows, prior, a, motion.position, motion.force, state, motion
@@ -269,7 +269,7 @@ _STARTS = (0.01, 1.0)  # range of starting values of a, where the prior allows i
 
 @dataclass(frozen=True)
 class GibbsSettings:
-    """Settings of a run: prior, sampler and length.
+    """Prior, sampler and run length of the Markov chains of a fit.
 
     The sampler is "exchange" or "hamiltonian".
     """
@@ -284,7 +284,7 @@ class GibbsSettings:
 
 
 class WeightChain(RowChain):
-    """One chain: its state, its recorded draws and its position."""
+    """One Markov chain of the weights with its recorded draws."""
 
     _PARTS = ("state", "motion")
 
@@ -299,6 +299,7 @@ class WeightChain(RowChain):
     def __init__(
         self, settings: GibbsSettings, rows: ClassRows, n_classes: int, rng: np.random.Generator
     ) -> None:
+        """Draw starting weights and allocate the record."""
         self.settings, self.rows, self.rng = settings, rows, rng
         self.total = (settings.tune + settings.draws) * settings.thin
         low, high = (
@@ -325,7 +326,7 @@ class WeightChain(RowChain):
 
     @property
     def stats(self) -> dict[str, float]:
-        """Acceptance rate of moves since tuning ended."""
+        """Acceptance rates of moves since tuning ended, by name."""
         counters = self.state.counters
         n_tried = max(int(counters[TRIED]), 1)
         if self.motion:
@@ -333,7 +334,7 @@ class WeightChain(RowChain):
         return {"acceptance_exchange": counters[ACCEPTED] / n_tried}
 
     def run_until(self, until: int) -> None:
-        """Run until this many sweeps are done and recorded."""
+        """Run the chain until it has done `until` sweeps."""
         settings = self.settings
         arguments = (self.record, until, settings.tune * settings.thin, settings.thin)
         if self.motion:
@@ -347,7 +348,7 @@ class WeightChain(RowChain):
 def build_weight_chains(
     settings: GibbsSettings, W: np.ndarray, codes: np.ndarray, n_classes: int, random_seed: Any
 ) -> list[WeightChain]:
-    r"""Build chains that sample the weights and, if learned, their shape.
+    r"""Build chains that sample the weights and, if learned, the prior shape.
 
     .. math::
 
@@ -365,7 +366,7 @@ def build_weight_chains(
 def build_gibbs_settings(
     n_entries: int, a: Any, a_range: Any, b: Any, draws: int, tune: int, chains: int, thin: Any
 ) -> GibbsSettings:
-    """Choose the sampler and `thin` of a run, and check its length.
+    """Return prior, sampler and run length of a fit; raise if too long.
 
     W has `n_entries` entries.
     """
@@ -381,7 +382,7 @@ def build_gibbs_settings(
 
 
 def build_plackett_luce_prior(a: float | None, a_range: Any, b: float) -> WeightPrior:
-    """Check the parameters of the prior and build it."""
+    """Return the prior of the weights; raise ArgumentError if invalid."""
     log_b = math.log(check_positive("b", b, "the rate of the prior on weights"))
     if a is not None:
         log_a = _check_log_shape("a", a)
@@ -403,7 +404,7 @@ def build_plackett_luce_prior(a: float | None, a_range: Any, b: float) -> Weight
 
 
 def _check_log_shape(name: str, shape: Any) -> float:
-    """Check a shape of the prior and return its logarithm."""
+    """Return the log of a prior shape; raise ArgumentError if out of range."""
     shape = check_positive(name, shape, "the shape of the prior on weights")
     if not MIN_A <= shape <= MAX_A:
         raise ArgumentError(

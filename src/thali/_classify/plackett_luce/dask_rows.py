@@ -1,4 +1,4 @@
-"""Training rows of Plackett–Luce regression in Dask arrays, block by block.
+"""Training rows of Plackett-Luce regression as Dask blocks, summed on workers.
 
 Dask is imported only when such an array is passed; its scheduler may be a distributed cluster.
 Every worker stores W of its rows; a sweep transfers only the weights and the (K + 1) p + 1 sums.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class DaskRows:
-    """Delayed `CovariateRows`, one per block of rows."""
+    """Training rows as delayed `CovariateRows`, one per block."""
 
     n_classes: int
     p: int
@@ -39,15 +39,15 @@ class DaskRows:
         self.n = float(self.n_rows)
 
     def compute_statistics(self, A: Any, m: Any) -> Statistics:
-        """Compute log-likelihood, R and s at A (K × p) and m (p)."""
+        """Return log-likelihood and sums R, s over all rows at A (K, p), m (p)."""
         return sum_over_blocks(CovariateRows.compute_statistics, zip(self._blocks), A, m)
 
     def compute_curvature(self, A: Any, m: Any, columns: Any) -> Curvature:
-        """Compute the sums of products for the Hessian, for columns of W."""
+        """Return the sums of products for the Hessian over all rows."""
         return sum_over_blocks(CovariateRows.compute_curvature, zip(self._blocks), A, m, columns)
 
     def sample_rows(self, n_rows: int) -> CovariateRows:
-        """Sample about `n_rows` rows into memory, in proportion from all blocks."""
+        """Return a sample of about `n_rows` rows in memory, from all blocks."""
         from dask.base import compute
         from dask.delayed import delayed
 
@@ -67,7 +67,7 @@ class DaskRows:
 def build_dask_job(
     model: "PlackettLuceRegression", X: Any, y: Any, sample_weight: Any, run: Run
 ) -> Job:
-    """Build the job of a fit to a Dask array: find classes and scale, build W on workers."""
+    """Return the job of a fit to a Dask array."""
     from dask.base import compute, persist
     from dask.delayed import delayed
 
@@ -91,7 +91,7 @@ def build_dask_job(
 def _build_block_rows(
     block: Any, labels: Any, design: PlackettLuceDesign, classes: Any
 ) -> CovariateRows:
-    """Build W of a block and merge its equal rows."""
+    """Return W of a block's rows, equal rows merged."""
     W, codes, counts = merge_equal_rows(
         design.apply(convert_to_matrix(block)), np.searchsorted(classes, np.asarray(labels))
     )
@@ -99,11 +99,11 @@ def _build_block_rows(
 
 
 def _summarise_block_columns(rows: CovariateRows) -> ColumnSummary:
-    """Summarise the columns of W of a block."""
+    """Return the column summary of a block's W."""
     return summarise_columns(rows.W, rows.counts)
 
 
 def _sample_block(rows: CovariateRows, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return W, codes and counts of a sample of a block."""
+    """Return W, class codes and counts of a sample of a block's rows."""
     sample = rows.sample_rows(min(size, len(rows.W)))
     return sample.W, sample.codes, sample.counts

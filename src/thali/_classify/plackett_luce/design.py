@@ -1,4 +1,4 @@
-"""The transformation of covariates into the non-negative columns W."""
+"""Transformation of covariates into the non-negative columns W of Plackett-Luce regression."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ BLOCK_ROWS = 4096  # rows of a block, so that no second matrix as large as W is 
 
 @dataclass(frozen=True)
 class PlackettLuceDesign:
-    """Transformation of covariates into W, with the scale of training data.
+    """Transformation of covariates into columns W, with the training data's scale.
 
     W = [e^x, e^−x, 1] for "exponential", and e^±(x_a + x_b) of all pairs for "exponential-pairs";
     each row is divided by its maximum, which changes nothing in the model and keeps every number
@@ -53,7 +53,7 @@ class PlackettLuceDesign:
         standardize: bool = True,
         counts: Any = None,
     ) -> "PlackettLuceDesign":
-        """Build the design of training data."""
+        """Build the transformation, standardised by the training rows if asked."""
         check_transform(transform)
         standard = None
         if standardize and transform is not None:
@@ -64,7 +64,7 @@ class PlackettLuceDesign:
     def from_standardization(
         cls, standard: Standardization | None, names: Sequence[str], transform: Any, one_row: Any
     ) -> "PlackettLuceDesign":
-        """Build the design for a known scale.
+        """Build the transformation for a known standardisation.
 
         A row is required to find the columns that a callable returns.
         """
@@ -87,7 +87,7 @@ class PlackettLuceDesign:
         return replace(design, columns=columns)
 
     def apply(self, matrix: np.ndarray, row_numbers: Any = None) -> np.ndarray:
-        """Compute W (n, p), each row divided by its maximum.
+        """Return W, shape (n, p), each row divided by its maximum.
 
         `row_numbers` identify the rows in error messages.
         """
@@ -103,7 +103,7 @@ class PlackettLuceDesign:
         return W
 
     def compute_logs(self, matrix: np.ndarray) -> np.ndarray:
-        """Compute ln W, shape (n, p).
+        """Return ln W, shape (n, p), not normalised.
 
         It is finite where W is too small for a float, and −inf only where W is exactly zero.
         """
@@ -115,13 +115,13 @@ class PlackettLuceDesign:
         return logs
 
     def _standardise(self, matrix: np.ndarray) -> np.ndarray:
-        """Return the matrix, standardised if the design has a scale."""
+        """Return the covariates, standardised if the design asks for it."""
         if self.standard is None:
             return matrix
         return self.standard.apply(matrix)
 
     def _fill_logs(self, matrix: np.ndarray, logs: np.ndarray) -> None:
-        """Write ln W of the exponential transforms to `logs`."""
+        """Write ln W of the exponential transforms into `logs`."""
         x = np.clip(self._standardise(matrix), -_MAX_COVARIATE, _MAX_COVARIATE)
         if self.standard is not None:
             x = x[:, self.standard.varies]
@@ -135,7 +135,7 @@ class PlackettLuceDesign:
         logs -= logs.max(axis=1, keepdims=True)
 
     def _build_nonnegative_columns(self, matrix: np.ndarray, row_numbers: np.ndarray) -> np.ndarray:
-        """Build the columns W from non-negative covariates or a user's function."""
+        """Return W from non-negative covariates or the user's function."""
         if self.transform is None:
             W = np.array(matrix, dtype=np.float64, order="C")
             subject, advice = (
@@ -176,13 +176,13 @@ class PlackettLuceDesign:
 
 
 def _find_first_row(is_invalid: Any, row_numbers: np.ndarray) -> int:
-    """Return the invalid row with the smallest number."""
+    """Return the index of the invalid row with the smallest row number."""
     rows = np.flatnonzero(is_invalid)
     return int(rows[np.argmin(row_numbers[rows])])
 
 
 def check_transform(transform: Any) -> None:
-    """Raise an error for an invalid transform."""
+    """Raise ArgumentError unless `transform` is None, a function or a known name."""
     if transform is None or callable(transform) or transform in TRANSFORMS:
         return
     raise ArgumentError(
@@ -194,7 +194,7 @@ def check_transform(transform: Any) -> None:
 
 
 def _list_exponential_names(names: Sequence[str], pairs: bool) -> tuple[str, ...]:
-    """Return the names of the columns of the exponential transforms."""
+    """Return names such as "exp(x)", "exp(-x)" of the transformed columns."""
     columns = [f"exp({name})" for name in names] + [f"exp(-{name})" for name in names]
     if pairs:
         for a, b in combinations(names, 2):
@@ -211,7 +211,7 @@ _MAX_OTHER_SUM = 1e-6  # sum of all other columns of a row that one column domin
 
 
 class ColumnSummary(NamedTuple):
-    """Summary of columns of W; summaries of two blocks can be added."""
+    """Sums and maxima of columns of W; summaries of blocks can be added."""
 
     rows: int
     is_positive: np.ndarray  # (p,) whether the column is positive in a row
@@ -221,7 +221,7 @@ class ColumnSummary(NamedTuple):
 
 
 def summarise_columns(W: np.ndarray, counts: np.ndarray) -> ColumnSummary:
-    """Summarise columns of W, whose rows are divided by their maximum."""
+    """Return the summary of columns of W, whose rows have maximum 1."""
     is_positive, n_dominated = np.zeros(W.shape[1], bool), np.zeros(W.shape[1])
     for start in range(0, len(W), BLOCK_ROWS):
         block = W[start : start + BLOCK_ROWS]
@@ -236,7 +236,7 @@ def summarise_columns(W: np.ndarray, counts: np.ndarray) -> ColumnSummary:
 
 
 def warn_about_constants(matrix: np.ndarray, names: Any) -> None:
-    """Warn of constant covariates."""
+    """Warn of covariates that do not vary."""
     constant = np.flatnonzero(matrix.min(axis=0) == matrix.max(axis=0))
     if constant.size:
         column_list = join_first(repr(names[j]) for j in constant)
@@ -249,7 +249,7 @@ def warn_about_constants(matrix: np.ndarray, names: Any) -> None:
 
 
 def build_scaling_advice(transform: Any, standardize: bool) -> Message:
-    """Return advice for columns of very different sizes."""
+    """Return the advice for columns of very different sizes."""
     if transform is None:
         return Message("; scale the columns, or choose ", Setting("transform", "exponential"))
     if standardize:
@@ -258,7 +258,7 @@ def build_scaling_advice(transform: Any, standardize: bool) -> Message:
 
 
 def warn_about_poor_fit(log_likelihood: float, class_count: np.ndarray) -> None:
-    """Warn of untransformed covariates that explain little deviance.
+    """Warn if untransformed covariates explain little deviance.
 
     A row's class probabilities are an average over the columns in which it is positive: with many
     such columns no class is probable. Of the deviance of the class proportions, wine, breast
@@ -279,7 +279,7 @@ def warn_about_poor_fit(log_likelihood: float, class_count: np.ndarray) -> None:
 
 
 def warn_about_columns(summary: ColumnSummary, columns: Any, advice: Message) -> None:
-    """Warn of columns that are zero everywhere or dominate nearly all rows.
+    """Warn of columns of W that are zero everywhere or dominate nearly all rows.
 
     `advice` ends the message.
     """

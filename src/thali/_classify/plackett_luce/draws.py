@@ -1,4 +1,4 @@
-"""Draws of Plackett–Luce regression: posterior tree, tables and predictions."""
+"""Posterior draws of Plackett-Luce regression: tree, tables and predictions."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._data.rows import TrainingData
+    from thali._data.classifier_rows import TrainingData
 
     from .chain import GibbsSettings, WeightChain
     from .state import WeightPrior
@@ -46,7 +46,7 @@ def build_weight_tree(
     classes: np.ndarray,
     columns: Sequence[str],
 ) -> "xarray.DataTree":
-    """Build the posterior tree of all chains in the ArviZ schema.
+    """Build the posterior tree (ArviZ schema) from all chains.
 
     Interrupted chains are cut so that most draws remain.
     """
@@ -54,7 +54,7 @@ def build_weight_tree(
 
     from thali._posterior.store import add_log_prior, build_tree, describe_origin
 
-    from ..row_groups import add_log_likelihood, build_observed_row_groups
+    from ..posterior_datasets import add_log_likelihood, build_observed_row_groups
 
     recorded_chains, parts = cut_records(chains)
     draws = {name: np.stack([record[name] for record in parts]) for name in parts[0]}
@@ -102,13 +102,13 @@ def build_weight_group(
     classes: np.ndarray,
     columns: Sequence[str],
 ) -> "xarray.Dataset":
-    """Build a group of draws (chain, draw, ...) of a tree.
+    """Return a dataset of draws (chain, draw, ...) for a posterior tree.
 
     `logits` is a pair: row numbers, and log odds (chain, draw, row).
     """
     from thali._posterior.store import build_draws
 
-    from ..row_groups import convert_class_labels
+    from ..posterior_datasets import convert_class_labels
 
     by_draw = ("chain", "draw")
     variables = {
@@ -122,14 +122,14 @@ def build_weight_group(
 
 
 def select_logit_rows(n_rows: int) -> np.ndarray:
-    """Return the indices of the rows whose log odds are recorded."""
+    """Return the rows whose log odds are recorded for the convergence check."""
     return np.unique(np.linspace(0, n_rows - 1, MAX_LOGITS).astype(int))
 
 
 def _log_prior(
     prior: "WeightPrior", a: np.ndarray, log_weights: np.ndarray, n_weights: int
 ) -> dict[str, np.ndarray]:
-    """Compute log priors of a and of `n_weights` relative weights."""
+    """Return log prior densities of a and of the relative weights, by name."""
     # p(a) ∝ 1/a in its range; the weights have the prior Dirichlet(a, ..., a).
     from scipy.special import gammaln
 
@@ -143,7 +143,7 @@ def _log_prior(
 
 
 def _log_class_probability(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Compute ln P of each row's class, shape (chains, draws, rows)."""
+    """Return ln P of each row's class, shape (chains, draws, rows)."""
     scores = np.tensordot(weights, W, axes=(3, 1))
     class_scores = np.take_along_axis(
         scores, np.broadcast_to(codes, scores[:, :, :1].shape), axis=2
@@ -154,7 +154,7 @@ def _log_class_probability(weights: np.ndarray, W: np.ndarray, codes: np.ndarray
 
 
 def compute_logits(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Compute ln P/(1 − P) of a class per row, shape (chains, draws, rows).
+    """Return the log odds of a class for each row, shape (chains, draws, rows).
 
     `codes` has shape (rows,) or (draws, rows).
     """
@@ -169,7 +169,7 @@ def compute_logits(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.
 
 
 def collect_weight_summary(posterior: PosteriorTree) -> dict[str, np.ndarray]:
-    """Return draws by row of the summary: a (if learned), log_likelihood, logit[row]."""
+    """Return draws of the summary rows: a (if learned), log_likelihood, logit[row]."""
     logits, quantities = posterior.draws["logit"], {"log_likelihood": posterior.log_likelihood}
     if posterior.fixed["learned_a"]:
         quantities = {"a": posterior.draws["a"].values} | quantities
@@ -181,8 +181,8 @@ def collect_weight_summary(posterior: PosteriorTree) -> dict[str, np.ndarray]:
 def build_weights_table(
     weights: np.ndarray, classes: np.ndarray, columns: Sequence[str], ci: float
 ) -> "pandas.DataFrame":
-    """Build a table of means and intervals of relative weights, largest first."""
-    from thali._tables import Table
+    """Return a table of means and intervals of relative weights, largest first."""
+    from thali._result_table import Table
 
     low, high = np.quantile(weights, interval_tails(ci), axis=0)
     p = len(columns)
@@ -201,7 +201,7 @@ def build_weights_table(
 def iterate_weight_probabilities(
     weights: np.ndarray, matrix: np.ndarray, design: PlackettLuceDesign, class_count: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
-    """Yield blocks of rows and class probabilities (rows, draws, K) at weights (draws, K, p)."""
+    """Yield blocks of rows with class probabilities (rows, draws, K)."""
     n_draws, n_classes, p = weights.shape
     flat = weights.reshape(-1, p)
     step = max(1, _BLOCK_SCORES // len(flat))
@@ -225,7 +225,7 @@ def iterate_weight_probabilities(
 def compute_scores_from_logs(
     logs: np.ndarray, weights: np.ndarray, class_count: np.ndarray
 ) -> np.ndarray:
-    """Compute relative scores (rows, K) that are too small for floats."""
+    """Return relative class scores (rows, K), safe from underflow."""
     with np.errstate(divide="ignore"):
         terms = logs[:, None, :] + np.log(weights)
     maximum = terms.max(axis=(1, 2), keepdims=True)
@@ -247,7 +247,7 @@ def compute_scores_from_logs(
 
 
 def compute_importances(weights: np.ndarray, design: PlackettLuceDesign) -> np.ndarray:
-    """Return shares (d,) of the covariates in relative weights (K, p)."""
+    """Return each covariate's share of the relative weights, shape (d,)."""
     if callable(design.transform):
         raise AttributeError(
             "A custom transform function does not define which covariates a column of W is made"
@@ -283,8 +283,8 @@ def sample_prior_weights(
     columns: Sequence[str],
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
-    """Sample the shape a, weights and a label for each row."""
-    from ..row_groups import sample_prior_codes
+    """Sample shape a, weights and labels from the prior, once per generator."""
+    from ..posterior_datasets import sample_prior_codes
 
     with np.errstate(divide="ignore"):
         logs = np.log(W)
@@ -313,5 +313,5 @@ def sample_prior_weights(
 
 
 def _sample_log_gamma(rng: np.random.Generator, a: float, shape: tuple[int, int]) -> np.ndarray:
-    """Sample logarithms of Gamma(a, 1), also for tiny a."""
+    """Sample logarithms of Gamma(a, 1), exact even for tiny a."""
     return np.log(rng.standard_gamma(a + 1.0, shape)) - rng.standard_exponential(shape) / a

@@ -1,4 +1,4 @@
-"""The engines of Plackett–Luce regression: Gibbs sampling, maximum and variational."""
+"""Methods that fit Plackett-Luce regression: Gibbs sampling, maximum, variational."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.rows import TrainingData
+from thali._data.classifier_rows import TrainingData
 from thali._described import Facts
 from thali._model.base import Job
 from thali._model.engine import ChainEngine, Engine
@@ -16,7 +16,7 @@ from thali._posterior.interval import interval_columns, interval_tails
 from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
-from ..row_groups import average_probabilities, list_nonzero_cells
+from ..posterior_datasets import average_probabilities, list_nonzero_cells
 from ..row_weights import refuse_fractional_weights
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ CELL_SECONDS = 3e-9
 
 
 def _label_weights(model: "PlackettLuceRegression", weights: np.ndarray) -> Any:
-    """Label weights with classes and columns if the data had names."""
+    """Return weights labelled by class and column, if the data had names."""
     if "feature_names_in_" not in vars(model):
         return weights
     import pandas
@@ -53,17 +53,17 @@ def _label_weights(model: "PlackettLuceRegression", weights: np.ndarray) -> Any:
 
 
 class GibbsEngine(ChainEngine):
-    """Gibbs sampling of `posterior_`; attributes of the fit are means."""
+    """Method "gibbs": Markov chains; fitted attributes are posterior means."""
 
     takes_sparse = False
     requires_shape = False  # whether the argument a must be a number
 
     def prepare_rows(self, data: TrainingData, n_classes: int, run: "Run") -> Any:
-        """Return the training rows in the form that the fit requires."""
+        """Return the training rows unchanged; chains repeat them by weight."""
         return data
 
     def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
-        """Build the job of a fit."""
+        """Return the job of a fit by Gibbs sampling."""
         if not isinstance(data, TrainingData):
             raise ArgumentError(
                 Setting("method", "gibbs"),
@@ -79,7 +79,7 @@ class GibbsEngine(ChainEngine):
     def sampling(
         self, model: "PlackettLuceRegression", source: TrainingData, run: "Run", sweep: Any = None
     ) -> Sampling[Any]:
-        """Build the Gibbs sampling of a fit.
+        """Return the prepared Gibbs chains of a fit.
 
         A kernel `sweep` replaces the sweeps that are usual for the prior.
         """
@@ -101,17 +101,17 @@ class GibbsEngine(ChainEngine):
             settings = replace(settings, sweep=sweep)
 
         def start_chains(draws: int, seed: np.random.SeedSequence) -> list[WeightChain]:
-            """Start chains with these draws and this seed."""
+            """Return new chains of this many draws, from this seed."""
             return build_weight_chains(replace(settings, draws=draws), W, codes, n_classes, seed)
 
         def build_tree(chains: Sequence[WeightChain]) -> "xarray.DataTree":
-            """Build the posterior tree of the chains."""
+            """Return the posterior tree of the chains."""
             return build_weight_tree(chains, settings, source, model.classes_, model._columns_)
 
         def build_attributes(
             tree: "xarray.DataTree", chains: Sequence[WeightChain], seed: Any
         ) -> dict[str, Any]:
-            """Return the fitted attributes: posterior means."""
+            """Return the fitted attributes (posterior means) by name."""
             draws = PosteriorTree(tree).draws
             a = model.a
             if a is None:
@@ -148,35 +148,35 @@ class GibbsEngine(ChainEngine):
     def compute_probabilities(
         self, model: "PlackettLuceRegression", matrix: np.ndarray
     ) -> np.ndarray:
-        """Return class probabilities averaged over the draws."""
+        """Return class probabilities averaged over the draws, (n, K)."""
         blocks = self.iterate_probabilities(model, matrix)
         return average_probabilities(blocks, len(matrix), len(model.classes_))
 
 
 class AscentEngine(Engine):
-    """Method that maximises an objective, and has no draws."""
+    """Base of methods that maximise an objective and leave no draws."""
 
     has_prior = True
     takes_sparse = False
     requires_shape = False
 
     def prepare_rows(self, data: TrainingData, n_classes: int, run: "Run") -> Any:
-        """Merge equal training rows of a class."""
+        """Return the training rows with equal rows of a class merged."""
         from .row_sums import CovariateRows, merge_equal_rows
 
         W, codes, counts = merge_equal_rows(data.matrix, data.codes, data.counts)
         return CovariateRows(W, codes, n_classes, counts, run.cores)
 
-    def facts(self, model: "PlackettLuceRegression") -> Facts:
-        """Return a and the log-likelihood as facts."""
+    def list_facts(self, model: "PlackettLuceRegression") -> Facts:
+        """Return (name, text) facts: prior shape a and log-likelihood."""
         return ("a", f"{model.a_:.4g}"), (
             "log-likelihood",
             f"{model.log_likelihood_:,.2f} (full data)",
         )
 
     def summary(self, model: "PlackettLuceRegression", ci: float) -> "pandas.DataFrame":
-        """Build a table with one row per positive weight, largest first."""
-        from thali._tables import Table
+        """Return a table with one row per positive weight, largest first."""
+        from thali._result_table import Table
 
         weights = np.asarray(model.weights_)
         positive = list_nonzero_cells(weights)
@@ -187,21 +187,21 @@ class AscentEngine(Engine):
     def build_spread_columns(
         self, model: "PlackettLuceRegression", positive: list[tuple[int, int]], ci: float
     ) -> dict[str, np.ndarray]:
-        """Return columns of uncertainty for these weights; none by default."""
+        """Return columns of uncertainty for the weights table; {} by default."""
         return {}
 
     def sample_relative_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:
-        """Sample relative weights (draw, weight); none for a point estimate."""
+        """Sample relative weights (draws, weights); 0 draws for a point estimate."""
         return np.empty((0, model.weights_.size))
 
 
 class WeightMaximumEngine(AscentEngine):
-    """Posterior mode for a fixed a."""
+    """Method "map": posterior mode of the weights for a fixed a."""
 
     requires_shape = True
 
     def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
-        """Build the job of a fit."""
+        """Return the job of a fit of the posterior mode."""
         from .map_estimate import maximise_class_weights
 
         def fit_attributes() -> dict[str, Any]:
@@ -246,7 +246,7 @@ class WeightMaximumEngine(AscentEngine):
     def compute_probabilities(
         self, model: "PlackettLuceRegression", matrix: np.ndarray
     ) -> np.ndarray:
-        """Return class probabilities at the posterior mode."""
+        """Return class probabilities at the posterior mode, (n, K)."""
         from .draws import MIN_SCORE, compute_scores_from_logs
 
         weights = np.asarray(model.weights_)
@@ -263,12 +263,12 @@ class WeightMaximumEngine(AscentEngine):
 
 
 class VariationalEngine(AscentEngine):
-    """Variational posterior `shapes_`, `rates_`, with its bound and means."""
+    """Method "variational": independent Gamma posteriors of the weights."""
 
     is_point = False
 
     def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
-        """Build the job of a fit."""
+        """Return the job of a variational fit."""
         from .variational import fit_variational
 
         def fit_attributes() -> dict[str, Any]:
@@ -310,7 +310,7 @@ class VariationalEngine(AscentEngine):
     def build_spread_columns(
         self, model: "PlackettLuceRegression", positive: list[tuple[int, int]], ci: float
     ) -> dict[str, np.ndarray]:
-        """Return sds and intervals of relative weights under the variational posterior."""
+        """Return sd and interval columns of relative weights for the table."""
         from scipy.stats import gamma
 
         shapes = np.asarray(model.shapes_, float)
@@ -338,7 +338,7 @@ class VariationalEngine(AscentEngine):
     def compute_probabilities(
         self, model: "PlackettLuceRegression", matrix: np.ndarray
     ) -> np.ndarray:
-        """Return class probabilities averaged over the variational posterior, exactly."""
+        """Return expected class probabilities under the variational posterior, exact."""
         from .variational import compute_expected_probabilities
 
         shapes = np.asarray(model.shapes_, float)

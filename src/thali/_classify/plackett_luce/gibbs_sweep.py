@@ -1,4 +1,4 @@
-"""Sweeps of the Gibbs sampler of Plackett–Luce regression."""
+"""Kernels of one sweep of the Gibbs sampler of Plackett-Luce regression."""
 
 import math
 from typing import Any
@@ -35,7 +35,7 @@ MIRRORS_PER_SWEEP = 4
 def run_recommended_sweeps(
     rng: Any, rows: Any, prior: Any, state: Any, record: Any, until: Any, tune: int, thin: Any
 ) -> None:
-    """Run and record sweeps of the sampler for small or learned a."""
+    """Run and record sweeps of the Gibbs sampler for a small or learned a."""
     if state.counters[SWEEPS] == 0:
         update_scores(rows, state)
     while state.counters[SWEEPS] < until:
@@ -46,7 +46,7 @@ def run_recommended_sweeps(
 
 @scalar
 def draw_recommended_sweep(rng: Any, rows: Any, prior: Any, state: Any, tune: int) -> None:
-    """Draw latent variables, a and the weights; then move single weights.
+    """Do one sweep: latent variables, a and weights, then single-weight moves.
 
     The columns and a are drawn with the weights integrated out, a again with their sum integrated
     out; the last moves use no latent variables.
@@ -74,7 +74,7 @@ def draw_recommended_sweep(rng: Any, rows: Any, prior: Any, state: Any, tune: in
 
 @scalar
 def update_scores(rows: Any, state: Any) -> None:
-    """Update T, S and the log-likelihood at the current weights."""
+    """Recompute class scores T, their sums S and the log-likelihood."""
     state.real[LOG_LIKELIHOOD] = compute_scores(
         rows, state.weights, state.totals, state.class_scores, state.total_scores
     )
@@ -82,7 +82,7 @@ def update_scores(rows: Any, state: Any) -> None:
 
 @scalar
 def update_latent_variables(rng: Any, rows: Any, prior: Any, state: Any) -> None:
-    """Draw C and Z given the weights; update n_kj and ln(b + s_j).
+    """Draw latent columns and times given the weights; update their sums.
 
     s_j is computed from times that are drawn for weights of sum 1.
     """
@@ -97,7 +97,7 @@ def update_latent_variables(rng: Any, rows: Any, prior: Any, state: Any) -> None
 
 @scalar
 def draw_class_weights(rng: Any, rows: Any, state: Any) -> None:
-    """Draw λ_kj ~ Gamma(a + n_kj, b + s_j); update scores and totals."""
+    """Draw weights ~ Gamma(a + n_kj, b + s_j) given latent variables; update scores."""
     a = math.exp(state.real[LOG_A])
     for k in range(state.counts.shape[0]):
         for j in range(state.counts.shape[1]):
@@ -110,7 +110,7 @@ def draw_class_weights(rng: Any, rows: Any, state: Any) -> None:
 
 @scalar
 def _count_move(state: Any, tune: int, is_accepted: Any) -> None:
-    """After tuning, count a tried move and whether it was accepted; do nothing before."""
+    """Count a move and its acceptance, after tuning only."""
     if state.counters[SWEEPS] >= tune:
         state.counters[TRIED] += 1
         state.counters[ACCEPTED] += is_accepted

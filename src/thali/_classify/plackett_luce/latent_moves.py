@@ -1,4 +1,4 @@
-"""The latent variables of Plackett–Luce regression: column C and arrival time Z."""
+"""Kernels that draw the latent variables of Plackett-Luce regression: columns and times."""
 
 import math
 from typing import Any
@@ -16,7 +16,7 @@ from .state import (
 
 @vectorised
 def _add_weighted_times(W: Any, times: Any, b: Any, size: Any, s: Any) -> None:
-    """Add to s the sum of times x W over the rows of a block."""
+    """Add the sum of times x W over the rows of a block to s."""
     for j in range(W.shape[1]):
         total = 0.0
         for r in range(size):
@@ -28,7 +28,7 @@ def _add_weighted_times(W: Any, times: Any, b: Any, size: Any, s: Any) -> None:
 def _find_columns(
     W: Any, weights: Any, b: Any, k: Any, size: Any, target: Any, running: Any, column_index: Any
 ) -> None:
-    """Find the column of each row: the number of columns whose running sum is below the target."""
+    """Find each row's column: where the running sum of W lambda passes its target."""
     # The running sum of a row is the sum of W λ over columns.
     for r in range(size):
         running[r] = 0.0
@@ -72,7 +72,7 @@ def draw_latent_variables(rng: Any, rows: Any, state: Any) -> None:
 
 @scalar
 def _find_largest_term(W: Any, weights: Any, b: Any, k: Any, r: Any) -> Any:
-    """Return the column with the largest W λ of a row."""
+    """Return the column with the largest W times weight of a row."""
     largest = 0
     for j in range(W.shape[1]):
         if W[b, j, r] * weights[k, j] > W[b, largest, r] * weights[k, largest]:
@@ -82,7 +82,7 @@ def _find_largest_term(W: Any, weights: Any, b: Any, k: Any, r: Any) -> Any:
 
 @vectorised
 def _sum_terms(W: Any, b: Any, r: Any, pull: Any) -> Any:
-    """Sum W · pull over the columns of a row."""
+    """Return the sum of W times `pull` over the columns of a row."""
     total = 0.0
     for j in range(W.shape[1]):
         total += W[b, j, r] * pull[j]
@@ -91,7 +91,7 @@ def _sum_terms(W: Any, b: Any, r: Any, pull: Any) -> Any:
 
 @scalar
 def redraw_columns(rng: Any, rows: Any, state: Any) -> None:
-    """Draw the latent column C_i of every row i, given arrival times Z, weights integrated out.
+    """Redraw the latent column of every row given times, with weights integrated out.
 
     p(C_i = j) ∝ W_ij (a + n_kj without row i) / (b + s_j)
     """
@@ -122,7 +122,10 @@ def redraw_columns(rng: Any, rows: Any, state: Any) -> None:
 
 @scalar
 def _redraw_column(rng: Any, W: Any, b: Any, r: Any, pull: Any, old: Any) -> Any:
-    """Draw the column of a row; try its current column first."""
+    """Redraw the column j of row r with probability proportional to W[b, j, r] * pull[j].
+
+    `old` is the current column.
+    """
     # The current column is often drawn again.
     target = rng.random() * _sum_terms(W, b, r, pull)
     running = W[b, old, r] * pull[old]
@@ -148,7 +151,7 @@ def _redraw_column(rng: Any, W: Any, b: Any, r: Any, pull: Any, old: Any) -> Any
 
 @scalar
 def propose_mirror_move(rng: Any, rows: Any, state: Any) -> None:
-    """Propose to move a contrast to the opposite columns, and decide.
+    """Propose to exchange the weights of two columns with their opposite columns.
 
     Column j0 is chosen with probability ∝ λ_0j, j1 ∝ λ_1j; then two weights are exchanged within
     each class. Sums, products and the probability of the reverse move are the same, so that ln α =
@@ -180,7 +183,7 @@ def propose_mirror_move(rng: Any, rows: Any, state: Any) -> None:
 
 @scalar
 def _draw_column_by_weight(rng: Any, weights: Any, k: Any) -> Any:
-    """Draw a column with probability ∝ λ_kj."""
+    """Draw a column with probability proportional to its weight in class k."""
     p = weights.shape[1]
     total = 0.0
     for j in range(p):
@@ -199,7 +202,7 @@ def _draw_column_by_weight(rng: Any, weights: Any, k: Any) -> Any:
 
 @scalar
 def _swap_weights(state: Any, j0: Any, j0_new: Any, j1: Any, j1_new: Any) -> None:
-    """Swap two weights of class 0, and two weights of class 1."""
+    """Swap weights j0 and j0_new of class 0, and weights j1 and j1_new of class 1."""
     log_weights, weights, totals = state.log_weights, state.weights, state.totals
     log_weights[0, j0], log_weights[0, j0_new] = log_weights[0, j0_new], log_weights[0, j0]
     weights[0, j0], weights[0, j0_new] = weights[0, j0_new], weights[0, j0]
@@ -214,7 +217,7 @@ def _swap_weights(state: Any, j0: Any, j0_new: Any, j1: Any, j1_new: Any) -> Non
 
 @scalar
 def _log_shape_density(log_a: Any, counts: Any, n_cells: Any, m: Any, slope: Any) -> Any:
-    """Compute the log density of ln a, up to a constant."""
+    """Return the log density of ln a, up to a constant."""
     # ln p(ln a) = Σ ln Γ(a + n)/Γ(a) over occupied cells + ln Γ(ma)/Γ(a)^m + a · slope
     a = math.exp(log_a)
     log_gamma_a = math.lgamma(a)
@@ -233,7 +236,7 @@ def _log_shape_density(log_a: Any, counts: Any, n_cells: Any, m: Any, slope: Any
 def _draw_shape_by_slice(
     rng: Any, prior: Any, log_a: Any, width: Any, counts: Any, n_cells: Any, m: Any, slope: Any
 ) -> Any:
-    """Draw ln a in the range of its prior by slice sampling (Neal 2003)."""
+    """Draw ln a within its prior range by slice sampling (Neal 2003)."""
     # The slice is stepped out, then shrunk.
     level = _log_shape_density(log_a, counts, n_cells, m, slope) - rng.standard_exponential()
     left = log_a - width * rng.random()
@@ -257,7 +260,7 @@ def _draw_shape_by_slice(
 
 @vectorised
 def sum_log_weights(log_weights: Any) -> Any:
-    """Sum the logarithms of all weights."""
+    """Return the sum of the logarithms of all weights."""
     total = 0.0
     for k in range(log_weights.shape[0]):
         for j in range(log_weights.shape[1]):
@@ -267,7 +270,7 @@ def sum_log_weights(log_weights: Any) -> Any:
 
 @scalar
 def draw_shape_given_latent(rng: Any, prior: Any, state: Any) -> None:
-    """Draw ln a given C and Z, the weights integrated out.
+    """Draw ln a given latent variables, with the weights integrated out.
 
     p(a) ∝ a⁻¹ Π_kj Γ(a + n_kj)/Γ(a) · b^{aKp} Π_j (b + s_j)^{−Ka}
     """
@@ -289,7 +292,7 @@ def draw_shape_given_latent(rng: Any, prior: Any, state: Any) -> None:
 
 @scalar
 def draw_shape_given_weights(rng: Any, prior: Any, state: Any) -> None:
-    """Draw ln a given relative weights, their sum integrated out.
+    """Draw ln a given relative weights, with their sum integrated out.
 
     p(a) ∝ a⁻¹ Γ(Kpa)/Γ(a)^{Kp} exp(a Σ ln λ̄_kj)
     """

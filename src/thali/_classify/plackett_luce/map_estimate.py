@@ -1,4 +1,4 @@
-"""Posterior mode of the weights of Plackett–Luce regression for a fixed a."""
+"""Posterior mode of the weights of Plackett-Luce regression, for a fixed prior shape a."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ _TOLERANCE = 1e-12
 def iterate_fixed_point(
     data: Any, weights: np.ndarray, a: float, max_passes: int, tolerance: float = _TOLERANCE
 ) -> Any:
-    """Repeat λ ← max(λ R − (1 − a), 0) / s, divided by its sum.
+    """Iterate weights <- max(weights R - (1 - a), 0) / s, normalised.
 
     The density of λ is unbounded where a weight is zero, so this does not ascend to a maximum: the
     limit depends on the start, and a weight that is zero stays zero. Without the division the total
@@ -53,7 +53,7 @@ _MIN_GAIN = 1e-4  # gain of an accepted step, as a share of its promised gain
 
 @dataclass(frozen=True)
 class WeightPoint:
-    """Objective and derivatives at given weights."""
+    """Objective and its derivatives at given weights."""
 
     logs: np.ndarray  # ln λ̄ of the active weights
     value: float  # log-likelihood plus log prior
@@ -63,7 +63,7 @@ class WeightPoint:
 
 
 class LogWeights(Target[WeightPoint]):
-    """Log posterior F(ln λ) of the active weights; other weights are zero.
+    """Log posterior of the positive weights on the log scale, to maximise.
 
     F = loglik + max(a − 1, 0) Σ ln λ̄ does not change when all λ are multiplied by a number.
     Gradient: λ̄ (R − s) + (a − 1)(1 − K p λ̄). The number of sweeps over the rows is limited.
@@ -83,7 +83,7 @@ class LogWeights(Target[WeightPoint]):
         self.n_passes = 0
 
     def evaluate(self, logs: np.ndarray) -> WeightPoint:
-        """Compute value and gradient in one sweep over the rows."""
+        """Return objective and gradient at log weights, in one pass over the rows."""
         maximum = logs.max()
         logs = logs - (maximum + np.log(np.exp(logs - maximum).sum()))
         weights = np.zeros(self.shape)
@@ -103,11 +103,11 @@ class LogWeights(Target[WeightPoint]):
         return self.evaluate(point.logs + change)
 
     def is_spent(self) -> bool:
-        """Return whether the limit of sweeps is reached."""
+        """Return whether the limit of passes over the rows is reached."""
         return self.n_passes >= self.max_passes
 
     def slope(self, point: WeightPoint) -> Slope:
-        """Compute the derivatives; damping uses the curvature of EM's bound."""
+        """Return gradient and curvature at a point, damped by EM's bound."""
         curvature = -self.compute_hessian(point)
         metric = np.maximum(point.weights * point.statistics.s, 0.0)[self.active]
         metric += self.pull * len(metric) * point.weights[self.active] + 1e-12 * metric.max()
@@ -116,14 +116,14 @@ class LogWeights(Target[WeightPoint]):
         return Slope(point.gradient, curvature, metric)
 
     def accepts_step(self, point: WeightPoint, ahead: WeightPoint, promised: float) -> bool:
-        """Return whether a step gains enough, or flattens within rounding."""
+        """Return whether a step gains enough, or the gain is below rounding."""
         gain = ahead.value - point.value
         is_rounding = abs(gain) <= 1e-14 * self.data.n + 1e-15 * abs(point.value)
         is_flatter = np.abs(ahead.gradient).max() < np.abs(point.gradient).max()
         return bool(gain > _MIN_GAIN * promised or (is_rounding and is_flatter))
 
     def compute_hessian(self, point: WeightPoint) -> np.ndarray:
-        """Compute second derivatives in one sweep over the rows."""
+        """Return the Hessian at a point, in one pass over the rows."""
         columns = np.unique(self.active[1])
         self.n_passes += 1
         sums = self.data.compute_curvature(point.weights, point.weights.sum(axis=0), columns)
@@ -145,7 +145,7 @@ _MIN_EXPLAINED = 1e-2  # number of rows; a weight that explains fewer may be zer
 def find_sparse_maximum(
     data: Any, point: WeightPoint, max_passes: int, is_dead: Any
 ) -> tuple[WeightPoint, int, int, bool]:
-    """Maximise the likelihood over non-negative weights from positive weights.
+    """Maximise the likelihood over non-negative weights, some of which become 0.
 
     Return the point, the numbers of passes and of steps, and whether the search converged.
 
@@ -190,7 +190,7 @@ def find_sparse_maximum(
 def _drop_weights(
     data: Any, point: WeightPoint, active: np.ndarray
 ) -> tuple[WeightPoint | None, int]:
-    """Set weights that explain almost nothing to zero, unless the likelihood falls."""
+    """Set nearly useless weights to zero, unless the likelihood falls."""
     # Return the new point, or None, and the number of sweeps.
     is_falling = active & (point.statistics.R < point.statistics.s)
     explained = point.weights * point.statistics.R
@@ -214,7 +214,7 @@ def _drop_weights(
 def _restore_weights(
     data: Any, point: WeightPoint, is_rising: np.ndarray
 ) -> tuple[np.ndarray | None, int]:
-    """Make zero weights positive so that the likelihood rises."""
+    """Return weights moved to rising zeros, or None, and the number of tries."""
     # Return the weights, or None, and the number of sweeps.
     steepness = np.where(is_rising, point.statistics.R - point.statistics.s, 0.0)
     steepness /= steepness.sum()
@@ -247,7 +247,7 @@ _MAX_PRIOR_SHARES = (0.05, 0.005)
 
 @dataclass(frozen=True)
 class MapFit:
-    """Weights at a maximum of the posterior."""
+    """Weights at a maximum of the posterior, with convergence."""
 
     weights: np.ndarray  # (K, p): λ̄, which sums to 1
     objective: float  # log-likelihood + (a − 1) Σ ln λ̄, without zeros for a ≤ 1
@@ -263,7 +263,7 @@ class MapFit:
 def maximise_class_weights(
     data: Any, a: float, *, start: Any = None, max_passes: int = MAX_PASSES
 ) -> MapFit:
-    r"""Find the most probable weights for a fixed a, for rows in memory or in Dask.
+    r"""Return the most probable weights for a fixed a, rows in memory or Dask.
 
     .. math::
 
@@ -294,7 +294,7 @@ def maximise_class_weights(
 def _maximise_interior(
     data: Any, a: float, weights: np.ndarray, max_passes: int
 ) -> tuple[WeightPoint, int, int, bool]:
-    """Maximise the posterior for a > 1, where all weights are positive."""
+    """Maximise the posterior for a > 1, where no weight is zero."""
     # With many rows, start at the fit to a sample of them.
     passes = iterations = 0
     active = np.ones(weights.shape, bool)
@@ -314,7 +314,7 @@ def _maximise_interior(
 def _maximise_likelihood(
     data: Any, weights: np.ndarray, max_passes: int
 ) -> tuple[WeightPoint, int, int, bool]:
-    """Find the maximum of the likelihood (a = 1) in stages, from larger a downwards."""
+    """Maximise the likelihood (a = 1) in stages, from larger a downwards."""
     passes, iterations, point = 0, 0, None
     for excess, share in zip(_STAGES, _MAX_PRIOR_SHARES, strict=True):
         a = 1.0 + min(excess, share * data.n / weights.size)
@@ -336,7 +336,7 @@ def _maximise_likelihood(
 def _approach_maximum(
     target: LogWeights, logs: np.ndarray, max_slope: float = _NEWTON_SLOPE
 ) -> tuple[WeightPoint, int, bool]:
-    """Ascend close to a maximum by limited-memory BFGS."""
+    """Ascend near to a maximum by L-BFGS."""
     point, steps, _ = maximise_bfgs(
         target, target.evaluate(logs), max_slope * target.data.n, _MAX_LOG_CHANGE
     )
@@ -344,7 +344,7 @@ def _approach_maximum(
 
 
 def _ascend_to_maximum(target: LogWeights, logs: np.ndarray) -> tuple[WeightPoint, int, bool]:
-    """Ascend to a maximum by BFGS, then by Newton's method if affordable."""
+    """Ascend to a maximum by L-BFGS, then by Newton's method if affordable."""
     data = target.data
     if not _is_newton_affordable(len(logs), data.n_rows, data.p):
         point, steps, _ = _approach_maximum(target, logs, _BFGS_SLOPE)
@@ -377,14 +377,14 @@ def _is_newton_affordable(n_weights: int, n_rows: int, p: int) -> bool:
 
 
 def _compute_slope(point: WeightPoint, data: Any) -> float:
-    """Return the largest absolute gradient per row."""
+    """Return the largest absolute gradient, divided by the number of rows."""
     return float(np.abs(point.gradient).max() / data.n)
 
 
 def _build_map_fit(
     point: WeightPoint, passes: int, iterations: int, converged: bool, data: Any
 ) -> MapFit:
-    """Build the result of a fit whose prior shape a is at least 1."""
+    """Return the result of a fit with a >= 1."""
     return MapFit(
         point.weights,
         point.value,
@@ -400,7 +400,7 @@ def _build_map_fit(
 def _follow_fixed_point(
     data: Any, a: float, weights: np.ndarray, passes: int, iterations: int, max_passes: int
 ) -> MapFit:
-    """Iterate the fixed-point rule for a < 1 and return the fit."""
+    """Return the result of a fit with a < 1, by fixed-point iterations."""
     # the last sweep, for the sums, is not counted as a step
     remaining_passes = max(max_passes - passes - 1, 0)
     weights, sums, sweeps, converged = iterate_fixed_point(data, weights, a, remaining_passes)

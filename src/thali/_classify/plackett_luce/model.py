@@ -1,4 +1,4 @@
-"""Plackett–Luce regression as a classifier."""
+"""`PlackettLuceRegression`, the classifier that users fit."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._arguments import check_allowed
-from thali._data.rows import TrainingData
+from thali._data.classifier_rows import TrainingData
 from thali._inference.chains import Run
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
@@ -194,18 +194,18 @@ class PlackettLuceRegression(Classifier):
         self.random_state = random_state
 
     def __getstate__(self) -> Any:
-        """Return the state of a copy, with the setting that `vars` does not contain."""
+        """Return the state for copies and pickles, with the setting `vars` lacks."""
         return super().__getstate__(), {"_transform": self._transform}
 
     def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
-        """Build the job of a fit to a Dask array."""
+        """Return the job of a fit to a Dask array."""
         from .dask_rows import build_dask_job
 
         self._check_arguments()
         return build_dask_job(self, X, y, sample_weight, run)
 
     def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
-        """Build the design W of training data and the job of a fit."""
+        """Return the job of a fit to checked training data."""
         from .design import summarise_columns, warn_about_constants
 
         self._check_arguments()
@@ -214,7 +214,7 @@ class PlackettLuceRegression(Classifier):
         )
         if design.standard is None and isinstance(self._transform, str):
             warn_about_constants(data.matrix, self._column_names())
-        W, classes = design.apply(data.matrix, data.first()), len(self.classes_)
+        W, classes = design.apply(data.matrix, data.first_row_indices()), len(self.classes_)
         rows = self._engine.prepare_rows(data._replace(matrix=W), classes, run)
         class_counts = np.bincount(data.codes, data.counts, classes)
         return self._build_row_job(
@@ -222,7 +222,7 @@ class PlackettLuceRegression(Classifier):
         )
 
     def _sample_prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
-        """Sample weights from the prior, and class codes (draws, n) given them."""
+        """Sample weights from the prior, and class codes (draws, n)."""
         from .draws import sample_prior_weights
 
         self._check_arguments()
@@ -235,7 +235,7 @@ class PlackettLuceRegression(Classifier):
         )
 
     def _check_arguments(self) -> None:
-        """Raise if an argument is invalid, or `a` is None although the method requires it."""
+        """Raise ArgumentError for invalid arguments, or `a` None where required."""
         check_allowed("standardize", self.standardize, (True, False))
         if self._engine.requires_shape and self.a is None:
             raise ArgumentError(
@@ -259,7 +259,7 @@ class PlackettLuceRegression(Classifier):
         n_rows: int,
         run: Run,
     ) -> Job:
-        """Build the job of a fit, for rows in memory or in blocks."""
+        """Return the job of a fit, for rows in memory or Dask blocks."""
         from ..input import warn_about_constant_columns
         from .design import build_scaling_advice, warn_about_columns
 
@@ -278,20 +278,20 @@ class PlackettLuceRegression(Classifier):
         return replace(job, run=lambda: self._warn_about_fit(job.run()))
 
     def _warn_about_fit(self, attributes: dict[str, Any]) -> dict[str, Any]:
-        """Warn of a poor fit; return the fitted attributes."""
+        """Warn if the fit is poor; return its attributes unchanged."""
         from .design import warn_about_poor_fit
 
         warn_about_poor_fit(attributes["log_likelihood_"], self._class_count_)
         return attributes
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
-        """Return draws of a (if learned), log-likelihood and log odds."""
+        """Return draws of a (if learned), log-likelihood and log odds, by name."""
         from .draws import collect_weight_summary
 
         return collect_weight_summary(self._view)
 
     def _get_advice(self) -> "Advice":
-        """Return advice for chains that have not converged."""
+        """Return the advice for chains that disagree."""
         return ADVICE
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":

@@ -1,4 +1,4 @@
-"""Sums over rows for all engines of Plackett–Luce regression, in threads.
+"""Sums over rows that all methods of Plackett-Luce regression need, computed in threads.
 
 With A (K × p) and m (p): T_i = W_i·A_{Y_i}, S_i = W_i·m, and
 
@@ -25,7 +25,7 @@ from ..dask_blocks import add_fields
 
 
 class Curvature(NamedTuple):
-    """Sums of products of columns for the Hessian in ln λ.
+    """Sums of products of columns, from which the Hessian by log weights follows.
 
     They are Σ_{Y_i = k} W_ij W_il / T_i² for each class, and Σ_i W_ij W_il / S_i². The sums of two
     blocks of rows can be added.
@@ -39,7 +39,7 @@ class Curvature(NamedTuple):
 
 @vectorised
 def _dot_row(W: Any, i: Any, A: Any, k: Any) -> Any:
-    """Compute W_i·A_k."""
+    """Return the dot product of row i of W with row k of A."""
     total = 0.0
     for j in range(W.shape[1]):
         total += W[i, j] * A[k, j]
@@ -50,7 +50,7 @@ def _dot_row(W: Any, i: Any, A: Any, k: Any) -> Any:
 def add_row_curvature(
     W: Any, codes: Any, counts: Any, A: Any, m: Any, columns: Any, start: Any, stop: Any, sums: Any
 ) -> None:
-    """Add the products of rows start:stop to sums (K + 1, q, q).
+    """Add the column products of rows start to stop - 1 to `sums`.
 
     The last entry is the sum over all classes.
     """
@@ -74,7 +74,7 @@ def add_row_curvature(
 def compute_hessian(
     weights: Any, gradient: Any, curvature: Curvature, active: Any, columns: Any, total: float
 ) -> np.ndarray:
-    """Compute the Hessian in ln λ of the active weights.
+    """Return the Hessian by the logs of the active weights.
 
     The function is the log-likelihood plus `total` · mean of ln λ̄.
     """
@@ -98,7 +98,7 @@ MIN_QUOTIENT = 1e-300  # smallest normal number of a quotient
 
 
 class Statistics(NamedTuple):
-    """Sums over rows for given weights; sums of two blocks can be added."""
+    """Log-likelihood and sums R, s over rows, at given weights; can be added."""
 
     log_likelihood: float  # Σ ln T_i / S_i; minus infinity if a row has probability 0
     R: np.ndarray  # (K, p): Σ_{Y_i = k} W_ij / T_i
@@ -109,7 +109,7 @@ class Statistics(NamedTuple):
 
 @vectorised
 def _dot_row_pair(W: Any, i: Any, A: Any, k: Any, m: Any) -> Any:
-    """Compute W_i·A_k and W_i·m."""
+    """Return the dot products of row i of W with row k of A and with m."""
     t = 0.0
     s = 0.0
     for j in range(W.shape[1]):
@@ -121,7 +121,7 @@ def _dot_row_pair(W: Any, i: Any, A: Any, k: Any, m: Any) -> Any:
 
 @vectorised
 def _sum_logs(ratio: Any, counts: Any, start: Any, size: Any) -> Any:
-    """Sum the logarithms of ratios, weighted by counts."""
+    """Return the count-weighted sum of logs of ratios."""
     total = 0.0
     for r in range(size):
         total += counts[start + r] * fast_log(ratio[r])
@@ -132,7 +132,7 @@ def _sum_logs(ratio: Any, counts: Any, start: Any, size: Any) -> Any:
 def _add_row_sums(
     W: Any, codes: Any, counts: Any, A: Any, m: Any, start: Any, stop: Any, R: Any, s: Any
 ) -> Any:
-    """Add the sums of rows start:stop to R and s; return log-likelihood."""
+    """Add the sums of rows start to stop - 1 to R and s; return log-likelihood."""
     p = W.shape[1]
     ratio = np.empty(256)
     total = 0.0
@@ -158,7 +158,7 @@ def _add_row_sums(
 
 
 class CovariateRows:
-    """Rows of W in memory, with their classes and counts."""
+    """Rows of W in memory with class codes and counts, summed in threads."""
 
     codes: np.ndarray
     n_classes: int
@@ -171,6 +171,7 @@ class CovariateRows:
     def __init__(
         self, W: Any, codes: Any, n_classes: int, counts: Any = None, threads: int | None = None
     ) -> None:
+        """Store rows, class codes and counts, divided into blocks for threads."""
         self.W = np.ascontiguousarray(W, np.float64)
         self.codes = np.ascontiguousarray(codes, np.int64)
         self.n_classes, self.p = int(n_classes), self.W.shape[1]
@@ -183,11 +184,11 @@ class CovariateRows:
         self._pool: ThreadPoolExecutor | None = None
 
     def compute_statistics(self, A: Any, m: Any) -> Statistics:
-        """Compute log-likelihood, R and s at A (K × p) and m (p)."""
+        """Return log-likelihood and sums R, s over all rows at A (K, p), m (p)."""
         A, m = np.ascontiguousarray(A, np.float64), np.ascontiguousarray(m, np.float64)
 
         def sum_block(span: Any) -> Any:
-            """Return the sums of a block of rows."""
+            """Return log-likelihood and sums of a block of rows."""
             R, s = np.zeros((self.n_classes, self.p)), np.zeros(self.p)
             return Statistics(
                 _add_row_sums(self.W, self.codes, self.counts, A, m, *span, R, s), R, s
@@ -196,7 +197,7 @@ class CovariateRows:
         return self._sum_blocks(sum_block)
 
     def compute_curvature(self, A: Any, m: Any, columns: Any) -> Curvature:
-        """Compute the sums of products for the Hessian, for columns of W."""
+        """Return the sums of products for the Hessian over all rows."""
         A, m = np.ascontiguousarray(A, np.float64), np.ascontiguousarray(m, np.float64)
         columns = np.ascontiguousarray(columns, np.int64)
 
@@ -209,14 +210,14 @@ class CovariateRows:
         return self._sum_blocks(sum_block)
 
     def sample_rows(self, n_rows: int) -> "CovariateRows":
-        """Return a fixed random sample of rows, in their order."""
+        """Return a fixed random sample of the rows, in their order."""
         indices = np.sort(np.random.default_rng(0).choice(len(self.W), n_rows, replace=False))
         return CovariateRows(
             self.W[indices], self.codes[indices], self.n_classes, self.counts[indices], self.threads
         )
 
     def _sum_blocks(self, sum_block: Any) -> Any:
-        """Sum over the blocks in fixed order, whichever thread finishes first."""
+        """Return the sum over blocks in fixed order, whatever thread ends first."""
         if self.threads == 1 or len(self.spans) == 1:
             sums = map(sum_block, self.spans)
         else:
@@ -235,7 +236,7 @@ _MAX_DISTINCT_SHARE = 0.8  # largest share of distinct rows for which a copy is 
 def _find_distinct_rows(
     bits: Any, codes: Any, counts: Any, table: Any, mix: Any, firsts: Any, totals: Any
 ) -> Any:
-    """Find distinct rows in order of appearance; return their number."""
+    """Find distinct rows by hashing, in order of appearance; return their number."""
     # An open hash table contains row numbers.
     mask = np.uint64(len(table) - 1)
     n_distinct = 0
@@ -267,7 +268,7 @@ def _find_distinct_rows(
 
 
 def merge_equal_rows(W: Any, codes: Any, counts: Any = None) -> Any:
-    """Merge equal rows of a class; return rows, codes and counts.
+    """Return distinct rows of each class, with codes and summed counts.
 
     If few rows are equal, the rows are returned unchanged.
     """

@@ -1,4 +1,4 @@
-"""Names, options and results of Plackett-Luce regression, without importing it."""
+"""Options, arguments and answers of Plackett-Luce regression, listed without loading it."""
 
 from functools import partial
 

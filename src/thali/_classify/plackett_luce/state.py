@@ -1,4 +1,4 @@
-"""The state of a chain of Plackett–Luce regression, and its recorded draws."""
+"""State of a Markov chain of Plackett-Luce regression, and its record."""
 
 import math
 from typing import Any, NamedTuple
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar, vectorised
-from thali._data.rows import TrainingData
+from thali._data.classifier_rows import TrainingData
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.fast_logarithm import fast_log
 from thali.errors import DataError, Setting
@@ -25,7 +25,7 @@ _MAX_LOG_DIFFERENCE = 1e-6  # relative; smaller differences are treated as zero
 
 
 class ClassRows(NamedTuple):
-    """Blocks of rows of one class, column by column within a block."""
+    """Rows of W in blocks of one class each, stored column by column."""
 
     W: np.ndarray  # (blocks, p, width); zero beyond the rows of a block
     sizes: np.ndarray  # (blocks,) rows of a block
@@ -38,7 +38,7 @@ class ClassRows(NamedTuple):
 
 
 def repeat_rows(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
-    """Return rows of W and their classes, repeated by weight.
+    """Return rows of W and class codes, repeated by integer weight.
 
     Each copy has separate latent variables.
     """
@@ -55,7 +55,7 @@ def repeat_rows(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sort_rows_by_class(W: np.ndarray, codes: np.ndarray, n_classes: int) -> ClassRows:
-    """Sort the rows of W into blocks of one class each.
+    """Return the rows of W sorted into blocks of one class each.
 
     The rows are divided by their maxima; rows of a class keep their order.
     """
@@ -84,7 +84,7 @@ def sort_rows_by_class(W: np.ndarray, codes: np.ndarray, n_classes: int) -> Clas
 
 
 def _choose_block_width(class_sizes: np.ndarray) -> int:
-    """Return the largest efficient block width without mostly empty blocks."""
+    """Return the largest efficient block width with few empty entries."""
     widest = int(min(MAX_BLOCK_WIDTH, -(-class_sizes.max() // 8) * 8))
     for width in (widest, *(width for width in _SMALLER_WIDTHS if width < widest)):
         if width * (-(-class_sizes // width)).sum() <= _MAX_ROOM_PER_ROW * class_sizes.sum():
@@ -93,7 +93,7 @@ def _choose_block_width(class_sizes: np.ndarray) -> int:
 
 
 def find_opposite_columns(W: np.ndarray) -> np.ndarray:
-    """Return the opposite of each column, shape (p,); -1 if none.
+    """Return each column's opposite (product equal in all rows), -1 without, (p,).
 
     The product of opposite columns is the same in each row for all such pairs.
     """
@@ -129,7 +129,7 @@ def find_opposite_columns(W: np.ndarray) -> np.ndarray:
 
 
 def _iterate_centred_logs(W: np.ndarray) -> Any:
-    """Yield ln W by blocks of rows, minus their means over columns."""
+    """Yield ln W by blocks of rows, centred over columns."""
     for start in range(0, len(W), _BLOCK_ROWS):
         logs = np.log(W[start : start + _BLOCK_ROWS])
         yield logs - logs.mean(axis=1, keepdims=True)
@@ -137,7 +137,7 @@ def _iterate_centred_logs(W: np.ndarray) -> Any:
 
 @vectorised
 def sum_block_log_likelihood(T: Any, S: Any, b: Any, size: Any) -> Any:
-    """Sum ln T / S over the rows of a block."""
+    """Return the sum of ln(T / S) over the rows of a block."""
     total = 0.0
     for r in range(size):
         probability = T[b, r] / S[b, r] if S[b, r] > MIN_PROBABILITY else MIN_PROBABILITY
@@ -149,7 +149,7 @@ def sum_block_log_likelihood(T: Any, S: Any, b: Any, size: Any) -> Any:
 def compute_block_scores(
     W: Any, weights: Any, totals: Any, b: Any, k: Any, size: Any, T: Any, S: Any
 ) -> None:
-    """Compute T = W·λ of the rows' class and S = W·Σ_k λ_k.
+    """Compute score T of each row's class, and S over all classes, in a block.
 
     The rows are in block b of class k.
     """
@@ -165,7 +165,7 @@ def compute_block_scores(
 
 @scalar
 def compute_scores(rows: Any, weights: Any, totals: Any, T: Any, S: Any) -> Any:
-    """Compute T and S of all rows; return the log-likelihood Σ ln T / S."""
+    """Compute T and S of all rows; return the log-likelihood, sum of ln(T / S)."""
     log_likelihood = 0.0
     for b in range(rows.sizes.shape[0]):
         k, size = rows.class_of_block[b], rows.sizes[b]
@@ -179,7 +179,7 @@ SWEEPS, RECORDED, TRIED, ACCEPTED = range(4)  # in WeightState.counters
 
 
 class WeightState(NamedTuple):
-    """Weights λ = λ̄ Λ of a chain, their sums, and latent variables.
+    """Weights of a chain, their sums, and latent variables of all rows.
 
     Weights are logarithms, because weights of small a leave the range of floats.
     """
@@ -200,7 +200,7 @@ class WeightState(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Work space, because compiled code that allocates compiles slowly."""
+    """Scratch arrays of a chain, as kernels that allocate compile slowly."""
 
     target: np.ndarray  # (width,)
     running: np.ndarray  # (width,)
@@ -214,7 +214,7 @@ class Scratch(NamedTuple):
 
 
 class WeightPrior(NamedTuple):
-    """Prior: weights Gamma(a, b), p(a) ∝ 1/a from exp(low) to exp(high).
+    """Prior: weights ~ Gamma(a, b), p(a) ~ 1/a from exp(low) to exp(high).
 
     For a fixed a both are ln a.
     """
@@ -226,7 +226,7 @@ class WeightPrior(NamedTuple):
 
 
 class WeightDraws(NamedTuple):
-    """Recorded draws of a chain."""
+    """Recorded draws of one chain: class weights and prior shape."""
 
     a: np.ndarray  # (draws,)
     log_likelihood: np.ndarray  # (draws,)
@@ -235,7 +235,7 @@ class WeightDraws(NamedTuple):
 
 
 def build_weight_state(log_weights: np.ndarray, log_a: float, rows: ClassRows) -> WeightState:
-    """Build a state at weights of any sum; a sweep computes its sums."""
+    """Return the state of a chain at these log weights and log a."""
     shape, p = rows.W.shape[::2], rows.W.shape[1]
     log_weights = np.ascontiguousarray(log_weights, np.float64).copy()
     state = WeightState(
@@ -268,7 +268,7 @@ def build_weight_state(log_weights: np.ndarray, log_a: float, rows: ClassRows) -
 
 
 def allocate_weight_draws(n_draws: int, n_classes: int, p: int) -> WeightDraws:
-    """Allocate arrays for the draws of a chain."""
+    """Allocate arrays for the recorded draws of a chain."""
     return WeightDraws(
         np.zeros(n_draws), np.zeros(n_draws), np.zeros((n_draws, n_classes, p)), np.zeros(n_draws)
     )
@@ -276,7 +276,7 @@ def allocate_weight_draws(n_draws: int, n_classes: int, p: int) -> WeightDraws:
 
 @scalar
 def normalise_weights(state: Any) -> Any:
-    """Make the weights sum to 1; return the logarithm of their former sum."""
+    """Divide the weights by their sum; return the log of the sum."""
     log_weights, weights = state.log_weights, state.weights
     classes, p = log_weights.shape
     maximum = -math.inf
@@ -301,7 +301,7 @@ def normalise_weights(state: Any) -> Any:
 
 @scalar
 def record_if_due(state: Any, record: Any, tune: int, thin: Any) -> None:
-    """Record the state after every `thin` sweeps after tuning."""
+    """Record the state if its sweep is due: every `thin`-th after tuning."""
     sweeps, draw_index = state.counters[SWEEPS], state.counters[RECORDED]
     if sweeps <= tune or (sweeps - tune) % thin != 0 or draw_index == record.a.shape[0]:
         return

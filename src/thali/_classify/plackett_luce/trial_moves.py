@@ -1,4 +1,4 @@
-"""Likelihoods after a trial change of weights, computed until it is rejected."""
+"""Kernels that propose changes of weights, stopping early once a proposal is rejected."""
 
 import math
 from typing import Any
@@ -18,7 +18,7 @@ GAIN, GAIN_OTHER, NEW, NEW_OTHER = range(4)
 
 @scalar
 def evaluate_trial(rows: Any, state: Any, j: Any, taker: Any, first_class: Any, bound: Any) -> Any:
-    """Compute the new log-likelihood and scores T and S.
+    """Compute log-likelihood and scores after proposed changes of two columns.
 
     If it is below `bound`, return a value below `bound` early: no row adds more than 0. The rows of
     `first_class`, which is likely to lose most, are evaluated first. Weights and totals are the
@@ -69,7 +69,7 @@ def _evaluate_block(
     new_S: Any,
     change: Any,
 ) -> Any:
-    """Update T and S of a block; return its log-likelihood and the number of imprecise rows."""
+    """Update scores T, S of a block; return log-likelihood and imprecise rows."""
     # Rows are imprecise if their sums, which change by differences, have too few correct digits.
     class_gain, class_gain_taker = change[k, GAIN], change[k, GAIN_OTHER]
     total_gain, total_gain_taker = change[-1, GAIN], change[-1, GAIN_OTHER]
@@ -88,7 +88,7 @@ def _evaluate_block(
 
 @scalar
 def _recompute_scores(rows: Any, state: Any, j: Any, taker: Any, b: Any) -> None:
-    """Recompute scores of a block that a subtraction left with few correct digits."""
+    """Recompute scores of a block that subtraction left with few digits."""
     W, k, change = rows.W, rows.class_of_block[b], state.scratch.change
     T, S = state.class_scores, state.total_scores
     new_T, new_S = state.scratch.new_class_scores, state.scratch.new_total_scores
@@ -105,7 +105,7 @@ def _recompute_scores(rows: Any, state: Any, j: Any, taker: Any, b: Any) -> None
 
 @scalar
 def find_smallest_score(rows: Any, state: Any) -> Any:
-    """Return the smallest T of all rows."""
+    """Return the smallest class score T over all rows."""
     smallest = 1.0
     for b in range(rows.sizes.shape[0]):
         for r in range(rows.sizes[b]):
@@ -115,7 +115,7 @@ def find_smallest_score(rows: Any, state: Any) -> Any:
 
 @scalar
 def accept_trial(rows: Any, state: Any, mass: Any, log_likelihood: Any) -> None:
-    """Store the scores of a trial; divide weights and scores by the new sum of weights."""
+    """Store proposed scores, with weights and scores divided by the new sum."""
     state.real[LOG_LIKELIHOOD] = log_likelihood
     classes, p = state.weights.shape
     log_mass = math.log(mass)
@@ -141,7 +141,7 @@ _NEGLIGIBLE = 1e-18  # share of a sum that changes none of its digits
 
 @scalar
 def redraw_weight(rng: Any, rows: Any, prior: Any, state: Any, smallest: Any) -> Any:
-    """Propose λ_kj ~ Gamma(a, b) for a random weight, and decide.
+    """Propose a prior draw for one random weight; accept or reject it.
 
     The ratio is that of the likelihoods. `smallest` is the smallest T of all rows. Weights sum to 1
     before and after. Return the smallest T.
@@ -179,7 +179,7 @@ def redraw_weight(rng: Any, rows: Any, prior: Any, state: Any, smallest: Any) ->
 
 @scalar
 def _fill_weight_change(state: Any, k: Any, j: Any, new: Any) -> None:
-    """Write the change of a single weight for `evaluate_trial`."""
+    """Write the change of one weight, for `evaluate_trial`."""
     weights, change = state.weights, state.scratch.change
     classes = weights.shape[0]
     change[classes, NEW] = 0.0
@@ -207,7 +207,7 @@ def _fill_weight_change(state: Any, k: Any, j: Any, new: Any) -> None:
 
 @scalar
 def exchange_columns(rng: Any, rows: Any, state: Any) -> Any:
-    """Propose to exchange weights of two columns; return whether they were exchanged.
+    """Propose to exchange the weights of two columns; return whether accepted.
 
     Weights sum to 1 before and after.
     """
@@ -234,7 +234,7 @@ def exchange_columns(rng: Any, rows: Any, state: Any) -> Any:
 
 @scalar
 def _draw_exchanged_column(rng: Any, rows: Any, state: Any, k: Any) -> Any:
-    """Draw the column whose weight is exchanged, ∝ λ_kj c_j; -1 if all are zero."""
+    """Draw a column to exchange, by weight; -1 if all weights are zero."""
     # k = K means the sum over all classes.
     weights = state.totals
     if k < state.weights.shape[0]:
@@ -257,7 +257,7 @@ def _draw_exchanged_column(rng: Any, rows: Any, state: Any, k: Any) -> Any:
 
 @scalar
 def _find_largest_class(weights: Any, j: Any) -> Any:
-    """Return the class with the largest weight in a column."""
+    """Return the class that has the largest weight in a column."""
     largest = 0
     for k in range(1, weights.shape[0]):
         if weights[k, j] > weights[largest, j]:
@@ -267,7 +267,7 @@ def _find_largest_class(weights: Any, j: Any) -> Any:
 
 @scalar
 def _fill_column_changes(state: Any, j: Any, taker: Any, chosen_class: Any, shift: Any) -> Any:
-    """Write new weights of two columns and changes; return the new sum."""
+    """Write the proposed weights of two columns; return the new sum."""
     log_weights, weights, change = state.log_weights, state.weights, state.scratch.change
     classes, p = weights.shape
     for entry in range(4):
@@ -293,7 +293,7 @@ def _fill_column_changes(state: Any, j: Any, taker: Any, chosen_class: Any, shif
 
 @scalar
 def _exchange_weights(state: Any, j: Any, taker: Any, chosen_class: Any, shift: Any) -> None:
-    """Exchange the weights of two columns in the chosen class or all."""
+    """Exchange the weights of two columns, in one class or in all."""
     log_weights, change = state.log_weights, state.scratch.change
     classes = log_weights.shape[0]
     for k in range(classes):

@@ -1,4 +1,4 @@
-"""Variational inference of Plackett–Luce regression, its shape a fixed or learned."""
+"""Variational inference of Plackett-Luce regression, with fixed or learned prior shape."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from thali._inference.optimise import iterate_squarem
 
 @dataclass(frozen=True)
 class VariationalStep:
-    """Result of one variational sweep over the rows."""
+    """Lower bound and next parameters after one pass over the rows."""
 
     bound: float  # F at the given shapes and rates
     shapes: np.ndarray  # (K, p), improved
@@ -31,7 +31,7 @@ class VariationalStep:
 
 
 def mean_log_weights(shapes: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """Return ⟨ln λ⟩ for shapes (K, p) and rates (p,)."""
+    """Return expected log weights for Gamma shapes (K, p) and rates (p,)."""
     from scipy.special import digamma
 
     return digamma(shapes) - np.log(rates)
@@ -40,7 +40,7 @@ def mean_log_weights(shapes: np.ndarray, rates: np.ndarray) -> np.ndarray:
 def take_variational_step(
     data: Any, shapes: np.ndarray, rates: np.ndarray, a: float, b: float
 ) -> VariationalStep:
-    """Compute F at q(λ), and one coordinate ascent step, in one sweep."""
+    """Return the bound, and one coordinate ascent step of the posterior."""
     logs = mean_log_weights(shapes, rates)
     # maximum of each class, as ⟨ln λ⟩ may be far below the range of exp
     maximum = logs.max(axis=1, keepdims=True)
@@ -53,7 +53,7 @@ def take_variational_step(
 
 
 def kl_divergence(shapes: np.ndarray, rates: np.ndarray, a: float, b: float) -> float:
-    """Return Σ KL(Gamma(a_kj, b_j) ‖ Gamma(a, b))."""
+    """Return the summed KL divergence of the Gamma posteriors from the prior."""
     from scipy.special import digamma, gammaln
 
     shape_terms = (shapes - a) * digamma(shapes) - gammaln(shapes) + gammaln(a)
@@ -69,7 +69,7 @@ _SHAPE_TOLERANCE = 1e-13
 def maximise_shape(
     a: float, counts: np.ndarray, slope: float, inverse_prior: bool, low: float, high: float
 ) -> float:
-    """Find the a that maximises the bound for given q(C) and q(Z).
+    """Return the prior shape a that maximises the bound, posterior fixed.
 
     q(λ) follows a. The objective is Σ_kj [ln Γ(a + n_kj) − ln Γ(a)] + a · slope (− ln a); it is
     maximised by Newton's method on ln a inside a shrinking bracket. If there are several maxima,
@@ -79,7 +79,7 @@ def maximise_shape(
 
     counts = counts[counts > 0.0]
 
-    def differentiate(x: Any) -> Any:  # with respect to x = ln a
+    def differentiate_objective(x: Any) -> Any:  # with respect to x = ln a
         """Return first and second derivatives of the objective by x = ln a."""
         a = math.exp(x)
         first = a * (float((digamma(a + counts) - digamma(a)).sum()) + slope)
@@ -88,7 +88,7 @@ def maximise_shape(
 
     left, right = math.log(low), math.log(high)
     x = min(max(math.log(a), left), right)
-    first, second = differentiate(x)
+    first, second = differentiate_objective(x)
     uphill = 1.0 if first > 0.0 else -1.0
     while True:
         if first > 0.0:
@@ -101,7 +101,7 @@ def maximise_shape(
         if abs(proposal - x) < _SHAPE_TOLERANCE or right - left < _SHAPE_TOLERANCE:
             return math.exp(proposal)
         x = proposal
-        first, second = differentiate(x)
+        first, second = differentiate_objective(x)
 
 
 # starting values of a; from a large a, all classes can become equally probable
@@ -114,7 +114,7 @@ _MAX_UNEXPLAINED = 0.95
 
 @dataclass(frozen=True)
 class VariationalFit:
-    """Best variational posterior of several starts."""
+    """Variational posterior with the best bound over several starts."""
 
     shapes: np.ndarray  # (K, p): q(λ_kj) = Gamma(a_kj, b_j)
     rates: np.ndarray  # (p,)
@@ -129,7 +129,7 @@ class VariationalFit:
 
 
 class _VariationalAscent:
-    """Fixed-point map of q(λ) and, if it is learned, a.
+    """Map from a variational posterior to the next one, as vectors theta.
 
     A point contains the logarithms of shapes, rates and a. After each step all weights are scaled
     to the prior's optimum: ⟨Λ⟩ = Kpa/b. The likelihood does not depend on that scale, so that plain
@@ -147,7 +147,7 @@ class _VariationalAscent:
         self.shape = (data.n_classes, data.p)
 
     def unpack(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-        """Return shapes, rates and a of a point."""
+        """Return Gamma shapes, rates and a from the vector theta."""
         cells = self.shape[0] * self.shape[1]
         return (
             np.exp(theta[:cells]).reshape(self.shape),
@@ -156,28 +156,28 @@ class _VariationalAscent:
         )
 
     def pack(self, shapes: np.ndarray, rates: np.ndarray, a: float) -> np.ndarray:
-        """Scale the weights to the prior's optimum; return the point."""
+        """Return the vector theta of Gamma shapes, rates and a, optimally scaled."""
         rates = rates * (self.b * float((shapes / rates).sum()) / (a * shapes.size))
         return np.concatenate([np.log(shapes).ravel(), np.log(rates), [math.log(a)]])
 
     def build_start(self, a: float) -> np.ndarray:
-        """Build the starting point with all cells equal."""
+        """Return the starting vector with equal weights."""
         cells = self.shape[0] * self.shape[1]
         return self.pack(
             np.full(self.shape, a + self.data.n / cells), np.full(self.shape[1], self.b), a
         )
 
     def take_step(self, theta: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the next point for fixed a, and the bound."""
+        """Return the next vector for fixed a, and the bound."""
         shapes, rates, a = self.unpack(theta)
         step = take_variational_step(self.data, shapes, rates, a, self.b)
         return self.pack(step.shapes, step.rates, a), step.bound
 
     def take_step_with_shape(self, theta: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the next point and learned a, and the objective."""
+        """Return the next vector, a learned, and the objective."""
         theta[-1] = min(max(theta[-1], math.log(self.low)), math.log(self.high))
-        shapes, rates, a = self.unpack(theta)
-        step = take_variational_step(self.data, shapes, rates, a, self.b)
+        gamma_shapes, gamma_rates, a = self.unpack(theta)
+        step = take_variational_step(self.data, gamma_shapes, gamma_rates, a, self.b)
         counts = np.maximum(step.shapes - a, 0.0)
         slope = -self.shape[0] * float(np.log(step.rates / self.b).sum())
         new_a = maximise_shape(a, counts, slope, self.inverse_prior, self.low, self.high)
@@ -195,7 +195,7 @@ def fit_variational(
     prior_of_a: str = "inverse",
     starts: Sequence[float] = STARTS,
 ) -> VariationalFit:
-    """Fit variational posteriors from several starts; return the best."""
+    """Return the best variational posterior over several starts."""
     if a is None:
         low, high = float(a_range[0]), float(a_range[1])
     else:
@@ -251,7 +251,7 @@ _LOG_NEGLIGIBLE = 40.0  # e^-40 is negligible compared with 1
 
 @scalar
 def _count_equal_steps(log_t: Any, logs: Any, i: Any, margins: Any) -> Any:
-    """Count steps from ln t until a column becomes active."""
+    """Return how many integration steps remain until a column matters."""
     # It is 0 while a column is becoming active, infinity if none is left.
     n_steps = math.inf
     for j in range(logs.shape[1]):
@@ -265,7 +265,7 @@ def _count_equal_steps(log_t: Any, logs: Any, i: Any, margins: Any) -> Any:
 def _add_probability_integrals(
     logs: Any, shapes: Any, totals: Any, margins: Any, slopes: Any, probabilities: Any
 ) -> None:
-    """Add the integrals of each row to its probabilities."""
+    """Add each row's integrals to its class probabilities."""
     # `logs` contains ln(W / b), with 0 for the largest of a row.
     classes, p = shapes.shape
     for i in range(logs.shape[0]):
@@ -301,7 +301,7 @@ def _add_probability_integrals(
 
 
 def integrate_probabilities(logs: np.ndarray, shapes: np.ndarray, rates: np.ndarray) -> np.ndarray:
-    """Integrate class probabilities (n, K) before rounding errors are normalised.
+    """Return class probabilities (n, K) by integration, before normalisation.
 
     Parameters and result as in `compute_expected_probabilities`; rows sum to 1 but for rounding.
     """
@@ -318,7 +318,7 @@ def integrate_probabilities(logs: np.ndarray, shapes: np.ndarray, rates: np.ndar
 def compute_expected_probabilities(
     logs: np.ndarray, shapes: np.ndarray, rates: np.ndarray
 ) -> np.ndarray:
-    """Compute expected class probabilities (n, K) from ln W.
+    """Return expected class probabilities (n, K) under the posterior, from ln W.
 
     λ_kj ~ Gamma(a_kj, b_j).
     """

@@ -1,1 +1,1 @@
-"""The sparse Bayesian multinomial logit."""
+"""Bayesian multinomial logit with shrunken coefficients."""

@@ -1,4 +1,4 @@
-r"""Normal approximations of the posterior of the sparse multinomial logit.
+r"""Normal approximations (Laplace, variational) of the sparse logit's posterior.
 
 .. math:: q(\beta, b) = \mathrm{Normal}(m, P^{-1}), \qquad
           q(\eta) \propto \eta^{\text{shape} - 1
@@ -45,7 +45,7 @@ RADII_OF_FEW_ROWS, RADII_OF_MANY_ROWS = 3, 1
 
 
 class Expansion(NamedTuple):
-    """Log-likelihood to second order in the coefficients of q non-reference classes.
+    """Log-likelihood, gradient and Hessian by the coefficients of q classes.
 
     The expansions of two blocks of rows can be added.
     """
@@ -63,7 +63,7 @@ def expand_log_likelihood(
     covariance: np.ndarray | None = None,
     radii: int = RADII_OF_FEW_ROWS,
 ) -> Expansion:
-    """Expand the log-likelihood at coef (q, m), by blocks of rows.
+    """Return the log-likelihood's expansion at coef (q, m), by blocks of rows.
 
     With `covariance`, expand its mean over Normal(coef, covariance).
     """
@@ -90,36 +90,36 @@ def expand_log_likelihood(
 
 
 class _DenseRows(NamedTuple):
-    """Rows of the covariates, dense, one per column."""
+    """A block of rows of dense covariates."""
 
     Z: np.ndarray  # (m, rows)
 
     def multiply(self, coef: np.ndarray) -> np.ndarray:
-        """Return linear predictors (q, rows) at coef (q, m)."""
+        """Return linear predictors (q, rows) at coefficients (q, m)."""
         return coef @ self.Z
 
     def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
-        """Return sums over the rows (q, m) with weights (q, rows)."""
+        """Return weighted sums over the rows, (q, m), for weights (q, rows)."""
         return residuals @ self.Z.T
 
     def compute_gram(self, weights: np.ndarray) -> np.ndarray:
-        """Return second moments (m, m) with weights (rows,)."""
+        """Return weighted second moments (m, m) of the rows."""
         return (self.Z * weights) @ self.Z.T
 
     def compute_quadratic_forms(self, matrix: np.ndarray) -> np.ndarray:
-        """Return z^T M z of each row z for a matrix M (m, m)."""
+        """Return z'Mz of each row z, for a matrix M (m, m)."""
         return ((matrix @ self.Z) * self.Z).sum(axis=0)
 
 
 class _SparseRows(SparseColumns):
-    """Rows of the covariates, sparse, with the methods of `_DenseRows`."""
+    """A block of rows of sparse covariates, like `_DenseRows`."""
 
     def multiply(self, coef: np.ndarray) -> np.ndarray:
-        """Return linear predictors (q, rows) at coef (q, m)."""
+        """Return linear predictors (q, rows) at coefficients (q, m)."""
         return np.ascontiguousarray(super().multiply(coef).T)
 
     def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
-        """Return sums over the rows (q, m) with weights (q, rows)."""
+        """Return weighted sums over the rows, (q, m), for weights (q, rows)."""
         return super().multiply_transposed(residuals.T)
 
 
@@ -141,7 +141,7 @@ def _iterate_row_blocks(
 
 
 class QuadratureRule(NamedTuple):
-    """Points of a standard normal vector of length q, and their weights."""
+    """Nodes and weights for expectations over a standard normal vector of length q."""
 
     points: np.ndarray  # (points, q)
     weights: np.ndarray  # (points,)
@@ -149,7 +149,7 @@ class QuadratureRule(NamedTuple):
 
 @cache
 def build_quadrature_rule(q: int, radii: int) -> QuadratureRule:
-    """Build the points on rotated axes at Gauss-Laguerre radii, and weights."""
+    """Return nodes on rotated axes at Gauss-Laguerre radii, with weights."""
     from scipy.special import roots_genlaguerre
 
     # nodes for half the squared length
@@ -167,7 +167,7 @@ def build_quadrature_rule(q: int, radii: int) -> QuadratureRule:
 
 
 class _RowExpansion(NamedTuple):
-    """Log-likelihood of each row to second order in its q predictors."""
+    """Each row's log-likelihood, gradient and Hessian by its q predictors."""
 
     log_likelihood: np.ndarray  # (n,)
     gradient: np.ndarray  # (q, n)
@@ -177,7 +177,7 @@ class _RowExpansion(NamedTuple):
 def _compute_class_probabilities(
     linear: np.ndarray, is_class: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute log-likelihoods (J, n) and probabilities (J, q, n)."""
+    """Return log-likelihoods (J, n) and class probabilities (J, q, n)."""
     # `linear` contains J linear predictors of each row, shape (J, q, n).
     maximum = np.maximum(linear.max(axis=1), 0.0)
     probabilities = np.exp(linear - maximum[:, None])
@@ -187,7 +187,7 @@ def _compute_class_probabilities(
 
 
 def _expand_at_predictors(linear: np.ndarray, is_class: np.ndarray) -> _RowExpansion:
-    """Expand the log-likelihood of each row to second order at its linear predictors (q, n)."""
+    """Return each row's log-likelihood to second order at predictors (q, n)."""
     log_p, (probabilities,) = _compute_class_probabilities(linear[None], is_class)
     curvature = -probabilities[:, None] * probabilities
     np.einsum("kki->ki", curvature)[:] += probabilities
@@ -201,7 +201,7 @@ def _expand_mean(
     covariance: np.ndarray,
     radii: int,
 ) -> _RowExpansion:
-    """Expand the mean log-likelihood of each row over normal predictors, by quadrature."""
+    """Return each row's mean log-likelihood to second order over normal predictors."""
     # With L̄ the slopes of the mean in L, its slopes in V are half of L^-T (P + P^T) L^-1, where P
     # is the lower triangle of L^T L̄ with half its diagonal.
     (q, n), m = linear.shape, len(covariance) // len(linear)
@@ -237,7 +237,7 @@ SETTLED = 1e-4  # largest change at the end, in standard deviations
 
 
 class NormalPosterior(NamedTuple):
-    """Normal approximation of the posterior of the coefficients."""
+    """Normal approximation of the coefficients' posterior, with bound and eta."""
 
     mean: np.ndarray  # (q m,)
     factor: np.ndarray  # (q m, q m) lower; factor factor^T = P
@@ -269,12 +269,12 @@ def differentiate_prior(
 
 
 def normal_density(z: np.ndarray) -> np.ndarray:
-    """Return the standard normal density."""
+    """Return the standard normal density at z."""
     return np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
 
 
 def mean_absolute_value(mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
-    """Return E|x| for Normal(mean, sd²)."""
+    """Return E|x| of x ~ Normal(mean, sd²)."""
     from scipy.special import ndtr
 
     z = mean / sd
@@ -297,7 +297,7 @@ def compute_eta_distribution(
 def evaluate_root_log_density(
     shape: float, absolute_sum: float, rate: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a grid of ln v, with v the root of eta, and its log density, up to a constant."""
+    """Return a grid of ln v, v = sqrt(eta), and its log density, up to a constant."""
     root = math.sqrt(absolute_sum * absolute_sum + 8.0 * shape * rate)
     mode = 2.0 * shape / (absolute_sum + root)  # of ln v
     width = 1.0 / math.sqrt(absolute_sum * mode + 4.0 * rate * mode * mode)
@@ -317,7 +317,7 @@ _MAX_ROUNDS = 200
 def fit_laplace_approximation(
     problem: CoefficientProblem, eta: float | None, expand: Expand
 ) -> NormalPosterior:
-    """Fit the Laplace approximation; eta is fixed, or None if learned."""
+    """Return the Laplace approximation; `eta` None means learned."""
     from scipy.linalg import cho_solve
 
     q, m = problem.classes - 1, problem.covariates.shape[0]
@@ -365,7 +365,7 @@ def fit_laplace_approximation(
 def _factorise_precision(
     precision: np.ndarray, curvature: np.ndarray, mean_root_eta: float
 ) -> np.ndarray:
-    """Return the Cholesky factor of the precision P of the coefficients."""
+    """Return the Cholesky factor of the coefficients' posterior precision."""
     # If rounding makes P singular, add a small share of the prior's precision.
     from scipy.linalg import LinAlgError, cholesky
 
@@ -385,7 +385,7 @@ def _compute_mean_objective(
     mean_root_eta: float,
     is_intercept: np.ndarray,
 ) -> float:
-    """Compute the objective that the means maximise, for given sd and q(eta)."""
+    """Return the objective that the posterior means maximise."""
     prior = np.where(
         is_intercept,
         0.5 * mean**2 / INTERCEPT_VARIANCE,
@@ -418,7 +418,7 @@ _FLAT = 1e-4, 10
 
 
 class _VariationalPoint(NamedTuple):
-    """Normal distribution with its lower bound, and a natural-gradient step of length 1."""
+    """A normal posterior with its lower bound and the next natural-gradient step."""
 
     precision: np.ndarray
     pull: np.ndarray  # P m
@@ -433,14 +433,14 @@ class _VariationalPoint(NamedTuple):
 
 
 class _LowerBound:
-    """Lower bound of the log evidence as a function of P and P m, at the optimal q(eta)."""
+    """Lower bound of the log evidence by the posterior's precision P and P m."""
 
     def __init__(self, problem: CoefficientProblem, eta: float | None, expand: Expand) -> None:
         self.problem, self.eta, self.expand = problem, eta, expand
         self.is_intercept, self.n_evaluations = build_intercept_mask(problem), 0
 
     def evaluate(self, precision: np.ndarray, pull: np.ndarray) -> _VariationalPoint | None:
-        """Evaluate the bound; return None if P has no Cholesky factor."""
+        """Return the bound and next step at P and P m; None if P is not positive."""
         from scipy.linalg import LinAlgError, cho_solve, cholesky
 
         self.n_evaluations += 1
@@ -480,7 +480,7 @@ class _LowerBound:
 def fit_variational_approximation(
     problem: CoefficientProblem, eta: float | None, expand: Expand
 ) -> NormalPosterior:
-    """Fit the variational normal posterior; eta is fixed, or None if learned."""
+    """Return the variational normal posterior; `eta` None means learned."""
     q, m = problem.classes - 1, problem.covariates.shape[0]
     lower_bound = _LowerBound(problem, eta, expand)
     prior = np.where(lower_bound.is_intercept, 1.0 / INTERCEPT_VARIANCE, 1.0)
@@ -532,7 +532,7 @@ def fit_variational_approximation(
 
 
 def _raises_bound(point: _VariationalPoint, new_point: _VariationalPoint) -> bool:
-    """Return whether a new point raises the bound, up to rounding."""
+    """Return whether a new posterior raises the bound, up to rounding."""
     return new_point.bound >= point.bound - 1e-9 * (1.0 + abs(point.bound))
 
 
@@ -543,13 +543,13 @@ def has_flat_bound(bounds: Sequence[float], n_coefficients: int) -> bool:
 
 
 def _combine_steps(points: Sequence[_VariationalPoint]) -> tuple[np.ndarray, np.ndarray]:
-    """Return P and P m after a combination of several steps (Anderson acceleration)."""
+    """Return P and P m combined from several steps (Anderson acceleration)."""
     # Sizes of steps are measured in the scale of the last precision.
     *previous_points, last_point = points
     scale = 1.0 / np.sqrt(np.diag(last_point.precision))
 
     def flatten_step(precision: np.ndarray, pull: np.ndarray) -> np.ndarray:
-        """Return a step as a vector in the scale of the last precision."""
+        """Return a step as one vector, scaled by the last precision."""
         return np.concatenate(
             [(precision * scale * scale[:, None]).ravel() / math.sqrt(2.0), pull * scale]
         )
@@ -578,7 +578,7 @@ def _combine_steps(points: Sequence[_VariationalPoint]) -> tuple[np.ndarray, np.
 
 
 def _take_step(point: _VariationalPoint, step_length: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the precision P and the product P m after a step from the point."""
+    """Return P and P m after a step of this length."""
     return (
         point.precision + step_length * point.precision_step,
         point.pull + step_length * point.pull_step,
@@ -593,7 +593,7 @@ def _compute_prior_and_entropy(
     intercept_sd: np.ndarray,
     factor: np.ndarray,
 ) -> float:
-    """Compute the terms of the bound other than the log-likelihood."""
+    """Return the terms of the bound other than the log-likelihood."""
     # They are E ln p(beta, b), the terms of eta, and the entropy.
     from scipy.special import gammaln
 
@@ -627,7 +627,7 @@ def _compute_prior_and_entropy(
 
 
 def check_approximation_size(n_coefficients: int, n_rows: float) -> None:
-    """Raise an error for too many coefficients; warn of too few rows."""
+    """Raise ArgumentError for too many coefficients; warn of too few rows."""
     if n_coefficients > MAX_COEFFICIENTS:
         raise DataError(
             f"A normal approximation is limited to {MAX_COEFFICIENTS:,} coefficients (over all"
@@ -654,7 +654,7 @@ def fit_normal_approximation(
     is_variational: bool = False,
     expand: Expand | None = None,
 ) -> NormalPosterior:
-    """Fit a normal approximation; eta is fixed, or None if learned.
+    """Return the Laplace or variational normal posterior.
 
     If the rows are in blocks, the problem has none, and `expand` computes the expansion over them.
     """
@@ -668,14 +668,14 @@ def fit_normal_approximation(
 
 
 def choose_radii(problem: CoefficientProblem, n_rows: float) -> int:
-    """Return the number of radii of the quadrature rule for `n_rows` rows."""
+    """Return how many radii the quadrature rule needs for this many rows."""
     if has_few_rows(n_rows, (problem.classes - 1) * problem.covariates.shape[0]):
         return RADII_OF_FEW_ROWS
     return RADII_OF_MANY_ROWS
 
 
 class NormalChain(IndependentDraws):
-    """Draws from the normal approximation.
+    """Independent draws of coefficients and eta from the normal approximation.
 
     Their log-likelihoods are computed from the expansion.
     """

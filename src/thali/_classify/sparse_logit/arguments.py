@@ -1,4 +1,4 @@
-"""Checked arguments of the sparse multinomial logit: prior, reference class, standardisation."""
+"""Checked arguments of the sparse logit: prior, reference class, standardisation."""
 
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ _MAX_COVARIATE = 1e100  # if not standardised: squares must be floats
 
 
 class CoefficientPrior(NamedTuple):
-    """Prior of the coefficients, Laplace or horseshoe, and of the intercept.
+    """Prior of the coefficients (Laplace or horseshoe) and of the intercept.
 
     eta is fixed, or None for Gamma(shape, rate). tau of the horseshoe is half-Cauchy of scale
     `global_scale`.
@@ -44,7 +44,7 @@ class CoefficientPrior(NamedTuple):
 
 
 def read_prior(model: Any) -> CoefficientPrior:
-    """Check the arguments of the prior and return it."""
+    """Return the prior from a model's arguments; raise ArgumentError if invalid."""
     check_allowed("method", model.method, METHODS)
     is_horseshoe = check_allowed("prior", model.prior, PRIORS) == "horseshoe"
     if is_horseshoe and model.method in (*NORMAL_METHODS, "map"):
@@ -76,7 +76,7 @@ def read_prior(model: Any) -> CoefficientPrior:
 
 
 def find_reference_class(model: Any) -> Any:
-    """Return the label of the reference class: the argument `reference`, or the first class."""
+    """Return the reference class: the argument `reference`, or the first class."""
     if model.reference is None:
         return model.classes_[0]
     for label in model.classes_:
@@ -91,7 +91,7 @@ def find_reference_class(model: Any) -> Any:
 def choose_standardization(
     model: Any, matrix: np.ndarray, intercept: bool, counts: np.ndarray | None = None
 ) -> Standardization:
-    """Return the standardisation of the covariates, or none if not requested."""
+    """Return the covariates' standardisation; identity if not requested."""
     names = vars(model).get("feature_names_in_")
     low, high = compute_column_ranges(matrix)
     if check_allowed("standardize", model.standardize, (True, False)):

@@ -1,4 +1,4 @@
-"""Chains of the sparse multinomial logit: starting values and recorded draws."""
+"""Markov chains of the sparse logit: data, starting values and record."""
 
 import math
 from typing import Any
@@ -40,7 +40,7 @@ def build_coefficient_problem(
     row_weights: Any = None,
     n_trajectories: int = 0,
 ) -> CoefficientProblem:
-    """Build the data and prior of the Gibbs sampler or normal approximation.
+    """Return data and prior as the sampler and the approximations read them.
 
     The sampler requires a dense matrix.
     """
@@ -81,7 +81,7 @@ def build_coefficient_problem(
 def sample_start(
     problem: CoefficientProblem, eta: float | None, rng: np.random.Generator
 ) -> CoefficientState:
-    """Sample starting coefficients with linear predictors of about 2.
+    """Return a starting state with linear predictors of about 2.
 
     They differ between chains.
     """
@@ -110,7 +110,7 @@ def sample_start(
 
 
 class CoefficientChain(FixedChain):
-    """One chain: its state, its recorded draws and its position."""
+    """One Markov chain of the coefficients with its recorded draws."""
 
     _PARTS = ("state", "motion", "sweeps")
 
@@ -129,6 +129,7 @@ class CoefficientChain(FixedChain):
         tune: int,
         thin: int,
     ) -> None:
+        """Draw the starting state and allocate the record."""
         self.problem, self.rng = problem, rng
         self.state = sample_start(problem, eta, rng)
         shape = 0, 0
@@ -142,14 +143,14 @@ class CoefficientChain(FixedChain):
 
     @property
     def scale_rate(self) -> float:
-        """Share of scale moves accepted since tuning ended."""
+        """Acceptance rate of scale moves since tuning ended."""
         real = self.state.real
         if not real[TRIED]:
             return math.nan
         return float(real[ACCEPTED] / real[TRIED])
 
     def run_until(self, until: int) -> None:
-        """Run until this many sweeps are done and recorded."""
+        """Run the chain until it has done `until` sweeps."""
         record_sweeps(
             self.rng,
             self.problem,

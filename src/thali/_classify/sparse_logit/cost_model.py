@@ -1,4 +1,4 @@
-"""CPU seconds of the methods of the sparse logit, and the choice of `method="auto"`."""
+"""Forecasts of the sparse logit's CPU time, and the choice of `method="auto"`."""
 
 from thali._inference.chains import FIRST_DRAWS
 from thali._model.sampling import BUDGET, MIN_DRAWS
@@ -30,12 +30,12 @@ THIN_HORSESHOE, THIN_HORSESHOE_WITHOUT_TRAJECTORIES = 3, 64
 
 
 def has_few_rows(n_rows: float, n_coefficients: int) -> bool:
-    """Return whether a normal approximation has too few rows to be accurate."""
+    """Return whether rows are too few for an accurate normal approximation."""
     return n_rows < MIN_ROWS_PER_COEFFICIENT * n_coefficients
 
 
 def estimate_logit_sweep_seconds(n_rows: int, n_columns: int, n_classes: int) -> float:
-    """Estimate the CPU seconds of one Gibbs sweep."""
+    """Return the expected CPU seconds of one Gibbs sweep."""
     cells, n_free_classes = n_rows * n_columns, n_classes - 1
     number_seconds = PRODUCT_SECONDS
     if n_columns > n_rows:
@@ -48,7 +48,7 @@ def estimate_logit_sweep_seconds(n_rows: int, n_columns: int, n_classes: int) ->
 
 
 def estimate_approximation_seconds(n_rows: int, n_columns: int, n_classes: int) -> float:
-    """Estimate the CPU seconds of a normal approximation.
+    """Return the expected CPU seconds of a normal approximation.
 
     Few rows need many steps.
     """
@@ -63,7 +63,7 @@ def estimate_approximation_seconds(n_rows: int, n_columns: int, n_classes: int) 
 
 
 def choose_method(method: str, prior: str, n_rows: int, n_columns: int, n_classes: int) -> str:
-    """Return the method; "auto" chooses it by the size of the data.
+    """Return the method; "auto" is resolved by the size of the data.
 
     "auto" is "polya-gamma" if a default run takes less than a minute. A longer run is replaced by a
     normal approximation where it is close to the posterior, and anywhere if the run would exceed
@@ -89,13 +89,13 @@ def choose_method(method: str, prior: str, n_rows: int, n_columns: int, n_classe
 
 
 def estimate_sampling_seconds(n_rows: int, n_columns: int, n_classes: int) -> float:
-    """Estimate the CPU seconds of a default run of the Gibbs sampler."""
+    """Return the expected CPU seconds of a default run of the Gibbs sampler."""
     sweeps = 4 * 2 * FIRST_DRAWS * choose_logit_thin(n_rows, n_columns, n_classes)
     return sweeps * estimate_logit_sweep_seconds(n_rows, n_columns, n_classes)
 
 
 def refuse_large_sparse_matrix(shape: tuple[int, int], n_columns: int, n_classes: int) -> None:
-    """Raise an error if a sparse matrix is too large to be made dense.
+    """Raise DataError if a sparse matrix is too large to be made dense.
 
     The Gibbs sampler requires a dense matrix.
     """
@@ -128,7 +128,7 @@ def choose_logit_thin(n_rows: int, n_columns: int, n_classes: int, prior: str = 
 
 
 def count_trajectories(n_rows: int, n_columns: int, n_classes: int) -> int:
-    """Return the number of trajectories per sweep.
+    """Return the number of Hamiltonian trajectories per sweep.
 
     It is 0 where they cannot move all coefficients or are slower than sweeps.
     """

@@ -1,4 +1,4 @@
-"""Standardised covariates and the intercept's ones as columns: dense, sparse, or in blocks.
+"""Standardised covariates with an intercept column: dense, sparse, or in Dask blocks.
 
 Subtracting means would fill a sparse matrix. So it is stored as S - 1 s^T with a sparse S and a
 vector s; the intercept's ones are a column of zeros in S, with s = -1.
@@ -21,7 +21,7 @@ def add_intercept_column(matrix: np.ndarray, intercept: bool) -> np.ndarray:
 
 
 class DenseColumns:
-    """Standardised covariates as a dense matrix Z (n, m)."""
+    """Standardised covariates as a dense matrix Z (n, m), with its products."""
 
     Z: np.ndarray
     n: int
@@ -32,22 +32,22 @@ class DenseColumns:
         self.n, self.m = self.Z.shape
 
     def multiply(self, coef: np.ndarray) -> np.ndarray:
-        """Return Z coef^T for coef (q, m)."""
+        """Return linear predictors Z coef' for coefficients (q, m)."""
         return self.Z @ coef.T
 
     def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
-        """Return residuals^T Z for residuals (n, q)."""
+        """Return residuals' Z, shape (q, m), for residuals (n, q)."""
         return residuals.T @ self.Z
 
     def compute_gram(
         self, weights: np.ndarray, columns_a: np.ndarray, columns_b: np.ndarray
     ) -> np.ndarray:
-        """Return Z_a^T diag(weights) Z_b for two selections of columns."""
+        """Return Za' diag(weights) Zb for two selections of columns."""
         return self.Z[:, columns_a].T @ (weights[:, None] * self.Z[:, columns_b])
 
 
 class SparseColumns:
-    """Standardised covariates Z = S - 1 s^T with sparse S (n, m), s (m,)."""
+    """Standardised covariates Z = S - 1 s' with sparse S (n, m), never made dense."""
 
     S: Any  # a sparse array (n, m)
     shift: np.ndarray
@@ -60,21 +60,21 @@ class SparseColumns:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(covariates, rows): the transpose of S, the order in which problems store them."""
+        """(number of columns, number of rows), the order in which problems store them."""
         return self.m, self.n
 
     def multiply(self, coef: np.ndarray) -> np.ndarray:
-        """Return Z coef^T for coef (q, m)."""
+        """Return linear predictors Z coef' for coefficients (q, m)."""
         return self.S @ coef.T - coef @ self.shift
 
     def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
-        """Return residuals^T Z for residuals (n, q)."""
+        """Return residuals' Z, shape (q, m), for residuals (n, q)."""
         return (self.S.T @ residuals).T - np.outer(residuals.sum(axis=0), self.shift)
 
     def compute_gram(
         self, weights: np.ndarray, columns_a: Any = slice(None), columns_b: Any = slice(None)
     ) -> np.ndarray:
-        """Return Z_a^T diag(weights) Z_b for two selections of columns."""
+        """Return Za' diag(weights) Zb for two selections of columns."""
         from scipy import sparse
 
         a, b = self.S[:, columns_a], self.S[:, columns_b]
@@ -84,7 +84,7 @@ class SparseColumns:
         return gram + weights.sum() * np.outer(s, t)
 
     def compute_quadratic_forms(self, matrix: np.ndarray) -> np.ndarray:
-        """Return z^T M z of each row z for a matrix M (m, m)."""
+        """Return z'Mz of each row z, for a matrix M (m, m)."""
         quadratic = self.S.multiply(self.S @ matrix).sum(axis=1) - self.S @ (
             matrix @ self.shift + self.shift @ matrix
         )
@@ -96,7 +96,7 @@ class SparseColumns:
 
 
 def build_sparse_columns(matrix: Any, standard: Standardization, intercept: bool) -> SparseColumns:
-    """Standardise the varying columns of a sparse matrix, stored by columns."""
+    """Return the varying columns of a sparse matrix, standardised."""
     from scipy import sparse
 
     varies = np.flatnonzero(standard.varies)
@@ -110,7 +110,7 @@ def build_sparse_columns(matrix: Any, standard: Standardization, intercept: bool
 
 
 class BlockColumns:
-    """Standardised covariates as delayed `DenseColumns`, one per block of rows."""
+    """Standardised covariates as delayed `DenseColumns`, one per Dask block."""
 
     n: int
     m: int
@@ -120,7 +120,7 @@ class BlockColumns:
         self._ends = np.cumsum(rows)[:-1]
 
     def multiply(self, coef: np.ndarray) -> np.ndarray:
-        """Return Z coef^T for coef (q, m)."""
+        """Return linear predictors Z coef' for coefficients (q, m)."""
         from dask.base import compute
         from dask.delayed import delayed
 
@@ -129,13 +129,13 @@ class BlockColumns:
         )
 
     def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
-        """Return residuals^T Z for residuals (n, q)."""
+        """Return residuals' Z, shape (q, m), for residuals (n, q)."""
         parts = zip(self._blocks, np.split(residuals, self._ends), strict=True)
         return sum_over_blocks(DenseColumns.multiply_transposed, parts)
 
     def compute_gram(
         self, weights: np.ndarray, columns_a: np.ndarray, columns_b: np.ndarray
     ) -> np.ndarray:
-        """Return Z_a^T diag(weights) Z_b for two selections of columns."""
+        """Return Za' diag(weights) Zb for two selections of columns."""
         parts = zip(self._blocks, np.split(weights, self._ends), strict=True)
         return sum_over_blocks(DenseColumns.compute_gram, parts, columns_a, columns_b)

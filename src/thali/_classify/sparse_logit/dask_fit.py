@@ -1,4 +1,4 @@
-"""The fit of the sparse logit to a Dask array: maximum or normal approximation.
+"""Fits of the sparse logit to Dask arrays: posterior mode or normal approximation.
 
 Every worker stores its standardised rows; a step transfers coefficients, sums over rows and, for
 the maximum, linear predictors.
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.rows import TrainingData
+from thali._data.classifier_rows import TrainingData
 from thali._inference.chains import Run
 from thali._model.base import Job
 from thali._model.sampling import run_sampling
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 def build_dask_job(
     model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight: Any, run: Run
 ) -> Job:
-    """Build the job of a fit to a Dask array."""
+    """Return the job of a fit to a Dask array."""
     prior, is_automatic = read_prior(model), model.method == "auto"
     if model.method not in (*NORMAL_METHODS, "map") and not is_automatic:
         refuse_blocks(model.method, (*NORMAL_METHODS, "map"))
@@ -75,7 +75,7 @@ def build_dask_job(
 
 
 def _build_dask_maximum_job(model: "SparseMultinomialLogit", scan: BlockScan, prior: Any) -> Job:
-    """Build the job of a fit by the maximum; columns stay in blocks."""
+    """Return the job of a posterior mode; covariates stay in blocks."""
     from dask.base import persist
     from dask.delayed import delayed
 
@@ -95,7 +95,7 @@ def _build_dask_maximum_job(model: "SparseMultinomialLogit", scan: BlockScan, pr
 def _fit_dask_approximation(
     model: "SparseMultinomialLogit", scan: BlockScan, prior: CoefficientPrior, run: Any
 ) -> dict[str, Any]:
-    """Fit a normal approximation block by block; keep class codes but not the covariates."""
+    """Return fitted attributes of a normal approximation, computed block by block."""
     from dask.base import persist
     from dask.delayed import delayed
 
@@ -108,12 +108,12 @@ def _fit_dask_approximation(
     )
     radii = choose_radii(empty, float(len(codes)))
 
-    def expand(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
-        """Expand the log-likelihood over all blocks of rows."""
+    def expand_over_blocks(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
+        """Return the log-likelihood's expansion, summed over all blocks."""
         return sum_over_blocks(expand_log_likelihood, zip(problems), coef, covariance, radii)
 
     model._normal_ = fit_normal_approximation(
-        empty, prior.eta, model._used_engine.has_bound, expand
+        empty, prior.eta, model._used_engine.has_bound, expand_over_blocks
     )
     ones, numbers = np.ones(len(codes)), np.arange(len(codes))
     source = TrainingData(no_rows, codes, ones, numbers, ones, numbers)
@@ -123,7 +123,7 @@ def _fit_dask_approximation(
 def _choose_dask_standardization(
     model: "SparseMultinomialLogit", scan: BlockScan
 ) -> Standardization:
-    """Return the standardisation of covariates over all blocks; raw values if not requested."""
+    """Return the covariates' standardisation over all blocks."""
     if not model.standardize:
         return choose_standardization(model, scan.ends, model.fit_intercept)
     standard = compute_block_standardization(scan, model._column_names())
@@ -132,7 +132,7 @@ def _choose_dask_standardization(
 
 
 def _encode_dask_labels(scan: BlockScan) -> np.ndarray:
-    """Return the class index of each row, over all blocks."""
+    """Return each row's class index, over all blocks."""
     from dask.base import compute
     from dask.delayed import delayed
 
@@ -142,12 +142,12 @@ def _encode_dask_labels(scan: BlockScan) -> np.ndarray:
 
 
 def _build_block_columns(block: Any, standard: Standardization, intercept: bool) -> DenseColumns:
-    """Return the standardised columns of a block."""
+    """Return a block's covariates, standardised."""
     return DenseColumns(standard.varying(convert_to_matrix(block)), intercept)
 
 
 def _encode_block_labels(labels: Any, classes: np.ndarray) -> np.ndarray:
-    """Return the class index of each row of a block."""
+    """Return each row's class index in one block."""
     return np.searchsorted(classes, np.asarray(labels))
 
 
@@ -159,7 +159,7 @@ def _build_block_problem(
     reference: int,
     prior: CoefficientPrior,
 ) -> CoefficientProblem:
-    """Build the coefficient problem of a block."""
+    """Return a Dask block's rows, labels and the prior as `CoefficientProblem`."""
     rows = (
         standard.varying(convert_to_matrix(block)),
         _encode_block_labels(labels, classes),

@@ -1,4 +1,4 @@
-"""Draws of the sparse multinomial logit: posterior tree, tables and predictions."""
+"""Posterior draws of the sparse logit: tree, tables, predictions and prior draws."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._data.rows import TrainingData
+    from thali._data.classifier_rows import TrainingData
 
     from ..input import Standardization
     from .approximation import NormalChain
@@ -61,7 +61,7 @@ def build_posterior_tree(
     attrs: dict[Any, Any],
     has_rows: bool = True,
 ) -> "xarray.DataTree":
-    """Build the posterior tree of all chains in the ArviZ schema.
+    """Build the posterior tree (ArviZ schema) from all chains.
 
     Interrupted chains of different lengths are cut so that most draws remain. Without `has_rows`
     the tree has no log-likelihoods of rows.
@@ -70,7 +70,11 @@ def build_posterior_tree(
 
     from thali._posterior.store import add_log_prior, build_tree, describe_origin
 
-    from ..row_groups import add_log_likelihood, build_observed_row_groups, convert_class_labels
+    from ..posterior_datasets import (
+        add_log_likelihood,
+        build_observed_row_groups,
+        convert_class_labels,
+    )
 
     recorded_chains, parts = cut_records(chains)
     problem = recorded_chains[0].problem
@@ -110,7 +114,7 @@ def build_posterior_tree(
 def _log_class_probability(
     coefs: np.ndarray, problem: "CoefficientProblem", rows: np.ndarray
 ) -> np.ndarray:
-    """Compute ln P of each row's class, shape (chains, draws, rows)."""
+    """Return ln P of each row's class, shape (chains, draws, rows)."""
     # `coefs` has shape (chains, draws, K, m).
     A = problem.covariates
     if isinstance(A, SparseColumns):
@@ -126,7 +130,7 @@ def _log_class_probability(
 
 
 def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> dict[str, np.ndarray]:
-    """Compute log prior densities of learned scales, coefficients and intercepts, by name."""
+    """Return log prior densities of scales, coefficients and intercepts, by name."""
     variables = {name: posterior[name].values for name in posterior.data_vars}
     if problem.prior == HORSESHOE:
         log_priors = _log_horseshoe_prior(variables, problem)
@@ -143,7 +147,7 @@ def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> di
 def _log_laplace_prior(
     posterior: dict[Any, np.ndarray], problem: "CoefficientProblem"
 ) -> dict[str, np.ndarray]:
-    """Compute the log prior: Laplace coefficients with the rate √eta."""
+    """Return the log Laplace prior with rate sqrt(eta), by name."""
     # eta ~ Gamma(shape, rate) if it is learned.
     from scipy.special import gammaln, xlogy
 
@@ -163,7 +167,7 @@ def _log_laplace_prior(
 def _log_horseshoe_prior(
     posterior: dict[Any, np.ndarray], problem: "CoefficientProblem"
 ) -> dict[str, np.ndarray]:
-    """Compute the log prior of tau, the slab, and the coefficients given both."""
+    """Return log priors of tau, the slab, and coefficients given both, by name."""
     # tau is half-Cauchy, c² inverse gamma; the density returned is the density of c.
     from scipy.special import gammaln
 
@@ -189,7 +193,7 @@ def build_draws_group(
     columns: Sequence[str],
     intercept: Any,
 ) -> "xarray.Dataset":
-    """Build a group of draws (chain, draw, ...) of a tree.
+    """Return a dataset of draws (chain, draw, ...) for a posterior tree.
 
     `coefs` (chain, draw, class, column) contain the intercept last.
     """
@@ -210,7 +214,7 @@ def build_draws_group(
 def collect_summary_draws(
     posterior: PosteriorTree, max_coefficients: int | None = None
 ) -> dict[str, np.ndarray]:
-    """Return draws by row of the summary, with the largest coefficients.
+    """Return draws of the summary rows, with the largest coefficients only.
 
     The rows are the learned scales, log_likelihood and coef[class, column]. For the horseshoe they
     contain the logarithm of tau: however large tau is, the slab limits the coefficients, so that
@@ -267,7 +271,7 @@ def iterate_logit_probabilities(
 def compute_posterior_means(
     posterior: PosteriorTree, standard: "Standardization"
 ) -> dict[str, Any]:
-    """Return posterior means in units of X, as fitted attributes."""
+    """Return posterior means as fitted attributes, in units of X."""
     draws = posterior.draws
     scaled_means = draws["coef"].values.mean(axis=(0, 1))
     at_mean = np.zeros(len(scaled_means))
@@ -291,15 +295,15 @@ ORIGINAL_SCALE = "log odds relative to the reference class per unit of the covar
 
 
 def describe_scale(model: Any) -> str:
-    """Return the scale of coefficients in the posterior, summaries and paths."""
+    """Return words on the scale of reported coefficients (standardised or raw)."""
     if model.standardize:
         return STANDARDISED_SCALE
     return ORIGINAL_SCALE
 
 
 def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
-    """Build the table of `model.coefficients`."""
-    from thali._tables import Table
+    """Return means, intervals and signs of the coefficients as a table."""
+    from thali._result_table import Table
 
     if not is_finite_weight(delta):
         raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")
@@ -331,7 +335,7 @@ def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFr
 def build_path_table(
     model: Any, X: Any, y: Any, eta: Any, sample_weight: Any
 ) -> "pandas.DataFrame":
-    """Build the table of `model.coefficient_path`, from a copy of the model."""
+    """Return the table of method `coefficient_path`, from a copy of the model."""
     model = type(model)(**(model.get_params() | {"method": "map", "prior": "laplace"}))
     data, prior = model._read_training_data(X, y, sample_weight), read_prior(model)
     model._standard_ = choose_standardization(model, data.matrix, prior.intercept, data.counts)
@@ -357,8 +361,8 @@ def sample_prior_predictive(
     columns: Sequence[str],
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
-    """Sample scales and coefficients from the prior, and labels of rows."""
-    from ..row_groups import convert_class_labels, sample_prior_codes
+    """Sample coefficients and labels from the prior, once per generator."""
+    from ..posterior_datasets import convert_class_labels, sample_prior_codes
 
     d = matrix.shape[1]
     is_free = np.arange(len(classes)) != reference
@@ -389,7 +393,7 @@ def sample_prior_predictive(
 def _sample_laplace_coefficients(
     prior: CoefficientPrior, rng: np.random.Generator, size: tuple[int, int]
 ) -> tuple[dict[str, float], np.ndarray]:
-    """Sample eta, and Laplace coefficients of the given shape."""
+    """Sample eta, and Laplace coefficients of shape `size`."""
     eta = prior.eta
     if eta is None:
         eta = rng.gamma(prior.shape, 1.0 / prior.rate)

@@ -1,4 +1,4 @@
-"""The engines of the sparse logit: Gibbs sampling, normal approximations and the mode."""
+"""Methods that fit the sparse logit: Gibbs sampling, normal approximations and the mode."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -19,7 +19,7 @@ from thali._posterior.view import PosteriorTree
 from thali.errors import ConvergenceWarning, LongRunWarning, Setting, ThaliWarning
 
 from ..input import is_sparse, list_varying_columns
-from ..row_groups import average_probabilities
+from ..posterior_datasets import average_probabilities
 from .approximation import (
     NormalChain,
     NormalPosterior,
@@ -56,7 +56,7 @@ _APPROXIMATE = (
 
 
 def check_normal_run(model: "SparseMultinomialLogit", run: Run, n_rows: float) -> None:
-    """Raise an error for arguments of chains, or too many coefficients."""
+    """Raise ArgumentError for chain arguments, or too many coefficients."""
     if run.thin is not None and model.method != "auto":
         refuse_chain_argument(
             "thin", "polya-gamma", ", because draws from the chosen method are already independent"
@@ -66,7 +66,7 @@ def check_normal_run(model: "SparseMultinomialLogit", run: Run, n_rows: float) -
 
 
 def forecast_approximation(model: "SparseMultinomialLogit", source: Any, run: Run) -> Forecast:
-    """Forecast the CPU seconds of a normal approximation; warn if they are many."""
+    """Return a forecast of the approximation's CPU time; warn if it is long."""
     n_columns = int(model._standard_.varies.sum()) + read_prior(model).intercept
     n_classes = len(model.classes_)
     seconds = estimate_approximation_seconds(len(source.codes), n_columns, n_classes)
@@ -83,14 +83,14 @@ def forecast_approximation(model: "SparseMultinomialLogit", source: Any, run: Ru
 
 
 class CoefficientSamplingEngine(ChainEngine):
-    """Gibbs sampling, and the base of all methods that make draws."""
+    """Method "polya-gamma" (Gibbs sampling), and base of methods that make draws."""
 
     takes_sparse = False
     approximation = ""  # distribution of independent draws
     advice = Advice()  # for chains that have not converged
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
-        """Build the Gibbs sampler of a fit."""
+        """Return the prepared Gibbs chains of a fit."""
         prior, reference = read_prior(model), model._reference_index()
         standard = model._standard_
         names, classes = list_varying_columns(model), model.classes_
@@ -104,20 +104,20 @@ class CoefficientSamplingEngine(ChainEngine):
 
         @cache
         def build_problem() -> Any:
-            """Build the data and prior of the chains, once."""
+            """Return data and prior of the chains, built once."""
             rows = source.matrix, source.codes, len(classes), reference
             n_trajectories = count_trajectories(*sizes)
             return build_coefficient_problem(*rows, prior, None, source.counts, n_trajectories)
 
         def start_chains(draws: int, seed: np.random.SeedSequence) -> list[CoefficientChain]:
-            """Start chains with these draws and this seed."""
+            """Return new chains of this many draws, from this seed."""
             return [
                 CoefficientChain(build_problem(), prior.eta, rng, draws, run.tune, bound.thin)
                 for rng in spawn_generators(seed, run.chains)
             ]
 
         def build_tree(chains: Sequence[CoefficientChain]) -> "xarray.DataTree":
-            """Build the posterior tree of the chains."""
+            """Return the posterior tree of the chains."""
             attrs = {"method": model.method_, "thin": bound.thin, "tuning_steps": run.tune}
             return build_posterior_tree(chains, source, classes, names, prior.intercept, attrs)
 
@@ -135,7 +135,7 @@ class CoefficientSamplingEngine(ChainEngine):
         )
 
     def build_job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
-        """Build the job of a fit."""
+        """Return the job of a fit by this method."""
         source = data
         if not is_sparse(data.matrix):
             source = data._replace(matrix=model._standard_.varying(data.matrix))
@@ -144,7 +144,7 @@ class CoefficientSamplingEngine(ChainEngine):
         )
 
     def check_chains(self, model: Any) -> "ConvergenceCheck":
-        """Check the convergence of scales, log-likelihood and the largest coefficients."""
+        """Return the convergence check of scales and largest coefficients."""
         from thali._posterior.convergence import check_convergence
         from thali._posterior.summary import build_summary
 
@@ -156,7 +156,7 @@ class CoefficientSamplingEngine(ChainEngine):
         )
 
     def compute_probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
-        """Return class probabilities averaged over the draws."""
+        """Return class probabilities averaged over the draws, (n, K)."""
         blocks = self.iterate_probabilities(model, matrix)
         return average_probabilities(blocks, matrix.shape[0], len(model.classes_))
 
@@ -172,7 +172,7 @@ class CoefficientSamplingEngine(ChainEngine):
 
 
 class NormalApproximationEngine(CoefficientSamplingEngine):
-    """Independent draws from a normal approximation."""
+    """Methods "laplace" and "variational": draws from a normal approximation."""
 
     takes_sparse = True
     advice = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"), "."))
@@ -183,7 +183,7 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
         self.approximation, self.has_bound = approximation, has_bound  # `lower_bound_`
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
-        """Build the normal approximation of a fit and its draws.
+        """Return the prepared draws from the normal approximation.
 
         A fit to a Dask array has computed its approximation already.
         """
@@ -196,7 +196,7 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
 
         @cache
         def fit_posterior() -> tuple[CoefficientProblem, NormalPosterior]:
-            """Fit the normal approximation, once; return it with its problem."""
+            """Return the normal approximation with its data, fitted once."""
             matrix, rows = source.matrix, source.matrix.shape[0]
             if is_sparse(matrix):
                 matrix = build_sparse_columns(matrix, standard, prior.intercept).store_by_rows()
@@ -208,14 +208,14 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
             )
 
         def start_chains(draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
-            """Start chains of independent draws with this seed."""
+            """Return chains of independent draws, from this seed."""
             return [
                 NormalChain(*fit_posterior(), draws, rng)
                 for rng in spawn_generators(seed, run.chains)
             ]
 
         def build_tree(chains: Sequence[NormalChain]) -> "xarray.DataTree":
-            """Build the posterior tree of the draws."""
+            """Return the posterior tree of the draws."""
             attrs = {"method": model.method_, "thin": 1, "tuning_steps": 0}
             names, has_rows = list_varying_columns(model), dask_posterior is None
             return build_posterior_tree(
@@ -223,7 +223,7 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
             )
 
         def build_attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
-            """Return the fitted attributes: posterior means, convergence and bound."""
+            """Return fitted attributes: means, convergence and bound."""
             normal = fit_posterior()[1]
             attributes: dict[str, Any] = {"converged_": normal.converged}
             if model._used_engine.has_bound:
@@ -254,32 +254,32 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
 
 
 class AutomaticEngine(CoefficientSamplingEngine):
-    """The method chosen by the size of the data, `method_`."""
+    """Method "auto": the method that suits the size of the data."""
 
     takes_sparse = True
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
-        """Prepare the chains of the method chosen by the size of the data."""
+        """Return the prepared chains of the method chosen for these data."""
         return model._used_engine.sampling(model, source, run)
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        """Yield the warnings of the method chosen by the size of the data."""
+        """Yield the warnings of the method that was chosen."""
         yield from model._used_engine.list_warnings(model, job)
 
-    def facts(self, model: Any) -> Facts:
-        """Return the facts of a fit, with the chosen method."""
-        (name, draws), *other_facts = super().facts(model)
+    def list_facts(self, model: Any) -> Facts:
+        """Return (name, text) facts, including the chosen method."""
+        (name, draws), *other_facts = super().list_facts(model)
         return (name, f"{draws} ({model.method_}, chosen by the size of the data)"), *other_facts
 
 
 class PenalizedMaximumEngine(Engine):
-    """The posterior mode for a fixed eta."""
+    """Method "map": posterior mode for a fixed eta."""
 
     has_prior = True
     takes_sparse = True
 
     def build_job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
-        """Build the job of a fit."""
+        """Return the job of a fit of the posterior mode."""
         from .maximum import build_maximum_job, build_observed_rows
 
         return build_maximum_job(
@@ -297,8 +297,8 @@ class PenalizedMaximumEngine(Engine):
                 f" {model.slope_:.1e} per row); standardise the covariates or choose a larger eta."
             )
 
-    def facts(self, model: Any) -> Facts:
-        """Return the number of nonzero coefficients and the log-likelihood."""
+    def list_facts(self, model: Any) -> Facts:
+        """Return (name, text) facts: nonzero coefficients and log-likelihood."""
         count = f"{np.count_nonzero(model.scaled_coef_):,} of {model.scaled_coef_.size:,} are not 0"
         return ("coefficients", count), (
             "log-likelihood",
@@ -306,13 +306,13 @@ class PenalizedMaximumEngine(Engine):
         )
 
     def summary(self, model: Any, ci: float) -> "pandas.DataFrame":
-        """Build the table of nonzero coefficients, largest first."""
+        """Return a table of nonzero coefficients, largest first."""
         from .maximum import build_maximum_summary
 
         return build_maximum_summary(model)
 
     def compute_probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
-        """Return class probabilities at the posterior mode."""
+        """Return class probabilities at the posterior mode, (n, K)."""
         from .maximum import predict_at_maximum
 
         return predict_at_maximum(model, matrix)

@@ -1,4 +1,4 @@
-r"""One sweep of the Gibbs sampler of the sparse multinomial logit.
+r"""Kernels of one sweep of the sparse logit's Gibbs sampler (Polya-Gamma variables).
 
 The model: :math:`P(y_i = k) \propto \exp(b_k + x_i^T\beta_k)`, the reference class at 0; every beta
 is Laplace of rate :math:`\sqrt\eta`, which is Normal(0, tau) with tau exponential of rate eta/2;
@@ -42,7 +42,7 @@ _TARGET_ACCEPTANCE = 0.4  # of the scale move
 
 
 class CoefficientProblem(NamedTuple):
-    """Data and prior of a chain, which do not change during the run."""
+    """Data and prior of a chain as kernels read them."""
 
     # (m, n) or, if there are more coefficients than rows, (n, m); the intercept's ones last
     covariates: np.ndarray
@@ -64,14 +64,14 @@ class CoefficientProblem(NamedTuple):
 
     @property
     def columns(self) -> np.ndarray:
-        """Covariates with one row per coefficient, (m, n)."""
+        """Covariates with one row per coefficient, shape (m, n)."""
         if self.wide:
             return self.covariates.T
         return self.covariates
 
 
 class CoefficientState(NamedTuple):
-    """State of a chain, and its work space."""
+    """State of a chain: coefficients, scales, predictors and scratch arrays."""
 
     coef: np.ndarray  # (K, m); the reference class keeps its zeros
     variance: np.ndarray  # (K, m) prior variances given the scales
@@ -86,7 +86,7 @@ class CoefficientState(NamedTuple):
 
 
 class CoefficientDraws(NamedTuple):
-    """Recorded draws of a chain."""
+    """Recorded draws of one chain: coefficients, scale and log-likelihood."""
 
     coef: np.ndarray  # (draws, K, m)
     log_likelihood: np.ndarray  # (draws,)
@@ -107,7 +107,7 @@ def record_sweeps(
     tune: int,
     thin: Any,
 ) -> None:
-    """Run sweeps `sweep` + 1 to `until`; record every `thin`-th after `tune`."""
+    """Run sweeps `sweep` + 1 to `until`, recording every `thin`-th after `tune`."""
     while sweep < until:
         sweep += 1
         draw_sweep(rng, problem, state)
@@ -135,7 +135,7 @@ def record_sweeps(
 
 @scalar
 def draw_sweep(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Draw scales, then coefficients by class, then move their common scale."""
+    """Do one sweep: prior scales, coefficients class by class, common scale."""
     draw_prior_scales(rng, problem, state)
     for k in problem.free_classes:
         draw_auxiliary_variables(rng, problem, state, k)
@@ -149,7 +149,7 @@ def draw_sweep(rng: np.random.Generator, problem: Any, state: Any) -> None:
 def draw_trajectory(
     rng: np.random.Generator, problem: Any, state: Any, motion: Any, is_tuning: Any
 ) -> None:
-    """Draw scales, then move all coefficients along a trajectory."""
+    """Do one sweep: prior scales, then all coefficients by a trajectory."""
     draw_prior_scales(rng, problem, state)
     probability = move_along_trajectory(rng, problem, state, motion)
     if is_tuning:
@@ -159,7 +159,7 @@ def draw_trajectory(
 
 @scalar
 def draw_prior_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Draw the prior scales given the coefficients; for the horseshoe, move tau."""
+    """Draw the scales of the coefficients' prior given the coefficients."""
     if problem.prior == HORSESHOE:
         draw_horseshoe_scales(rng, problem, state)
         move_tau_with_coefficients(rng, problem, state)
@@ -169,7 +169,7 @@ def draw_prior_scales(rng: np.random.Generator, problem: Any, state: Any) -> Non
 
 @scalar
 def draw_laplace_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Draw eta, then every tau given eta, both given the coefficients.
+    """Draw eta, then each coefficient's scale, given the coefficients.
 
     1/tau is inverse Gaussian of mean sqrt(eta)/|beta| and shape eta. With the taus integrated out,
     the draw of eta has the same posterior as eta | tau ~ Gamma((K-1)J + shape, rate + sum tau/2),
@@ -217,7 +217,7 @@ def draw_auxiliary_variables(rng: np.random.Generator, problem: Any, state: Any,
 
 @part
 def draw_class_coefficients(rng: np.random.Generator, problem: Any, state: Any, k: Any) -> None:
-    """Draw the coefficients of class k and update its linear predictors."""
+    """Draw the coefficients of class k given its Polya-Gamma variables."""
     if problem.wide:
         draw_coefficients_by_row(rng, problem.covariates, state, state.variance[k], state.coef[k])
     else:
@@ -244,7 +244,7 @@ def _update_predictors(problem: Any, state: Any, k: Any) -> None:
 
 @part
 def draw_common_shift(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Shift all classes but the reference by a vector drawn conditionally.
+    """Shift the coefficients of all classes but the reference by a random vector.
 
     Classes that differ from the reference in the same way mix slowly when drawn one by one. A shift
     by -c is the logistic regression of the reference, with coefficients c, against the others; the
@@ -270,7 +270,7 @@ def draw_common_shift(rng: np.random.Generator, problem: Any, state: Any) -> Non
 
 @scalar
 def _subtract_reference(problem: Any, state: Any) -> None:
-    """Subtract the reference's coefficients from the coefficients of other classes."""
+    """Subtract the reference class's coefficients from all other classes."""
     r = problem.reference
     _update_predictors(problem, state, r)
     for k in problem.free_classes:
@@ -282,7 +282,7 @@ def _subtract_reference(problem: Any, state: Any) -> None:
 
 @scalar
 def move_common_scale(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Rescale coefficients, variances and hyperparameters by a Metropolis step.
+    """Propose to rescale coefficients and prior scales by one factor.
 
     It multiplies all coefficients by u and all variances by u^2. Along this line the posterior may
     be wide although each conditional is narrow, so that other moves are slow there. With ln u
@@ -337,7 +337,7 @@ def move_common_scale(rng: np.random.Generator, problem: Any, state: Any) -> Non
 
 @scalar
 def move_tau_with_coefficients(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Rescale tau and coefficients in proportion by a Metropolis step.
+    """Propose to rescale tau and all coefficients by one factor.
 
     Each coefficient is multiplied by the same factor as its standard deviation. Given many small
     coefficients tau moves little, and given tau they move little. The prior of beta divided by its
@@ -362,7 +362,7 @@ def move_tau_with_coefficients(rng: np.random.Generator, problem: Any, state: An
 
 @scalar
 def _rescale_with_tau(problem: Any, state: Any, factor: Any) -> None:
-    """Multiply tau² and tau² lambda²; rescale coefficients with their standard deviations."""
+    """Multiply tau² by a factor; rescale the coefficients accordingly."""
     state.real[TAU_SQUARE] *= factor
     for k in problem.free_classes:
         for j in range(problem.n_penalised):
@@ -375,14 +375,14 @@ def _rescale_with_tau(problem: Any, state: Any, factor: Any) -> None:
 
 @scalar
 def _adapt_scale_step(real: Any, sweep: Any) -> None:
-    """Move the log step of the scale move towards its target acceptance rate; reset the counts."""
+    """Adapt the log step of the scale move to its target acceptance rate."""
     real[LOG_STEP] += (real[ACCEPTED] - _TARGET_ACCEPTANCE * real[TRIED]) / math.sqrt(sweep)
     real[ACCEPTED] = real[TRIED] = 0.0
 
 
 @scalar
 def _log_sum_other_classes(linear: Any, k: Any, i: Any, classes: Any) -> Any:
-    """Return ln of the summed exponentials of the classes other than k."""
+    """Return ln of the summed exponentials of row i over classes other than k."""
     if classes == 2:
         return linear[1 - k, i]
     maximum = -math.inf
@@ -398,7 +398,7 @@ def _log_sum_other_classes(linear: Any, k: Any, i: Any, classes: Any) -> Any:
 
 @part
 def logit_log_likelihood(codes: Any, counts: Any, linear: Any, factor: Any) -> Any:
-    """Compute the log-likelihood with linear predictors multiplied by a factor."""
+    """Return the log-likelihood, with linear predictors times a factor."""
     total = 0.0
     for i in range(codes.size):
         class_predictor = linear[codes[i], i]

@@ -1,4 +1,4 @@
-r"""The regularised horseshoe prior: draws of its scales, and its densities.
+r"""Regularised horseshoe prior: kernels that draw its scales, and its density.
 
 .. math::
 
@@ -33,7 +33,7 @@ _MAX_STEPS = 8  # largest number of steps that widen a slice on each side
 
 @scalar
 def draw_horseshoe_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Draw local scales lambda, tau and slab c of the horseshoe, and the coefficient variances.
+    """Draw local scales, tau and slab of the horseshoe; update prior variances.
 
     The order is lambda given tau, tau given lambda, tau given u, then c. The two draws of tau are
     conditionals of one posterior under two parametrisations, of which each mixes fast where the
@@ -64,7 +64,7 @@ def draw_horseshoe_scales(rng: np.random.Generator, problem: Any, state: Any) ->
 
 @scalar
 def _draw_inverse_lambda_square(rng: np.random.Generator, y: Any, b: Any, a: Any) -> Any:
-    """Draw y = 1/lambda² by rejection, given an auxiliary variable."""
+    """Draw y = 1 / lambda² of one coefficient, by rejection."""
     # The density is proportional to sqrt((y + a)/y) exp(-b y)/(1 + y).
     # With w ~ Exponential(1 + y), y given w has sqrt((y + a)/y) exp(-(b + w) y), which is below
     # exp(-(b + w) y) (1 + sqrt(a/y)), a mixture of an exponential and a Gamma(1/2); a proposal is
@@ -94,7 +94,7 @@ def _multiply_spreads(problem: Any, state: Any, factor: Any) -> None:
 def _draw_by_slice(
     rng: np.random.Generator, problem: Any, state: Any, variable: Any, start: Any
 ) -> Any:
-    """Draw the logarithm of a squared scale by a slice of width 1."""
+    """Draw the log of a squared scale (tau or slab) by a slice."""
     # The slice is widened by steps, and narrowed until it contains a draw.
     level = _log_conditional_density(problem, state, variable, start) - rng.standard_exponential()
     low = start - rng.random()
@@ -123,7 +123,7 @@ def _draw_by_slice(
 
 @scalar
 def _log_conditional_density(problem: Any, state: Any, variable: Any, log_square: Any) -> Any:
-    """Compute the conditional log density of a log squared scale, up to a constant."""
+    """Return the conditional log density of a log squared scale."""
     if abs(log_square) > MAX_LOG_SQUARE:
         return -math.inf
     square = math.exp(log_square)
@@ -150,7 +150,7 @@ def _log_conditional_density(problem: Any, state: Any, variable: Any, log_square
 
 @scalar
 def log_tau_prior(problem: Any, log_square: Any) -> Any:
-    """Compute the log density of ln tau², up to a constant."""
+    """Return the log prior density of ln tau², up to a constant."""
     return 0.5 * log_square - math.log1p(
         math.exp(log_square) / (problem.global_scale * problem.global_scale)
     )
@@ -158,7 +158,7 @@ def log_tau_prior(problem: Any, log_square: Any) -> Any:
 
 @scalar
 def log_slab_prior(problem: Any, log_square: Any) -> Any:
-    """Compute the log density of ln c², up to a constant."""
+    """Return the log prior density of ln c² of the slab, up to a constant."""
     half = 0.5 * problem.slab_df
     return -half * log_square - half * problem.slab_scale * problem.slab_scale * math.exp(
         -log_square
@@ -166,7 +166,7 @@ def log_slab_prior(problem: Any, log_square: Any) -> Any:
 
 
 def log_coefficient_density(coef: np.ndarray, tau: np.ndarray, slab: np.ndarray) -> np.ndarray:
-    """Compute log densities of coefficients given tau and slab, local scales integrated out.
+    """Return log densities of coefficients given tau and slab (lambda integrated).
 
     Shapes are (..., coefficient) for coefficients and (...) for tau and slab. In s = ln lambda,
     lambda a local scale, the integrand Normal(beta; 0, v(s)) / (pi cosh s) is smooth, so that the
@@ -192,13 +192,13 @@ def log_coefficient_density(coef: np.ndarray, tau: np.ndarray, slab: np.ndarray)
 
 
 def _build_knots(low: float, high: float) -> np.ndarray:
-    """Return equidistant knots of the spline that cover low to high."""
+    """Return equidistant spline knots that cover `low` to `high`."""
     step = 0.15
     return np.linspace(low - step, high + step, max(4, int((high - low) / step) + 4))
 
 
 def _log_integral(log_r: float, log_c: float) -> float:
-    """Compute ln of p(beta | tau = 1, slab c) exp(beta² / (2 c²)) at beta = exp(log_r)."""
+    """Return the log horseshoe density at |beta| = exp(log_r), without its slab factor."""
     s = np.arange(log_r - 2.4, max(log_r, log_c, 0.0) + 37.0, 0.25)
     logs = (
         0.5 * np.logaddexp(-2.0 * s, -2.0 * log_c)

@@ -1,4 +1,4 @@
-r"""The posterior mode of the sparse multinomial logit for a fixed eta.
+r"""Posterior mode of the sparse logit for a fixed eta, by proximal Newton steps.
 
 Coefficients can be exactly 0.
 
@@ -26,13 +26,13 @@ from thali._model.base import Job
 from thali.errors import DataError
 
 from ..input import is_sparse, list_non_reference_classes, list_varying_columns
-from ..row_groups import list_nonzero_cells
+from ..posterior_datasets import list_nonzero_cells
 from .gibbs_sweep import INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.rows import TrainingData
+    from thali._data.classifier_rows import TrainingData
 
     from ..input import Standardization
     from .arguments import CoefficientPrior
@@ -47,7 +47,7 @@ _ROUNDING = 1e-15
 
 
 class ObservedRows(NamedTuple):
-    """Data and prior for q classes, the reference class excluded."""
+    """Covariates, class indicators and prior of a fit of the posterior mode."""
 
     columns: Any  # DenseColumns or SparseColumns
     is_class: np.ndarray  # (n, q) 0 or 1
@@ -56,7 +56,7 @@ class ObservedRows(NamedTuple):
 
 
 class CoefficientPoint(NamedTuple):
-    """Coefficients with objective, probabilities and derivatives."""
+    """Coefficients with objective, class probabilities and gradient."""
 
     coef: np.ndarray  # (q, m)
     linear: np.ndarray  # (n, q)
@@ -69,7 +69,7 @@ class CoefficientPoint(NamedTuple):
 
 
 class CoefficientMaximum(NamedTuple):
-    """Coefficients at the posterior mode."""
+    """Coefficients at the posterior mode, with convergence."""
 
     coef: np.ndarray  # (q, m) of standardised covariates
     log_likelihood: float
@@ -82,7 +82,7 @@ class CoefficientMaximum(NamedTuple):
 def maximise_posterior(
     observed: ObservedRows, eta: float, start: np.ndarray | None = None
 ) -> CoefficientMaximum:
-    """Maximise the log posterior F by Newton steps from `start`, by default 0."""
+    """Return the posterior mode for this eta, by Newton steps from `start`."""
     target, total_weight = _PenalisedLikelihood(observed, eta), float(observed.counts.sum())
     if start is None:
         start = np.zeros((observed.is_class.shape[1], observed.columns.m))
@@ -97,7 +97,7 @@ def maximise_posterior(
 
 
 class _PenalisedLikelihood(Target[CoefficientPoint]):
-    """Penalised log-likelihood F of the coefficients, as a target of maximisation."""
+    """Penalised log-likelihood F of the coefficients, to maximise."""
 
     def __init__(self, observed: ObservedRows, eta: float) -> None:
         self._observed = observed
@@ -106,17 +106,17 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
         )
 
     def evaluate(self, coef: np.ndarray) -> CoefficientPoint:
-        """Evaluate F at coefficients (q, m)."""
+        """Return F and its derivatives at coefficients (q, m)."""
         return self._evaluate_predictors(coef, self._observed.columns.multiply(coef))
 
     def move_point(self, point: CoefficientPoint, change: np.ndarray) -> CoefficientPoint:
-        """Return the point after a change of the coefficients."""
+        """Return the point at coefficients changed by `change`."""
         return self._evaluate_predictors(
             point.coef + change, point.linear + self._observed.columns.multiply(change)
         )
 
     def _evaluate_predictors(self, coef: np.ndarray, linear: np.ndarray) -> CoefficientPoint:
-        """Return the objective, its gradient and its slope from known linear predictors."""
+        """Return F and its derivatives, given known linear predictors."""
         columns, is_class, counts, penalised = self._observed
         maximum = np.maximum(linear.max(axis=1), 0.0)
         probabilities = np.exp(linear - maximum[:, None])
@@ -136,11 +136,11 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
         )
 
     def slope(self, point: CoefficientPoint) -> CoefficientPoint:
-        """Return the point itself, which contains its derivatives."""
+        """Return the point itself, as it contains its derivatives."""
         return point
 
     def solve(self, slope: CoefficientPoint, damping: float) -> Step:
-        """Return a proximal Newton step; its promised gain at the maximum is 0."""
+        """Return a proximal Newton step for the absolute-value penalty."""
         here, largest, direction = slope, float(slope.slope.max()), np.zeros_like(slope.coef)
         if largest <= TOLERANCE * float(self._observed.counts.sum()):
             return Step(direction, 0.0)
@@ -178,13 +178,13 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
         )
 
     def estimate_rounding_error(self, point: CoefficientPoint) -> float:
-        """Return the rounding error of a difference between two values of the objective."""
+        """Return the rounding error of a difference of two values of F."""
         return _ROUNDING * (abs(point.value) + self._observed.columns.n)
 
     def _compute_curvature(
         self, here: CoefficientPoint, class_index: np.ndarray, column: np.ndarray
     ) -> np.ndarray:
-        """Return second derivatives of minus the log-likelihood and intercepts' prior."""
+        """Return the negative Hessian for selected coefficients."""
         # They are Z_a^T diag(c p_k (1{k=l} - p_l)) Z_b.
         class_positions = [np.flatnonzero(class_index == k) for k in range(here.coef.shape[0])]
         curvature = np.empty((len(column), len(column)))
@@ -215,7 +215,7 @@ def descend_coordinates(
     sweeps: int,
     tolerance: Any,
 ) -> None:
-    """Minimise a quadratic with an absolute penalty by coordinate descent.
+    """Minimise a quadratic plus absolute penalty by coordinate descent.
 
     The objective is slopes·step + step·curvature step / 2 + penalty·|coef + step|; change =
     curvature step.
@@ -246,7 +246,7 @@ def descend_coordinates(
 
 
 def find_largest_eta(observed: ObservedRows) -> float:
-    """Return the smallest eta for which all coefficients are 0.
+    """Return the smallest penalty eta at which all coefficients are 0.
 
     It is the square of the largest slope of a model with intercepts only, and a millionth more
     against rounding.
@@ -266,7 +266,7 @@ N_PATH_POINTS, SMALLEST_ETA_SHARE = 30, 1e-4
 def build_observed_rows(
     model: "SparseMultinomialLogit", data: "TrainingData", prior: "CoefficientPrior"
 ) -> "ObservedRows":
-    """Build the rows of a sparse logit whose posterior is maximised."""
+    """Return covariates and prior for a fit of the posterior mode."""
     from .covariate_columns import DenseColumns, build_sparse_columns
 
     standard = model._standard_
@@ -286,7 +286,7 @@ def build_observed_rows(
 def build_maximum_job(
     model: "SparseMultinomialLogit", observed: "ObservedRows", eta: float, size: str
 ) -> Job:
-    """Build the job that fits the posterior mode."""
+    """Return the job that fits the posterior mode."""
 
     def fit_mode() -> dict[str, Any]:
         """Maximise the posterior; return the fitted attributes."""
@@ -312,7 +312,7 @@ def build_maximum_job(
 def convert_to_original_units(
     scaled: np.ndarray, at_mean: np.ndarray, standard: "Standardization"
 ) -> dict[str, np.ndarray]:
-    """Return coef_ and intercept_ in units of X from standardised coefficients."""
+    """Return coef_ and intercept_ in units of X."""
     unit, mean, sd = standard
     standardised_coef = np.zeros((len(scaled), len(sd)))
     standardised_coef[:, standard.varies] = scaled
@@ -334,8 +334,8 @@ def predict_at_maximum(model: "SparseMultinomialLogit", matrix: Any) -> np.ndarr
 
 
 def build_maximum_summary(model: "SparseMultinomialLogit") -> "pandas.DataFrame":
-    """Build a table with one row per nonzero coefficient, largest first."""
-    from thali._tables import Table
+    """Return a table of nonzero coefficients, largest first."""
+    from thali._result_table import Table
 
     coef, names = model.scaled_coef_, list_varying_columns(model)
     classes, nonzero = list_non_reference_classes(model), list_nonzero_cells(coef)
@@ -348,11 +348,11 @@ def build_maximum_summary(model: "SparseMultinomialLogit") -> "pandas.DataFrame"
 def compute_coefficient_path(
     observed: "ObservedRows", names: list[str], labels: list[Any], eta: Any
 ) -> "pandas.DataFrame":
-    """Maximise F for each eta in falling order; return a table.
+    """Return a table of posterior modes for falling values of eta.
 
     Each maximum is started from the previous one.
     """
-    from thali._tables import Table
+    from thali._result_table import Table
 
     if eta is None:
         largest_eta = find_largest_eta(observed)

@@ -1,11 +1,11 @@
-"""The sparse Bayesian multinomial logit as a classifier."""
+"""`SparseMultinomialLogit`, the classifier that users fit."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._data.rows import TrainingData, convert_sparse_data
+from thali._data.classifier_rows import TrainingData, convert_sparse_data
 from thali._described import Facts
 from thali._inference.chains import Run
 from thali._model.base import Job
@@ -213,7 +213,7 @@ class SparseMultinomialLogit(Classifier):
         self.random_state = random_state
 
     def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
-        """Choose the method and standardisation; build the job of a fit."""
+        """Return the job of a fit, with method and standardisation chosen."""
         prior = read_prior(self)
         self._reference_ = find_reference_class(self)
         low, high = compute_column_ranges(data.matrix)
@@ -229,18 +229,18 @@ class SparseMultinomialLogit(Classifier):
         return self._engine.build_job(self, data, prior, run)
 
     def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
-        """Build the job of a fit to a Dask array."""
+        """Return the job of a fit to a Dask array."""
         from .dask_fit import build_dask_job
 
         return build_dask_job(self, X, y, sample_weight, run)
 
     @property
     def _used_engine(self) -> Any:
-        """Engine of the method that the fit used."""
+        """Object that implements the method that the fit used."""
         return ENGINES[self.method_]
 
     def _sample_prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
-        """Sample coefficients from the prior, and class codes (draws, n) given them."""
+        """Sample coefficients from the prior, and class codes (draws, n)."""
         from .draws import sample_prior_predictive
 
         prior, self._reference_ = read_prior(self), find_reference_class(self)
@@ -370,7 +370,7 @@ class SparseMultinomialLogit(Classifier):
         return table
 
     def _headline_facts(self) -> Facts:
-        """Return the facts of a fit, with the number of covariates that vary."""
+        """Return (name, value) facts to show with a fit."""
         n_constant = int((~self._standard_.varies).sum())
         if not n_constant:
             return super()._headline_facts()
@@ -381,11 +381,11 @@ class SparseMultinomialLogit(Classifier):
         return *super()._headline_facts(), ("covariates", covariates)
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
-        """Return draws of learned scales, log-likelihood and standardised coefficients."""
+        """Return draws of scales, log-likelihood and coefficients, by name."""
         from .draws import collect_summary_draws
 
         return collect_summary_draws(self._view)
 
     def _get_advice(self) -> "Advice":
-        """Return advice for chains that have not converged."""
+        """Return the advice for chains that disagree."""
         return self._used_engine.advice

@@ -1,4 +1,4 @@
-r"""Draws of regression coefficients from their normal conditional, given Gaussian pseudo-data.
+r"""Kernels that draw regression coefficients from their normal full conditional.
 
 The precision is :math:`X^T\Omega X + D^{-1}` and its product with the mean :math:`X^T p`, with a
 diagonal Omega and D. Both methods factor a matrix I + S G S, whose eigenvalues are 1 or more, so
@@ -13,7 +13,7 @@ from thali._compile.jit import scalar, vectorised
 
 @vectorised
 def dot_rows(A: Any, i: Any, B: Any, j: Any, n: Any) -> Any:
-    """Compute the sum over l < n of A[i, l] B[j, l]."""
+    """Return the dot product of the first n entries of A[i] and B[j]."""
     total = 0.0
     for column in range(n):
         total += A[i, column] * B[j, column]
@@ -22,7 +22,7 @@ def dot_rows(A: Any, i: Any, B: Any, j: Any, n: Any) -> Any:
 
 @vectorised
 def dot_row_vector(A: Any, i: Any, v: Any, n: Any) -> Any:
-    """Compute the sum over l < n of A[i, l] v[l]."""
+    """Return the dot product of the first n entries of A[i] and v."""
     total = 0.0
     for column in range(n):
         total += A[i, column] * v[column]
@@ -31,7 +31,7 @@ def dot_row_vector(A: Any, i: Any, v: Any, n: Any) -> Any:
 
 @scalar
 def draw_coefficients_by_column(rng: Any, A: Any, state: Any, variances: Any, coef: Any) -> None:
-    """Draw coefficients; factorise a matrix with one row per coefficient.
+    """Draw coefficients by factorising an (m, m) matrix: few coefficients.
 
     A : (m, n) covariates, one row per covariate. variances : (m,) the diagonal of D. Of the state,
     weights is (n,) the diagonal of Omega, pull (n,) p; scaled, gram and right are work space of
@@ -54,7 +54,7 @@ def draw_coefficients_by_column(rng: Any, A: Any, state: Any, variances: Any, co
 
 @scalar
 def draw_coefficients_by_row(rng: Any, A: Any, state: Any, variances: Any, coef: Any) -> None:
-    """Draw coefficients; factorise a matrix with one row per observation.
+    """Draw coefficients by factorising an (n, n) matrix: few observations.
 
     It is faster for more coefficients than observations.
 
@@ -86,7 +86,7 @@ def draw_coefficients_by_row(rng: Any, A: Any, state: Any, variances: Any, coef:
 
 @scalar
 def _compute_weighted_gram(A: Any, diagonal: Any, scaled: Any, G: Any) -> None:
-    """Write the lower triangle of A diag A^T into G, A diag into `scaled`."""
+    """Write the lower triangle of A diag A' to G, and A diag to `scaled`."""
     m, n = A.shape
     for i in range(m):
         for column in range(n):
@@ -97,7 +97,7 @@ def _compute_weighted_gram(A: Any, diagonal: Any, scaled: Any, G: Any) -> None:
 
 @scalar
 def factorise_scaled_gram(G: Any, scale: Any) -> None:
-    """Replace G's lower triangle by the Cholesky factor of I + S G S.
+    """Replace G's lower triangle by the Cholesky factor of I + SGS.
 
     S is the diagonal matrix of `scale`.
     """
@@ -109,14 +109,14 @@ def factorise_scaled_gram(G: Any, scale: Any) -> None:
 
 @scalar
 def solve_lower_vectorised(L: Any, b: Any) -> None:
-    """Solve L x = b in place."""
+    """Solve L x = b in place, L lower triangular."""
     for i in range(b.size):
         b[i] = (b[i] - dot_row_vector(L, i, b, i)) / L[i, i]
 
 
 @scalar
 def solve_lower_transposed(L: Any, b: Any) -> None:
-    """Solve L^T x = b in place."""
+    """Solve L' x = b in place, L lower triangular."""
     for i in range(b.size - 1, -1, -1):
         b[i] /= L[i, i]
         for j in range(i):

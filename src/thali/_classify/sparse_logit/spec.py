@@ -1,4 +1,4 @@
-"""Names, options and results of the sparse multinomial logit, without importing it."""
+"""Options, arguments and answers of the sparse logit, listed without loading it."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-r"""Hamiltonian trajectories of all coefficients, given the scales of their priors.
+r"""Kernels that move all coefficients by Hamiltonian trajectories, given prior scales.
 
 .. math:: U(\beta) = -\ln P(y \mid X, \beta) + \tfrac12 \sum_{kj} \beta_{kj}^2 / v_{kj}, \qquad
           \beta = S L^{-T} u, \quad L L^T = I + S H S, \quad S = \mathrm{diag}(\sqrt{v})
@@ -35,7 +35,7 @@ FIRST_SWEEPS = 5  # before the first trajectory, to come near the posterior
 
 
 class TrajectorySpace(NamedTuple):
-    """Work space of trajectories of D coefficients, the reference class excluded."""
+    """Scratch arrays and step size of trajectories of all coefficients."""
 
     real: np.ndarray  # (4,) ln step, its mean, adaptation steps, number of curvatures
     curvature: np.ndarray  # (D, D) lower triangle
@@ -50,7 +50,7 @@ class TrajectorySpace(NamedTuple):
 
 
 def allocate_trajectory_space(n_classes: int, m: int, n: int) -> TrajectorySpace:
-    """Allocate work space for m coefficients per class and n rows.
+    """Allocate arrays for trajectories of m coefficients per class, n rows.
 
     The arrays are empty if m and n are 0.
     """
@@ -73,7 +73,7 @@ def allocate_trajectory_space(n_classes: int, m: int, n: int) -> TrajectorySpace
 
 @part
 def move_along_trajectory(rng: np.random.Generator, problem: Any, state: Any, motion: Any) -> Any:
-    """Move all coefficients along a trajectory; return the acceptance probability."""
+    """Move all coefficients by a trajectory; return its acceptance probability."""
     m, D = state.coef.shape[1], motion.root.size
     _gather_coefficients(problem, state, motion)
     for a in range(D):
@@ -104,7 +104,7 @@ def move_along_trajectory(rng: np.random.Generator, problem: Any, state: Any, mo
 
 @scalar
 def _gather_coefficients(problem: Any, state: Any, motion: Any) -> None:
-    """Gather coefficients and prior standard deviations of all non-reference classes."""
+    """Copy the free classes' coefficients and prior sds to the flat vectors of `motion`."""
     d = 0
     for k in problem.free_classes:
         for j in range(state.coef.shape[1]):
@@ -115,7 +115,7 @@ def _gather_coefficients(problem: Any, state: Any, motion: Any) -> None:
 
 @scalar
 def run_leapfrog(problem: Any, state: Any, motion: Any, step: Any, n_steps: Any) -> Any:
-    """Run leapfrog steps; return U at the end.
+    """Run leapfrog steps; return minus the log posterior U at the end.
 
     `motion.slope` contains the slopes at the start. U is NaN or infinite if the trajectory is
     aborted.
@@ -141,7 +141,7 @@ def run_leapfrog(problem: Any, state: Any, motion: Any, step: Any, n_steps: Any)
 
 @scalar
 def compute_coefficient_potential(problem: Any, state: Any, motion: Any) -> Any:
-    """Compute U and its slopes at `motion.coef`; store the linear predictors."""
+    """Compute minus log posterior U and its slopes at `motion.coef`."""
     A = problem.covariates
     m, n = A.shape
     d = 0
@@ -166,7 +166,7 @@ def compute_coefficient_potential(problem: Any, state: Any, motion: Any) -> Any:
 
 @scalar
 def _compute_misfit(problem: Any, motion: Any) -> Any:
-    """Compute minus the log-likelihood and its derivatives by the linear predictors."""
+    """Return minus the log-likelihood; store its slopes by linear predictors."""
     total = 0.0
     for i in range(problem.codes.size):
         code, row_weight = problem.codes[i], problem.counts[i]
@@ -195,7 +195,7 @@ def _compute_misfit(problem: Any, motion: Any) -> Any:
 
 @part
 def update_curvature(problem: Any, state: Any, motion: Any) -> None:
-    """Update the mean curvature with the curvature at the current coefficients.
+    """Update the running mean curvature by that at the current coefficients.
 
     Later curvatures have more weight: the weights rise linearly. A block of classes k and l is X^T
     diag(c p_k (1{k = l} - p_l)) X.
@@ -235,7 +235,7 @@ def update_curvature(problem: Any, state: Any, motion: Any) -> None:
 
 @scalar
 def adapt_trajectory_step(motion: Any, probability: Any) -> None:
-    """Adapt the step size to the acceptance probability while tuning."""
+    """Adapt the step size to this acceptance probability, while tuning."""
     real = motion.real
     real[TIME] += 1.0
     real[LOG_STEP] += (probability - _TARGET) * real[TIME] ** -0.6
@@ -244,7 +244,7 @@ def adapt_trajectory_step(motion: Any, probability: Any) -> None:
 
 @scalar
 def adapt_trajectory(problem: Any, state: Any, motion: Any, sweep: Any, tune: Any) -> None:
-    """Update the curvature at intervals while tuning; fix the step at its end."""
+    """Update the curvature while tuning, and fix the step size at its end."""
     if sweep >= FIRST_SWEEPS and (sweep - FIRST_SWEEPS) % max(1, tune // _CURVATURES) == 0:
         update_curvature(problem, state, motion)
     if sweep == tune and motion.real[TIME] > 0.0:

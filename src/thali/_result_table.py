@@ -1,4 +1,4 @@
-"""Tables of results for papers: LaTeX, Markdown and Excel, with suitable digits."""
+"""`Table`, a data frame of results that exports to LaTeX, Markdown and Excel."""
 
 import io
 import re
@@ -11,7 +11,7 @@ import pandas as pd
 from ._described import is_numbered
 from ._digits import DECIMALS, Marks, count_decimals, format_names
 from ._digits import format_cell as written_cell
-from ._inference.files import atomic_write
+from ._inference.checksummed_files import atomic_write
 from ._labels import escape_unprintable
 from .errors import ArgumentError
 
@@ -30,7 +30,7 @@ _MARKDOWN_ESCAPES = {letter: f"\\{letter}" for letter in "\\`*_{}[]<>#|~&$!"}
 
 
 def _escape_latex(text: Any) -> str:
-    """Return a name escaped for LaTeX."""
+    """Return a name as LaTeX text, special characters escaped."""
     escaped = "".join(_LATEX_ESCAPES.get(letter, letter) for letter in _format_name(text))
     # a preceding \\ would read a bracket or star as its argument
     if escaped[:1] not in ("[", "*"):
@@ -39,7 +39,7 @@ def _escape_latex(text: Any) -> str:
 
 
 def _escape_markdown(text: Any) -> str:
-    """Return a name escaped for Markdown."""
+    """Return a name as Markdown text, special characters escaped."""
     return "".join(_MARKDOWN_ESCAPES.get(letter, letter) for letter in _format_name(text))
 
 
@@ -201,7 +201,7 @@ class Table(pd.DataFrame):
 
 
 def format_text_table(table: pd.DataFrame, marks: Marks, digits: int | None) -> pd.DataFrame:
-    """Return the table with every cell and name as text."""
+    """Return a table with every cell and name formatted as text."""
     columns = {}
     for k, name in enumerate(table.columns):
         decimals = _count_column_decimals(table.iloc[:, k], digits)
@@ -215,7 +215,7 @@ def format_text_table(table: pd.DataFrame, marks: Marks, digits: int | None) -> 
 
 
 def _rename_index(index: pd.Index, format_label: Callable[[Any], str]) -> pd.Index:
-    """Return the index with every label and name as text."""
+    """Return an index with every label and name formatted as text."""
     names = list(index.names)
     for level, name in enumerate(names):
         if name is not None:
@@ -233,7 +233,7 @@ def _is_numeric(column: pd.Series) -> bool:
 
 
 def _count_column_decimals(numbers: pd.Series, digits: int | None) -> int:
-    """Return the decimals of a column."""
+    """Return how many decimals a numeric column shows."""
     if not _is_numeric(numbers):
         if digits is None:
             return DECIMALS
@@ -242,7 +242,7 @@ def _count_column_decimals(numbers: pd.Series, digits: int | None) -> int:
 
 
 def _choose_excel_format(numbers: pd.Series, digits: int | None) -> str:
-    """Return the number format of a column in Excel."""
+    """Return the Excel number format of a numeric column."""
     decimals = _count_column_decimals(numbers, digits)
     if decimals:
         return "0." + "0" * decimals
@@ -250,19 +250,19 @@ def _choose_excel_format(numbers: pd.Series, digits: int | None) -> str:
 
 
 def _format_name(names: Any) -> str:
-    """Return a name, or several names, as one line."""
+    """Return one or several index names as one line."""
     return re.sub(r"\s+", " ", escape_unprintable(format_names(names)))
 
 
 def _format_excel_cell(cell: Any) -> Any:
-    """Return a number unchanged, and any other cell as text."""
+    """Return a number unchanged, anything else as text."""
     if cell is None or isinstance(cell, int | float):
         return cell
     return _format_name(cell)
 
 
 def require_excel() -> None:
-    """Raise if openpyxl is not installed."""
+    """Raise ArgumentError with advice if openpyxl is not installed."""
     from importlib.util import find_spec
 
     if find_spec("openpyxl") is None:

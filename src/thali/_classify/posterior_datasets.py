@@ -1,11 +1,11 @@
-"""Groups of a classifier's posterior tree for the rows of the training data."""
+"""Datasets of a classifier's posterior tree about the training rows."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.rows import TrainingData
+from thali._data.classifier_rows import TrainingData
 from thali._posterior.store import is_pointwise
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ LABEL = "position of the class of a row in constant_data['classes']"
 def build_observed_groups(
     codes: np.ndarray, classes: np.ndarray, constants: Mapping[str, Any]
 ) -> "dict[str, xarray.Dataset]":
-    """Build the groups observed_data and constant_data for class codes (n,).
+    """Return datasets observed_data and constant_data for class codes (n,).
 
     Labels are stored as numbers, which ArviZ can plot, with the class names.
     """
@@ -33,7 +33,7 @@ def build_observed_groups(
 
 
 def convert_class_labels(classes: np.ndarray) -> np.ndarray:
-    """Return the class labels as an array that files can store."""
+    """Return class labels as an array type that netCDF can store."""
     if classes.dtype == object:
         return classes.astype(str)
     return classes
@@ -42,7 +42,7 @@ def convert_class_labels(classes: np.ndarray) -> np.ndarray:
 def build_observed_row_groups(
     data: TrainingData, classes: np.ndarray, constants: Mapping[str, Any]
 ) -> "dict[str, xarray.Dataset]":
-    """Build observed_data and constant_data for training rows and their weights.
+    """Return observed_data and constant_data for weighted training rows.
 
     Equal weights are omitted.
     """
@@ -61,7 +61,7 @@ def add_log_likelihood(
     compute_log_p: Callable[[np.ndarray], np.ndarray],
     data: TrainingData,
 ) -> None:
-    """Add the group log_likelihood, ln P of each row's class, unless too large.
+    """Add dataset log_likelihood (ln P of each row's class) unless too large.
 
     `compute_log_p` returns it, shape (chain, draw, row), for indices of rows of `data.matrix`.
     """
@@ -86,7 +86,7 @@ def add_log_likelihood(
 
 
 def sample_class_codes(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Sample a class code for each row and draw, shape (rows, draws).
+    """Sample a class for each row and draw, shape (rows, draws).
 
     `probabilities` has shape (rows, draws, K).
     """
@@ -98,14 +98,14 @@ def sample_class_codes(probabilities: np.ndarray, rng: np.random.Generator) -> n
 def sample_prior_codes(
     log_scores: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, float]:
-    """Sample a class code for each row from log scores (rows, K); return their log-likelihood."""
+    """Sample a class for each row from log scores (rows, K), with log-likelihood."""
     log_p = log_scores - np.logaddexp.reduce(log_scores, axis=1, keepdims=True)
     codes = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
     return codes, log_p[np.arange(len(codes)), codes].sum()
 
 
 def list_nonzero_cells(matrix: np.ndarray) -> list[tuple[int, int]]:
-    """Return row and column of each nonzero entry, the largest absolute value first."""
+    """Return (row, column) of nonzero entries, largest absolute value first."""
     order = np.argsort(-np.abs(matrix), axis=None, kind="stable")
     cells = [divmod(int(index), matrix.shape[1]) for index in order]
     return [cell for cell in cells if matrix[cell] != 0.0]
@@ -114,7 +114,7 @@ def list_nonzero_cells(matrix: np.ndarray) -> list[tuple[int, int]]:
 def average_probabilities(
     blocks: Iterable[tuple[slice, np.ndarray]], n_rows: int, n_classes: int
 ) -> np.ndarray:
-    """Average class probabilities over draws, shape (rows, K).
+    """Return class probabilities averaged over draws, shape (n_rows, K).
 
     `blocks` are slices of rows with probabilities (rows, draws, K).
     """
@@ -125,7 +125,7 @@ def average_probabilities(
 
 
 def compute_probability_errors(probabilities: np.ndarray, n_chains: int) -> np.ndarray:
-    """Compute Monte Carlo standard errors of mean probabilities, shape (rows, K).
+    """Return Monte Carlo standard errors of mean probabilities, (n_rows, K).
 
     `probabilities` has shape (rows, draws, K).
     """

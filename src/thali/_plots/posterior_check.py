@@ -1,4 +1,4 @@
-"""The plot of observations and replicates of a fitted model."""
+"""Plot of observed statistics over intervals of posterior replicates."""
 
 from typing import TYPE_CHECKING
 
