@@ -234,7 +234,7 @@ class ClassGroupChain(GroupChain):
 @kernel
 def update_class_energies(
     rng: Any, model: Any, caches: Any, states: Any, membership: Any, ladder: Any, energy: Any
-) -> Any:
+) -> None:
     """Compute the log-likelihood of classes at every temperature, after a prior draw."""
     prior_replica = ladder.at[ladder.beta.shape[0] - 1]
     rebuild_group_level(model.groups, caches, states, prior_replica)

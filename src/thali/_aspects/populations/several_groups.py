@@ -283,7 +283,7 @@ def refuse_sensitivity(run_settings: "EvidenceRun") -> None:
 @kernel
 def update_group_energies(
     rng: Any, model: Any, caches: Any, states: Any, ladder: Any, energy: Any
-) -> Any:
+) -> None:
     """Compute the log-likelihood of all groups at every temperature, after a prior draw."""
     rebuild_group_level(model, caches, states, ladder.at[ladder.beta.shape[0] - 1])
     for t in range(ladder.beta.shape[0]):
