@@ -256,7 +256,7 @@ def pictures():
 
 @pytest.fixture
 def few_replicates(monkeypatch):
-    """Tests of fit by bootstrap are short: their shares are tested beside `fit_tests`."""
+    """Tests of fit by bootstrap have 39 replicates: their shares are tested beside `fit_tests`."""
     monkeypatch.setattr(fit_tests, "SAMPLES", 39)
     monkeypatch.setattr(fit_tests, "FEW_SAMPLES", 39)
 
@@ -270,7 +270,7 @@ def few_starts(monkeypatch):
 
 @pytest.fixture
 def few_draws(request, monkeypatch):
-    """Boards by Laplace's approximation have a quarter of their usual draws, but in tests that are
+    """Boards by Laplace's approximation have 1000 draws, not 4000, but in tests that are
     `exact`."""
     if request.node.get_closest_marker("exact"):
         return

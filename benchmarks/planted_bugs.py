@@ -10,8 +10,9 @@ is; where no test has that name, the whole default suite runs. `--only` takes th
 name holds a text, `--all-tests` runs the folder that mirrors the changed file in place of the tests
 named, `--list` plants nothing and says whether each text stands exactly once.
 
-The project is copied once, and the tests named must be green there before anything is planted. The
-status is 1 if a bug is not caught or has no place. Code that is compiled is kept where
+The project is copied once; Python must import thali from that copy (an environment that puts another
+thali first on sys.path is refused), and the tests named must be green there before anything is
+planted. The status is 1 if a bug is not caught or has no place. Code that is compiled is kept where
 NUMBA_CACHE_DIR says, but for bugs of the compiling.
 """
 
@@ -98,10 +99,22 @@ def mirror(root: Path, file: Path) -> list[str]:
     return [str(folder.relative_to(root))]
 
 
+def build_environment(root: Path) -> dict[str, str]:
+    """Return the environment in which Python imports thali from a copy."""
+    return os.environ | {"PYTHONPATH": str(root / "src")}
+
+
+def check_import(root: Path) -> None:
+    """Raise unless Python imports thali from the copy, since no other thali has the bugs."""
+    command = [sys.executable, "-c", "import thali; print(thali.__file__)"]
+    file = subprocess.check_output(command, cwd=root, env=build_environment(root), text=True)
+    assert Path(file.strip()).is_relative_to(root), f"thali is imported from {file.strip()}"
+
+
 def run(root: Path, tests: Sequence[str], **more: str) -> Run:
     """Run tests in a copy up to the first that is red."""
     alone = [DEFAULT_SUITE] if DEFAULT_SUITE in tests else ["-n", "0", *tests]
-    environment = os.environ | {"PYTHONPATH": str(root / "src")} | more
+    environment = build_environment(root) | more
     before = os.times()
     command = [sys.executable, "-m", "pytest", *PYTEST, *alone]
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True)
@@ -137,6 +150,7 @@ def main(only: str = "", all_tests: bool = False, small: bool = False) -> int:
         return len(lost)
     with tempfile.TemporaryDirectory(prefix="thali-") as folder:
         root = shutil.copytree(PROJECT, Path(folder) / "thali", ignore=LEFT_OUT)
+        check_import(root)
         files = [file for (file,) in places(root, wanted)]
         tests = [
             mirror(root, file) if all_tests else named_tests(root, bug.tests)

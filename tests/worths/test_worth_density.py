@@ -47,7 +47,7 @@ def test_the_density_is_that_of_the_model(lapse, ties, sizes):
 
 
 @pytest.mark.parametrize(("lapse", "ties", "sizes"), SETTINGS)
-def test_slopes_and_curvature(lapse, ties, sizes):
+def test_slopes_and_curvature_agree_with_differences(lapse, ties, sizes):
     density, points, spreads = made(lapse, ties, sizes)
     point, free = points[:, :1], density.is_free
     step = 1e-5 * np.eye(density.size)

@@ -116,7 +116,7 @@ def build_check_table(
     labels: "pandas.DataFrame",
     row_blocks: list[dict[Any, Any]],
     discrepancy: np.ndarray,
-    kind: str,
+    row_kind: str,
     ci: float,
 ) -> "pandas.DataFrame":
     """Build the table of a predictive check, one row per checked proportion.
@@ -139,7 +139,7 @@ def build_check_table(
         "interval": ci,
         "expected_missed": expected,
         "draws": discrepancy.shape[1],
-        ROWS: kind,
+        ROWS: row_kind,
     }
     return frame
 

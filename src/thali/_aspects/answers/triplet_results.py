@@ -70,9 +70,11 @@ class TripletResults(ObjectResults):
         return {"constant": relative_constant.reshape(posterior.shape)} | present
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
+        """Return the probability that each pair of a set is the most similar."""
         return predict_pairs(self.posterior, sets, return_se)
 
     def data(self) -> Any:
+        """Return the fitted `Triplets`."""
         return read_triplets(self.posterior)
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:

@@ -86,7 +86,7 @@ def add_slopes(
             " column"
         )
     fixed = posterior.fixed.assign_coords(known=list(covariates.names)).assign(
-        covariates.store("group")
+        covariates.to_variables("group")
     )
     return posterior.replace_groups(split_draws(all_variables) | {"constant_data": fixed})
 

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._data.choice_scores import mean_and_error, score_choices
 from thali._data.experiments import ChoiceExperiment
-from thali._data.scores import mean_and_error, score_choices
 from thali.errors import DataError
 
 if TYPE_CHECKING:

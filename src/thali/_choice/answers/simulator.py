@@ -349,12 +349,12 @@ def apply_share_settings(
         return plain, numbered_market, tuple(notes)
     market = numbered_market.list_products(numbered_draws)
 
-    def shares(constants: np.ndarray) -> np.ndarray:
+    def compute_market_shares(constants: np.ndarray) -> np.ndarray:
         """Return the market's shares at every draw, with these product constants."""
         adjusted = plain_rule._replace(constants=constants)
         return plain._replace(rule=adjusted).shares([market])[0]
 
-    constants = settings.calibrate_constants(names, len(rule.codes), shares)
+    constants = settings.calibrate_constants(names, len(rule.codes), compute_market_shares)
     # a new product gets the constant 0, the average of the products
     constants -= constants[:, : len(offered.products)].mean(axis=1, keepdims=True)
     notes += [ENGLISH["shares.known"], ENGLISH["market.added"]]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._data.rows import TrainingData
+    from thali._data.classifier_rows import TrainingData
 
     from .chain import GibbsSettings, WeightChain
     from .state import WeightPrior

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.rows import TrainingData
+from thali._data.classifier_rows import TrainingData
 from thali._described import Facts
 from thali._model.base import Job
 from thali._model.engine import ChainEngine, Engine
@@ -167,7 +167,7 @@ class AscentEngine(Engine):
         W, codes, counts = merge_equal_rows(data.matrix, data.codes, data.counts)
         return CovariateRows(W, codes, n_classes, counts, run.cores)
 
-    def facts(self, model: "PlackettLuceRegression") -> Facts:
+    def list_facts(self, model: "PlackettLuceRegression") -> Facts:
         """Return (name, text) facts: prior shape a and log-likelihood."""
         return ("a", f"{model.a_:.4g}"), (
             "log-likelihood",

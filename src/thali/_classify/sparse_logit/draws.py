@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._data.rows import TrainingData
+    from thali._data.classifier_rows import TrainingData
 
     from ..input import Standardization
     from .approximation import NormalChain
@@ -298,7 +298,7 @@ def describe_scale(model: Any) -> str:
 
 
 def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
-    """Return the table of method `coefficients`."""
+    """Return means, intervals and signs of the coefficients as a table."""
     from thali._tables import Table
 
     if not is_finite_weight(delta):

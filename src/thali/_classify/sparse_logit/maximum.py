@@ -32,7 +32,7 @@ from .gibbs_sweep import INTERCEPT_VARIANCE
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.rows import TrainingData
+    from thali._data.classifier_rows import TrainingData
 
     from ..input import Standardization
     from .arguments import CoefficientPrior
@@ -246,7 +246,7 @@ def descend_coordinates(
 
 
 def find_largest_eta(observed: ObservedRows) -> float:
-    """Return the smallest eta for which all coefficients are 0.
+    """Return the smallest penalty eta at which all coefficients are 0.
 
     It is the square of the largest slope of a model with intercepts only, and a millionth more
     against rounding.

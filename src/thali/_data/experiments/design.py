@@ -40,6 +40,7 @@ class ExperimentDesign(NamedTuple):
 
     @property
     def attributes(self) -> tuple[str, ...]:
+        """Names of the attributes, "inside" first if there is one."""
         return self.scheme.names
 
     @property

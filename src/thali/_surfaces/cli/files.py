@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from thali._inference.files import describe_write_error, write_together
+from thali._inference.checksummed_files import describe_write_error, write_together
 from thali._labels import format_plural, shorten
 from thali._model.finding import FILES, SHEETS, Findings, Picture
 from thali.errors import ArgumentError, DataError, ThaliError
@@ -134,19 +134,19 @@ def write_pictures(
 
     Returns the names of the written files.
     """
-    from ..html import make_or_warn
+    from ..html_report import make_or_warn
 
     picture_formats = [file_name for file_name in formats if file_name in PICTURE_FORMATS] or [
         "png"
     ]
-    draw_by_name = {
+    painter_by_file = {
         f"{picture.stem}.{picture_format}": partial(figures.save, picture, picture_format)
         for picture in pictures
         for picture_format in picture_formats
     }
     image_by_name = {
         file_name: make_or_warn(f"the picture {file_name}", draw)
-        for file_name, draw in draw_by_name.items()
+        for file_name, draw in painter_by_file.items()
     }
     images = {file_name: image for file_name, image in image_by_name.items() if image is not None}
     if images:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.scheme import Scheme
     from thali._reading.shape import Reading
-    from thali._reading.table import RawTable
+    from thali._reading.table_files import RawTable
     from thali.datasets import Dataset
 
 _TIES = {"half": "counted as half a choice for each option", "drop": "dropped"}
@@ -49,9 +49,9 @@ class NamedData:
     @cached_property
     def table(self) -> "RawTable":
         """The file as `RawTable`, loaded at first use."""
-        from thali._reading.table import load
+        from thali._reading.table_files import load_table
 
-        return load(self.source)
+        return load_table(self.source)
 
 
 def find_data(name: str) -> NamedData:
@@ -255,7 +255,7 @@ def _read_rows_by_group(
     """Read the table's rows with each value of a column as separate data."""
     from thali._data.columns import get_column
     from thali._labels import format_label
-    from thali._reading.table import prefix_errors
+    from thali._reading.table_files import prefix_errors
 
     with prefix_errors(table.file):
         group_labels = get_column(table.frame, column).map(format_label)
@@ -272,7 +272,7 @@ def _read_rows_by_group(
 
 def add_option_covariates(data: Any, path: Path) -> Any:
     """Add covariates of options, read from a file with labels in its first column."""
-    from thali._reading.table import prefix_errors, read_table
+    from thali._reading.table_files import prefix_errors, read_table
 
     frame = read_table(path)
     with prefix_errors(str(path)):

@@ -362,6 +362,7 @@ def add_parameters(
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        """Return the command with the parameters in its signature."""
         signature = inspect.signature(command)
         named_parameters = [
             parameter

@@ -139,7 +139,7 @@ def _run_data_test(request: TestRequest) -> Any:
 
 
 def _run_model_test(request: TestRequest) -> Any:
-    """Fit a model with the typed or unique aspects; run a test of its fit."""
+    """Fit a model with typed or unique aspects; run its Wald test or parametric bootstrap."""
     data = request.read_pairs(request.files[0])
     model = request.fit_aspects(data, request.parse_aspects(data).get("aspects", "unique"))
     arguments = {name: value for name, value in request.fit.items() if name != "unique"}
