@@ -170,7 +170,7 @@ class PairwiseSplitter(Splitter):
 
 
 class PairSplitter(PairwiseSplitter):
-    """Holds out pairs of options, with all their comparisons."""
+    """Splitter that holds out pairs of options, with all their comparisons."""
 
     block_noun = part = "pair"
     single_block_text = "compared only one pair:"
@@ -281,7 +281,7 @@ def build_pair_index(data: Any, units: np.ndarray) -> "pandas.MultiIndex":
 
 
 class ObjectPairSplitter(PairwiseSplitter):
-    """Holds out pairs of objects of similarities; a part is a mask of pairs."""
+    """Splitter that holds out pairs of objects of similarities; a part is a mask of pairs."""
 
     block_noun = "measured pair"
     single_block_text = "judged only one pair:"
@@ -365,7 +365,7 @@ class BinomialScorer(Scorer):
         return score_answers(test.counts, p)
 
     def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        """Return the scores of all pairs, with those of guessing and observed shares."""
+        """Return the scores of all pairs by models, guessing and observed shares."""
         from scipy.special import xlogy
 
         nll = score_table.build_score_frame("nll")

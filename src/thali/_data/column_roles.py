@@ -127,7 +127,7 @@ class Role:
 
     @cached_property
     def synonyms(self) -> tuple[str, ...]:
-        """All simplified names, those with other meanings last."""
+        """All simplified names; names with other meanings come last."""
         names = [*self.sure, *map(simplify_name, self.vague.split())]
         if self.wider is not None:
             names += self.wider.sure
@@ -700,7 +700,7 @@ NO_ANSWERS = (*MISSING_WORDS, "None", "NaT")
 
 
 def find_no_answers(texts: Iterable[str], known_labels: Collection[str]) -> set[str]:
-    """Return the texts that mean "no answer" and are no known labels."""
+    """Return the texts that mean "no answer" and are not known labels."""
     return {
         text
         for text in texts

@@ -267,7 +267,7 @@ def _find_fault(row: Row) -> str:
 
 
 def _is_answer_header(names: list[str]) -> bool:
-    """Return whether the column names are those of an answer file."""
+    """Return whether the column names belong to an answer file."""
     return set(_REQUIRED_COLUMNS) <= set(names) and bool({TRIAL, TASK} & set(names))
 
 

@@ -29,7 +29,7 @@ _NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
 
 
 def check_contents(path: Path) -> None:
-    """Raise DataError if an HDF5 file is no posterior, before reading its arrays.
+    """Raise DataError for an HDF5 file that is not a posterior, before reading its arrays.
 
     HDF5 files can link to other files, and can declare arrays of any size without storing them;
     both are refused.
@@ -119,7 +119,7 @@ def _count_characters(member: "h5py.Group | h5py.Dataset", path: Path, name: str
 
 
 def _invalid_file_error(path: Path, reason: str) -> DataError:
-    """Return the error that a file is no posterior written by thali."""
+    """Return the error that a file is not a posterior written by thali."""
     return DataError(f"'{path}' is not a posterior written by thali: {reason}")
 
 

@@ -273,7 +273,7 @@ def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict
 
 
 def is_long_table(frame: "pd.DataFrame") -> bool:
-    """Return whether column names and cells are those of a long table of choices."""
+    """Return whether column names and cells fit a long table of choices."""
     try:
         column_by_role = find_columns(frame, dict.fromkeys(LONG_ROLES))
         frame = _select_answered(frame, column_by_role, False)

@@ -241,7 +241,7 @@ def _compute_tolerance(table: np.ndarray) -> float:
 
 
 def _convert_leniently(value: Any) -> float:
-    """Convert a cell to a float, NaN if it is no number."""
+    """Convert a cell to a float, NaN if it is not a number."""
     if isinstance(value, np.complexfloating):
         return np.nan
     try:
@@ -543,7 +543,7 @@ def find_pair_columns(
 
 
 def are_similarity_columns(names: list[str], accept_vague: bool) -> bool:
-    """Return whether the column names are those of a list of similarities.
+    """Return whether the column names belong to a list of similarities.
 
     If `accept_vague`, a column named "rating" is accepted.
     """
@@ -729,7 +729,7 @@ def _check_only_one(candidates: list[str], role: str) -> None:
 
 
 def _explain_missing_columns(names: list[str], name_by_plain: dict[str, str]) -> tuple[Any, ...]:
-    """Return the error parts that the columns are no similarities, with a fix."""
+    """Return the error parts that the columns are not similarities, with a fix."""
     if (name := DISSIMILARITY.find_column(name_by_plain)) is not None:
         return (
             f"Column {name!r} contains dissimilarities; convert them to similarities",
