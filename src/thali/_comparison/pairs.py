@@ -231,11 +231,11 @@ class PairSplitter(PairwiseSplitter):
         """Return the numbers of the held-out pairs."""
         return part
 
-    def locate_part(self, number: int) -> dict[str, Any]:
+    def locate_part(self, part_number: int) -> dict[str, Any]:
         """Return {"a": label, "b": label} of a part's only pair."""
         if self.part == Splitter.part:
-            return super().locate_part(number)
-        return dict(zip("ab", self.options(number), strict=True))
+            return super().locate_part(part_number)
+        return dict(zip("ab", self.options(part_number), strict=True))
 
     def name_part(self, part_columns: Mapping[Any, Any]) -> str:
         """Return "a-b" for a part's only pair."""

@@ -161,12 +161,12 @@ class Role:
 
     def _iterate_columns(
         self,
-        words: Iterable[str],
+        plain_names: Iterable[str],
         name_by_plain: Mapping[str, str],
         used_columns: Collection[str | None],
     ) -> Iterator[str]:
         """Yield the unused columns with one of these simplified names."""
-        for word in words:
+        for word in plain_names:
             if (
                 word in name_by_plain
                 and name_by_plain[word] not in used_columns

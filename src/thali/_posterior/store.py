@@ -366,18 +366,18 @@ def select_first_draws(tree: "xarray.DataTree", count: int) -> "xarray.DataTree 
     return build_tree(first_draws, tree.attrs)
 
 
-def _concatenate_draws(old: "xarray.Dataset", new: "xarray.Dataset") -> "xarray.Dataset":
+def _concatenate_draws(earlier: "xarray.Dataset", later: "xarray.Dataset") -> "xarray.Dataset":
     """Concatenate two datasets along the draws; pad ragged dimensions."""
-    ragged = [dim for dim in new.dims if dim != "draw" and old.sizes[dim] != new.sizes[dim]]
-    sizes = {dim: max(old.sizes[dim], new.sizes[dim]) for dim in ragged}
-    variables: dict[Any, Any] = dict(new.data_vars)
-    for name, variable in new.data_vars.items():
+    ragged = [dim for dim in later.dims if dim != "draw" and earlier.sizes[dim] != later.sizes[dim]]
+    sizes = {dim: max(earlier.sizes[dim], later.sizes[dim]) for dim in ragged}
+    variables: dict[Any, Any] = dict(later.data_vars)
+    for name, variable in later.data_vars.items():
         if "draw" in variable.dims:
-            arrays = [_pad_ragged(group[name], sizes) for group in (old, new)]
+            arrays = [_pad_ragged(group[name], sizes) for group in (earlier, later)]
             joined = np.concatenate(arrays, variable.dims.index("draw"))
             variables[name] = variable.dims, joined, variable.attrs
-    draws = np.arange(old.sizes["draw"] + new.sizes["draw"])
-    return type(new)(variables, dict(new.coords) | {"draw": draws}, new.attrs)
+    draws = np.arange(earlier.sizes["draw"] + later.sizes["draw"])
+    return type(later)(variables, dict(later.coords) | {"draw": draws}, later.attrs)
 
 
 def _pad_ragged(variable: "xarray.DataArray", sizes: dict[Hashable, int]) -> np.ndarray:

@@ -80,9 +80,9 @@ def read_long_occasions(
     keys, occasion = np.unique(key, return_inverse=True)
     is_task_per_respondent = column_by_role["respondent"] not in (None, column_by_role["choice_id"])
 
-    def name(number: int) -> str:
-        """Describe choice occasion `number` in error messages."""
-        person, task = divmod(int(keys[number]), len(task_names))
+    def name(occasion_number: int) -> str:
+        """Describe choice occasion `occasion_number` in error messages."""
+        person, task = divmod(int(keys[occasion_number]), len(task_names))
         description = f"choice set {task_names[task]!r}"
         if is_task_per_respondent:
             description += f" of respondent {row_respondents.names[person - 1]!r}"
