@@ -38,7 +38,7 @@ def _build_prediction_table(parts: JobParts) -> "pandas.DataFrame":
 
 
 def _build_evidence_table(parts: JobParts) -> "pandas.DataFrame":
-    """Build the table of a comparison by evidence from a job's records."""
+    """Build the table of the models' log evidence from a job's records."""
     names = list(parts.stamp["models"])
     table = build_table_of_records(
         names, parts.records, decode_arrays(parts.source)["base"], dict.fromkeys(names, 1.0)

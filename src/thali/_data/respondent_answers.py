@@ -334,7 +334,7 @@ def find_first_answers(start: np.ndarray) -> np.ndarray:
 
 
 class PossibleAnswers(NamedTuple):
-    """All (best, worst) answers to all best-worst sets, set after set.
+    """All (best, worst) answers to all best-worst sets, as flat arrays with each set's start.
 
     Answers are sorted by the best member. `best` and `worst` are indices into `Choices.members`.
     """

@@ -225,8 +225,8 @@ def exchange_levels(
     balance = Balance(design, sizes, goal)
     costs = balance.compute_costs()
     # (D, tasks, p, p)
-    task_informations = compute_informations(goal.code_design(design, sizes), goal.betas)
-    total_information = task_informations.sum(axis=1)
+    information_by_task = compute_informations(goal.code_design(design, sizes), goal.betas)
+    total_information = information_by_task.sum(axis=1)
     criterion = float(_compute_log_det(total_information[:, None])[0] - costs.sum())
     positions = [(t, j, i) for t, j, i in np.ndindex(*design.shape)]
     for _ in range(_MAX_PASSES):
@@ -242,7 +242,7 @@ def exchange_levels(
             proposed_costs = balance.propose_costs(i, t, int(design[t, j, i]), levels)
             proposed_values = (
                 _compute_log_det(
-                    (total_information - task_informations[:, t])[:, None] + proposed_informations
+                    (total_information - information_by_task[:, t])[:, None] + proposed_informations
                 )
                 - (costs.sum() - costs[i])
                 - proposed_costs
@@ -252,8 +252,8 @@ def exchange_levels(
             if proposed_values[best] > criterion + _MIN_GAIN:
                 balance.record_exchange(i, t, int(design[t, j, i]), levels[best])
                 costs[i] = proposed_costs[best]
-                total_information += proposed_informations[:, best] - task_informations[:, t]
-                design[t, j, i], task_informations[:, t], criterion = (
+                total_information += proposed_informations[:, best] - information_by_task[:, t]
+                design[t, j, i], information_by_task[:, t], criterion = (
                     levels[best],
                     proposed_informations[:, best],
                     float(proposed_values[best]),

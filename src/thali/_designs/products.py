@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._arguments import is_list
-from thali._data.experiments.scheme import HELD_OUT
+from thali._data.experiments.product_encoding import HELD_OUT
 from thali._labels import format_label, index_labels, shorten, suggest
 from thali.errors import Argument, ArgumentError, Setting
 
@@ -506,7 +506,7 @@ def compute_informations(matrix: np.ndarray, betas: np.ndarray) -> np.ndarray:
 
 
 def _compute_choice_covariance(matrix: np.ndarray, utility: np.ndarray) -> np.ndarray:
-    """Return the covariance of design columns under choice probabilities, (..., p, p)."""
+    """Return X' (diag(p) - p p') X, with p the logit choice probabilities, (..., p, p)."""
     odds_terms = np.exp(utility - utility.max(axis=-1, keepdims=True))
     p = odds_terms / odds_terms.sum(axis=-1, keepdims=True)
     weighted = matrix * p[..., None]

@@ -331,7 +331,12 @@ def _select_sheets(
     senders: dict[tuple[str, str], list[str]] = {}
     for sheet in used_sheets:
         senders.setdefault((sheet.seed, sheet.started), []).append(sheet.person)
-    if copies := [name for names in senders.values() if len(names) > 1 for name in names]:
+    if copies := [
+        name
+        for respondent_names in senders.values()
+        if len(respondent_names) > 1
+        for name in respondent_names
+    ]:
         notes.append(
             f"{format_plural(len(copies), 'respondent')} have the same seed and start time as other"
             " respondents, which suggests copied answers under another name:"

@@ -14,7 +14,7 @@ import numpy as np
 from thali._data.column_roles import NO_CHOICE, column_names, simplify_name
 from thali._data.columns import read_flags
 from thali._data.described_columns import find_option_columns
-from thali._data.experiments.scheme import HELD_OUT
+from thali._data.experiments.product_encoding import HELD_OUT
 from thali._designs.sets import sets
 from thali._labels import check_labels, format_label, format_plural, index_labels, shorten
 from thali._paired.design import PairDesign

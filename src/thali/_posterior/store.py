@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.files import atomic_write, compute_seal, is_intact
+from thali._inference.checksummed_files import atomic_write, compute_seal, is_intact
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
@@ -231,8 +231,10 @@ def _round_mantissa(variable: "xarray.DataArray") -> "xarray.DataArray":
 
 def _restore_precision(dataset: "xarray.Dataset") -> "xarray.Dataset":
     """Convert variables stored in single precision back to double."""
-    rounded = [name for name, variable in dataset.items() if BITS in variable.attrs]
-    return dataset.assign({name: dataset[name].astype(np.float64) for name in rounded})
+    single_precision_names = [name for name, variable in dataset.items() if BITS in variable.attrs]
+    return dataset.assign(
+        {name: dataset[name].astype(np.float64) for name in single_precision_names}
+    )
 
 
 def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree":

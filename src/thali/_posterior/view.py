@@ -19,7 +19,7 @@ from thali._data.kinds import (
 )
 from thali._inference.indexing import part_bounds
 
-from .dependence import Dependence, read_dependence
+from .repeated_answers import Dependence, read_dependence
 from .store import build_tree
 
 if TYPE_CHECKING:
@@ -244,8 +244,8 @@ class Posterior(PosteriorTree):
         return flatten_chains(self.latent["class_order"].values)
 
     @property
-    def most_classes(self) -> int:
-        """Maximum number of latent classes."""
+    def max_classes(self) -> int:
+        """Largest number of latent classes that the model allows."""
         return int(self.fixed["kinds"])
 
     @property

@@ -176,7 +176,7 @@ class TaskAnswers(NamedTuple):
 def _read_task_answers(
     frame: pd.DataFrame, design: DesignRows, named_columns: Mapping[str, Any]
 ) -> TaskAnswers:
-    """Reshape answers to one row per respondent and task."""
+    """Read answers as a table with one row per respondent and task, and as labels."""
     names = map_plain_names(column_names(frame))
     respondent, task, chosen = find_named_columns(
         names, named_columns, (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN)
@@ -499,8 +499,8 @@ def _find_choice(
     answers: TaskAnswers,
     index: int,
 ) -> tuple[np.ndarray, int] | None:
-    """Return the design rows of an answered task, and the chosen one's position."""
-    # A position after the last row means no choice; None: there is no answer.
+    """Return the design rows of answer `index` and the chosen position; None if unanswered."""
+    # A position after the last row means no choice.
     version, task, picked = answers.version[index], answers.task[index], answers.picked[index]
     location = f"in row {answers.frame.index[index]} of the answers"
     rows_of_task = rows_of_version[version].get(task)

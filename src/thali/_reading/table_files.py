@@ -798,8 +798,7 @@ def _refuse_numeric_header(header: list[str], columns: list[dict[str, None]]) ->
 
 
 def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:
-    """Return {name: True} for columns to keep as text though cells are numeric."""
-    # Examples: respondents 100 and 1e2, and answers with the label NA.
+    """Return {name: True} for columns to keep as text, such as labels 1e2 and 100, or NA."""
     is_text = {}
     answer_names = {name for name in header if simplify_name(name) in _ANSWER_NAMES}
     side_names = [

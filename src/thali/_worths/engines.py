@@ -26,8 +26,8 @@ from thali._model.sampling import Sampling
 from thali._people.populations import INDEPENDENT, individuals_required_error
 from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence import Advice
-from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.repeated_answers import Dependence
 from thali.errors import Argument, ArgumentError, Setting
 
 from .chains import Sampler
@@ -66,7 +66,7 @@ class WorthsEngine(Engine):
         raise no_covariates_error()
 
     def get_quantities(self, model: Any) -> Quantities:
-        """Return draws of quantities for the convergence check, each (chains, draws).
+        """Return named quantities for the convergence check, each (chains, draws).
 
         The spread and the log-likelihood are judged separately.
         """
@@ -271,7 +271,7 @@ class WorthMaximumEngine(WorthsEngine):
         return Job(lambda: {"_estimates_": estimate_worths(problem)}, data=str(data))
 
     def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
-        """Check data and arguments of `fit`; return the lapse rate it would use."""
+        """Check data and arguments of `fit`; return the lapse rate, as a PreparedFit."""
         return PreparedFit(self._build_problem(model, model._convert_data(data), {}).lapse)
 
     def _build_problem(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> WorthProblem:
@@ -363,7 +363,7 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
     from scipy.special import ndtri, stdtrit
 
     from thali._model.covariates import coefficient_name
-    from thali._tables import Table
+    from thali._result_table import Table
 
     problem = estimates.problem
     density, n = problem.density, estimates.data.n_options

@@ -42,7 +42,7 @@ from thali._choice.logits.hierarchical_sweep import (
     draw_start,
     initialise_state,
 )
-from thali._data.experiments.scheme import add_constants
+from thali._data.experiments.product_encoding import add_constants
 from thali._inference.chains import run_chains
 from thali._inference.seeds import spawn_generators
 from thali._people.respondent_columns import RespondentCovariates

@@ -202,7 +202,7 @@ class LatentClassResults(PosteriorResults):
         respondent_index, answer, n_times = list_respondent_answers(posterior)
         probable_class = membership_probabilities(posterior).argmax(axis=1)[respondent_index]
         parts, place_indices = [], []
-        for class_index in range(posterior.most_classes):
+        for class_index in range(posterior.max_classes):
             counts = np.bincount(
                 answer, n_times * (probable_class == class_index), len(questions.counts)
             )

@@ -89,7 +89,7 @@ _SEED = 1
 
 
 def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Series":
-    """Return log predictive probability of each respondent's choices together."""
+    """Return the log predictive probability of each new respondent's choices together."""
     import pandas as pd
 
     count_answers_by_respondent(data)  # raises for other data

@@ -150,10 +150,10 @@ def compute_prediction_errors(
                 columns, first_option, second_option, lapse, block_offsets
             )
         else:
-            draw_probabilities, starts = build_set_probabilities(
+            probabilities_by_draw, starts = build_set_probabilities(
                 columns, block, is_best_worst(sets), lapse
             )
-            draws = draw_probabilities(slice(0, columns.n_draws))
+            draws = probabilities_by_draw(slice(0, columns.n_draws))
             sizes += np.diff(starts).tolist()
         errors.append(compute_mean_errors(draws.T.reshape(draws.shape[1], n_chains, -1)))
     all_errors = np.concatenate([np.empty(0), *errors])

@@ -176,14 +176,14 @@ class Custom:
         observed = self.wrap_data(data)
         read_starting_values(self.parameters, observed.fields, self.log_prior)
         allocates = check_functions(self, observed, weights)
-        return self._build_data(observed, allocates, weights), self._module.make_cache
+        return self._build_data(observed, allocates, weights), self._kernel_module.make_cache
 
     def build_uncompiled(self, observed: Observed, weights: Any = EXPONENTIAL) -> Any:
         """Return the same pair as `compiled`, without testing the user's functions.
 
         It is for operations that are called as Python.
         """
-        return self._build_data(observed, False, weights), self._module.make_cache
+        return self._build_data(observed, False, weights), self._kernel_module.make_cache
 
     def _build_data(self, observed: Observed, allocates: bool, weights: Any) -> Any:
         """Return the user's data fields and parameter priors as kernels read them."""
@@ -209,8 +209,8 @@ class Custom:
         )
 
     @property
-    def _module(self) -> Any:
-        """Module that defines the kernel operations: by terms, or by the full function."""
+    def _kernel_module(self) -> Any:
+        """Module of the kernel operations: a sum of terms, or the full function."""
         if self.terms:
             return term_sums
         return full_evaluation
@@ -378,7 +378,7 @@ def _make_class(
     cls: Any = namedtuple(name, fields, module=__name__)
     cls.source = is_known
     cls.allocates = allocates
-    for operation, implementation in custom._module.OPERATIONS.items():
+    for operation, implementation in custom._kernel_module.OPERATIONS.items():
         operation.register(cls)(implementation)
     register_answers(cls, {term_sums.has_signed_sums: is_signed})
     log_likelihood = register_user_function(custom.log_likelihood, inline=False)

@@ -110,8 +110,8 @@ def _select_cache(pairs: Any, caches: Any, t: Any) -> Any:
 
 
 @scalar
-def count_gained_columns(d: Any) -> Any:
-    """Return +1 or -1: aspects that a side gains or loses as its weight changes by d."""
+def get_change_sign(d: Any) -> Any:
+    """Return the sign of a weight's change d: columns that a side gains (+1) or loses (-1)."""
     if d > 0.0:
         return 1.0
     return -1.0
@@ -133,14 +133,14 @@ def _apply_unique(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> None:
 @register_operation(operations.delta_member)
 def _delta_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i joins or leaves aspect k."""
-    g = count_gained_columns(d)
+    g = get_change_sign(d)
     return row_delta(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
 
 
 @register_operation(operations.apply_member)
 def _apply_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     """Update the cached pairs of option i: it joins or leaves aspect k."""
-    g = count_gained_columns(d)
+    g = get_change_sign(d)
     apply_row(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
     copy_to_neighbours(pairs, c, i)
 
@@ -184,14 +184,14 @@ def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 @register_operation(operations.delta_compensated_member)
 def _delta_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i joins column k and s[i] falls by d."""
-    g = count_gained_columns(d)
+    g = get_change_sign(d)
     return row_delta(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
 
 
 @register_operation(operations.apply_compensated_member)
 def _apply_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
     """Update the cache: option i joins column k and s[i] falls by d."""
-    g = count_gained_columns(d)
+    g = get_change_sign(d)
     apply_row(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
     copy_to_neighbours(pairs, c, i)
 
@@ -220,7 +220,7 @@ def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) ->
     # against owners of neither
     """Update the cache: k gets the scratch row's owners and w[partner] falls by d."""
     remaining_row = select_remaining_row(b, k, d)
-    g = count_gained_columns(d)
+    g = get_change_sign(d)
     for i in range(b.Z.shape[1] - 1):
         if b.Z[partner, i] != 0.0:
             apply_row(pairs, c, b, remaining_row, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))

@@ -18,8 +18,8 @@ from thali._model.respondent_scores import (
     ScoreVariance,
     raise_improbable_variance,
 )
-from thali._posterior.dependence import format_degrees, format_dominance
 from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.repeated_answers import format_degrees, format_dominance
 
 from ..draws.covariate_offsets import multiply_first_advantage
 from ..likelihoods.set_draws import compute_luce_probabilities
@@ -132,7 +132,10 @@ class Estimates:
 
     @cached_property
     def _informed_directions(self) -> InformationDirections:
-        """Directions of parameters about which the data are informative."""
+        """Scaled eigenvectors of the information matrix, and which parameters are unknown.
+
+        Eigenvectors with an eigenvalue near 0 are omitted.
+        """
         weights, beta = self.maximum.weights, self.maximum.beta
         free = np.flatnonzero(np.append(weights > 0.0, np.ones(len(beta), bool)))
         information = -self.problem.compute_derivatives(weights, beta).hessian
@@ -186,7 +189,7 @@ class Estimates:
 
     @cached_property
     def _score_variance(self) -> ScoreVariance:
-        """Variance of respondents' scores, for clustered standard errors."""
+        """Variance matrix of the respondents' summed scores, for clustered standard errors."""
         return self._respondent_scores.compute_variance()
 
     def degrees(self, contrasts: np.ndarray) -> float:
@@ -510,7 +513,7 @@ class Estimates:
         import pandas as pd
         from scipy.special import expit, logit
 
-        from thali._tables import Table
+        from thali._result_table import Table
 
         # an error is 0 if all other weights are at the boundary
         error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)

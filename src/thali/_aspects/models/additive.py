@@ -23,7 +23,7 @@ from thali._model.sampling import Sampling, get_model_parameters
 from thali._model.settings import AnswerSettings
 from thali._model.spec import MODEL
 from thali._people.populations import ADJUSTED, Groups, Individuals, check_people
-from thali._posterior.dependence import Dependence
+from thali._posterior.repeated_answers import Dependence
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
@@ -239,8 +239,8 @@ class TripletRules(SimilarityRules):
         return False
 
 
-class RefusedRules(SimilarityRules):
-    """What an AdditiveClustering model does with other data: raise DataError."""
+class OtherDataRules(SimilarityRules):
+    """Defaults of AdditiveClustering for data of other kinds, which its likelihood rejects."""
 
     def __init__(self, data: Any) -> None:
         self.parts = {"": data}
@@ -250,11 +250,11 @@ class RefusedRules(SimilarityRules):
         return Additive(model.sigma, bool(model.constant))
 
     def weight_prior(self) -> tuple[float, float]:
-        """Return shape and rate of a default Gamma prior of the weights."""
+        """Return shape and rate of the fallback Gamma prior of the weights."""
         return DEFAULT_WEIGHT_PRIOR
 
     def lacks_sigma(self) -> bool:
-        """Return False: no sigma is chosen for data that are refused."""
+        """Return False: no sigma is chosen for data of other kinds."""
         return False
 
 
@@ -267,8 +267,8 @@ _RULES: dict[str | None, type[SimilarityRules]] = {
 def choose_rules(data: Any) -> SimilarityRules:
     """Return the rules for similarities, triplets or other data."""
     if data is None:
-        return RefusedRules(data)
-    return _RULES.get(data.kind, RefusedRules)(data)
+        return OtherDataRules(data)
+    return _RULES.get(data.kind, OtherDataRules)(data)
 
 
 LAPSE = 0.01

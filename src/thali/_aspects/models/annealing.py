@@ -17,7 +17,7 @@ from thali._model.sampling import Sampling
 from thali._people.populations import INDEPENDENT, chains_required_error
 from thali.errors import ArgumentError, Setting
 
-from ..answers.set_search import (
+from ..answers.feature_set_search import (
     BestFeatureSet,
     FeatureSearchProblem,
     compute_evidence,

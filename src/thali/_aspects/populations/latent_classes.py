@@ -118,8 +118,8 @@ class LatentClassPopulation(Population):
     def estimate_evidence(
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
+        """Estimate the log evidence by tempered chains from posterior to prior."""
         # the constant is of the pooled comparisons, as for other models
-        """Estimate the log evidence of latent classes by chains from posterior to prior."""
         refuse_sensitivity(run_settings)
         task = self.build_task(
             data,

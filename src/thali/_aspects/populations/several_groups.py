@@ -21,8 +21,8 @@ from thali._people.populations import (
     unknown_respondents_error,
 )
 from thali._people.respondent_columns import RespondentCovariates, build_covariates
-from thali._posterior.dependence import single_respondent_error
 from thali._posterior.evidence import LogEvidence
+from thali._posterior.repeated_answers import single_respondent_error
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
@@ -143,7 +143,7 @@ class SeveralGroups(Population):
     def estimate_evidence(
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
-        """Estimate the log evidence of several groups by chains from posterior to prior."""
+        """Estimate the log evidence of groups by tempered chains from posterior to prior."""
         refuse_sensitivity(run_settings)
         task = SeveralGroups.build_task(
             self,

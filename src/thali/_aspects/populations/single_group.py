@@ -10,7 +10,7 @@ import numpy as np
 from thali._model.prior_sample import (
     PriorSample,
     add_sample_dimensions,
-    build_predictive_group,
+    build_predictive_dataset,
     select_observed,
 )
 from thali._people.populations import check_not_groups
@@ -162,7 +162,7 @@ class SingleGroup(Population):
     def estimate_evidence(
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
-        """Estimate the log evidence of one group by chains from posterior to prior."""
+        """Estimate the log evidence of one group by tempered chains from posterior to prior."""
         from .evidence import build_constant, build_evidence_task, estimate_sensitivity, run_ladders
 
         task = build_evidence_task(parts, data, run_settings)
@@ -253,7 +253,7 @@ def build_prior_sample(
     for name in map(str, observed.data_vars):
         draws = [np.concatenate([group.observed[name] for group in groups]) for groups in new_data]
         simulated[name] = np.asarray(draws)[None]
-    predictive = build_predictive_group(observed, prior, simulated)
+    predictive = build_predictive_dataset(observed, prior, simulated)
     fixed = {"observed_data": observed, "constant_data": posterior.fixed}
     return PriorSample(prior, predictive, data, fixed, posterior.latent)
 

@@ -17,7 +17,10 @@ from ..weight_priors import draw_prior_weight
 
 @dataclass(frozen=True)
 class RecordedDraws:
-    """Recorded draws of one chain, with the owners of all features in one array."""
+    """Recorded draws of one chain; `owners` joins the owner lists of all features.
+
+    The list of column c has `sizes[c]` entries.
+    """
 
     alpha: np.ndarray  # (draws,) float64
     # (draws,) float64, complete data, natural log, without binomial coefficients

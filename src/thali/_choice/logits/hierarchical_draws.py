@@ -105,7 +105,7 @@ class TasteScale(NamedTuple):
 def build_taste_scale(
     coding: Coding, data: "ChoiceExperiment", signs: Mapping[str, str], price: str | None
 ) -> TasteScale:
-    """Build the conversion of tastes from the argument `signs`.
+    """Build the map from real numbers to signed (log-normal) tastes that `signs` requests.
 
     `price` is the price in willingness-to-pay space, else None.
     """

@@ -55,7 +55,7 @@ from .arguments import (
 )
 from .convergence import describe_parameters, estimate_climb, format_chain_remarks
 from .engines.lapse_path import USABLE
-from .reports.class_reports import ProductClassReports
+from .reports.report_methods import ProductClassReports
 from .spec import PRODUCT_CLASSES
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class ClassEngine(ChainEngine):
     sentence: str  # of the methods section
 
     def check_chains(self, model: Any) -> ConvergenceCheck:
-        """Return the convergence check of a fit, with remarks on climbing chains."""
+        """Return the convergence check, with remarks on chains whose likelihood still rises."""
         convergence = super().check_chains(model)
         message, facts = convergence.message, convergence.facts
         if not convergence.agrees and (climb := self.describe_climb(model)):
@@ -85,7 +85,7 @@ class ClassEngine(ChainEngine):
         return replace(convergence, facts=facts, message=Message(*message.parts, *remarks))
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
-        """Return the gain of chains that still climb, and a sentence; None if settled."""
+        """Return the rise of the log-likelihood in late draws, and a sentence; None if settled."""
         return None
 
     def list_facts(self, model: Any) -> Facts:
@@ -110,7 +110,7 @@ class MarkovChains(ClassEngine):
         return model._build_job(model._build_sampling(data, run), str(data), remarks)
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
-        """Return the gain of chains that still climb, and a sentence; None if settled."""
+        """Return the rise of the log-likelihood in late draws, and a sentence; None if settled."""
         climb = estimate_climb(model._view)
         if climb is None:
             return None

@@ -176,8 +176,8 @@ class _VariationalAscent:
     def take_step_with_shape(self, theta: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the next vector, a learned, and the objective."""
         theta[-1] = min(max(theta[-1], math.log(self.low)), math.log(self.high))
-        shapes, rates, a = self.unpack(theta)
-        step = take_variational_step(self.data, shapes, rates, a, self.b)
+        gamma_shapes, gamma_rates, a = self.unpack(theta)
+        step = take_variational_step(self.data, gamma_shapes, gamma_rates, a, self.b)
         counts = np.maximum(step.shapes - a, 0.0)
         slope = -self.shape[0] * float(np.log(step.rates / self.b).sum())
         new_a = maximise_shape(a, counts, slope, self.inverse_prior, self.low, self.high)

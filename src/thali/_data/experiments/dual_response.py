@@ -24,7 +24,7 @@ from thali._labels import format_label
 from thali.errors import Argument, ArgumentError, DataError
 
 from ..columns import NO, YES, describe_content, get_column, read_row_texts
-from .scheme import number_positions
+from .product_encoding import number_positions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +92,7 @@ def add_no_choice(
 
 
 def _choose_suffix(labels: set[str]) -> str:
-    """Return a suffix for the names of repeated tasks that no task name ends with."""
+    """Return a suffix that no task name ends with, for repeated tasks."""
     ending = f" ({FORCED})"
     while any(label.endswith(ending) for label in labels):
         ending += "'"

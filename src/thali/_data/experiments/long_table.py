@@ -48,7 +48,7 @@ from .levels import (
     order_levels,
     read_numbers,
 )
-from .scheme import (
+from .product_encoding import (
     HELD_OUT,
     INSIDE,
     Attribute,
@@ -180,8 +180,10 @@ def build_absent_none_error(
             f" is {label!r}, but there is no such alternative; the alternatives are"
             f" {shorten(texts)}.{suggest(label, texts)}",
         )
-    cells = " and ".join(f"{label!r} in column {name!r}" for name, label in condition)
-    return Message(Argument("none"), f" is {cells}, but no row has this value; correct the value.")
+    condition_text = " and ".join(f"{label!r} in column {name!r}" for name, label in condition)
+    return Message(
+        Argument("none"), f" is {condition_text}, but no row has this value; correct the value."
+    )
 
 
 class BareRows(NamedTuple):
@@ -489,12 +491,14 @@ def _warn_about_holdouts() -> None:
 def _select_offered_rows(table: TaskTable, candidates: Iterable[str]) -> TaskTable:
     """Keep the rows of offered alternatives; drop columns of offers and row numbers."""
     frame = table.frame
-    name_by_plain = map_plain_names(candidates)
-    numbering = [name for name in name_by_plain.values() if is_row_number(get_column(frame, name))]
+    name_by_simplified = map_plain_names(candidates)
+    numbering = [
+        name for name in name_by_simplified.values() if is_row_number(get_column(frame, name))
+    ]
     available = next(
         (
             name
-            for name in AVAILABLE.find_possible_columns(name_by_plain)
+            for name in AVAILABLE.find_possible_columns(name_by_simplified)
             if not classify_yes_no(get_column(frame, name))[1].any()
         ),
         None,
@@ -548,13 +552,13 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
                 raise DataError(f"There is no column {str(name)!r}; {available}")
             columns.append(str(name))
             continue
-        name_by_plain = map_plain_names(
+        name_by_simplified = map_plain_names(
             [n for n in names if n not in [str(w) for w in given_names if w is not None]]
         )
-        present = sorted(column_role.find_certain_columns(name_by_plain), key=names.index)
+        present = sorted(column_role.find_certain_columns(name_by_simplified), key=names.index)
         # which a table need not have, and brands are attributes
         if not present and role != "alternative":
-            present = list(column_role.find_possible_columns(name_by_plain))[:1]
+            present = list(column_role.find_possible_columns(name_by_simplified))[:1]
         if len(present) > 1:
             raise DataError(
                 f"Columns {shorten(present)} could each contain the {role}; choose one with ",

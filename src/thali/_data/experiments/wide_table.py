@@ -243,13 +243,13 @@ def _drop_none_words(picked: Iterable[str]) -> set[str]:
 def _find_none_offer(names: list[str]) -> str | None:
     """Find the column that states whether "none" was offered; else None."""
     # Return None if "none" is an alternative with attributes.
-    name_by_plain = map_plain_names(names)
+    name_by_simplified = map_plain_names(names)
     none_column = next(
         (
-            name_by_plain[word + no]
+            name_by_simplified[word + no]
             for word in AVAILABLE.sure
             for no in NO_CHOICE
-            if word + no in name_by_plain
+            if word + no in name_by_simplified
         ),
         None,
     )

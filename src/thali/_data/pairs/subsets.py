@@ -626,12 +626,12 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
             ),
             ".",
         )
-    parts = []
+    subsets = []
     for counts in (data.forward, np.array([data.wins, data.losses, data.tied]) - data.forward):
         is_compared = counts.sum(axis=0) > 0.0
         option_indices = data.first[is_compared], data.second[is_compared]
-        parts.append(data._from_fields(data.labels, *option_indices, *counts[:, is_compared]))
-    return parts[0], parts[1]
+        subsets.append(data._from_fields(data.labels, *option_indices, *counts[:, is_compared]))
+    return subsets[0], subsets[1]
 
 
 def together(
@@ -702,12 +702,12 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
             "Comparisons with option covariates cannot be merged; add these covariates afterwards."
         )
     if (data.dates is None) != (more.dates is None):
-        old_dates, new_dates = "no dates", "some"
+        old_dates_words, new_dates_words = "no dates", "some"
         if more.dates is None:
-            old_dates, new_dates = "dates", "none"
+            old_dates_words, new_dates_words = "dates", "none"
         raise DataError(
-            f"The comparisons have {old_dates}, but the new comparisons have {new_dates}; name the"
-            " column of dates for both."
+            f"The comparisons have {old_dates_words}, but the new comparisons have"
+            f" {new_dates_words}; name the column of dates for both."
         )
     if data.dates is not None and more.dates is not None and data.dates.unit != more.dates.unit:
         raise DataError(

@@ -84,8 +84,8 @@ def find_wide_columns(
     Cells that `coding` covers are ignored. Return None if there are none.
     """
     names = column_names(frame)
-    name_by_plain = map_plain_names(names)
-    respondent, count = find_named_columns(name_by_plain, named_columns, (RESPONDENT, COUNT))
+    name_by_simplified = map_plain_names(names)
+    respondent, count = find_named_columns(name_by_simplified, named_columns, (RESPONDENT, COUNT))
     other_columns = [name for name in names if name not in (respondent, count)]
     coded_texts = {"", *map(format_label, coding or ())}
     texts = {

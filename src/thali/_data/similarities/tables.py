@@ -509,21 +509,21 @@ def find_pair_columns(
     respondent_column: str | None = None,
 ) -> SimilarityColumns:
     """Find the columns of two objects, similarity, count and respondent."""
-    name_by_plain = map_plain_names(names)
+    name_by_simplified = map_plain_names(names)
     if (first is None) != (second is None):
         raise DataError(
             "Only one column of objects is named; give both `first` and `second`, or neither."
         )
     if first is None or second is None:
         candidates = [sides.columns for sides in find_side_columns(names) if sides.stem in STEMS]
-        candidates += find_column_pairs(name_by_plain, ROW_COLUMN)
+        candidates += find_column_pairs(name_by_simplified, ROW_COLUMN)
         if not candidates:
-            raise DataError(*_explain_missing_columns(names, name_by_plain))
+            raise DataError(*_explain_missing_columns(names, name_by_simplified))
         _check_only_one([f"{a!r} and {b!r}" for a, b in candidates], "the two objects")
         first, second = candidates[0]
     unused_columns = {
         short: name
-        for short, name in name_by_plain.items()
+        for short, name in name_by_simplified.items()
         if name not in (first, second, count, respondent_column)
     }
     if similarity is None:
@@ -549,10 +549,10 @@ def are_similarity_columns(names: list[str], accept_vague: bool) -> bool:
 
     If `accept_vague`, a column named "rating" is accepted.
     """
-    name_by_plain = map_plain_names(names)
-    columns = SIMILARITY.find_certain_columns(name_by_plain)
+    name_by_simplified = map_plain_names(names)
+    columns = SIMILARITY.find_certain_columns(name_by_simplified)
     if accept_vague:
-        columns = SIMILARITY.find_possible_columns(name_by_plain)
+        columns = SIMILARITY.find_possible_columns(name_by_simplified)
     if next(columns, None) is None:
         return False
     try:
@@ -730,9 +730,11 @@ def _check_only_one(candidates: list[str], role: str) -> None:
         )
 
 
-def _explain_missing_columns(names: list[str], name_by_plain: dict[str, str]) -> tuple[Any, ...]:
+def _explain_missing_columns(
+    names: list[str], name_by_simplified: dict[str, str]
+) -> tuple[Any, ...]:
     """Return the error parts that the columns are not similarities, with a fix."""
-    if (name := DISSIMILARITY.find_column(name_by_plain)) is not None:
+    if (name := DISSIMILARITY.find_column(name_by_simplified)) is not None:
         return (
             f"Column {name!r} contains dissimilarities; convert them to similarities",
             InPython(

@@ -24,7 +24,7 @@ from typing import Any, TextIO
 
 import typer
 
-from thali._inference.files import atomic_write, lock_file
+from thali._inference.checksummed_files import atomic_write, lock_file
 from thali._inference.jobs import encode_index, read_index
 from thali.errors import (
     ConvergenceWarning,
@@ -35,7 +35,7 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..cli.commands.jobs import JOB, format_command
+from ..cli.commands.resume_status import JOB, format_command
 from ..cli.terminal import Terminal
 from .data_description import describe_table
 from .english import AppWords, render_error

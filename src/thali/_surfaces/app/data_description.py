@@ -22,7 +22,7 @@ from thali._source import Source
 from thali.errors import DataWarning, ThaliError
 
 from ..cli.loading import NamedData, find_data, recognise_data
-from ..cli.model_choice import choose_model
+from ..cli.model_selection import choose_model
 from ..cli.option_values import parse_option
 from ..cli.terminal import Terminal
 from .english import AppWords
@@ -166,7 +166,7 @@ def _read_data(
     read_arguments: dict[str, Any],
     description: dict[str, Any],
 ) -> tuple[str, Any, list[str], str]:
-    """Read the data; return kind, data, sentences, and another possible kind."""
+    """Return kind, data, sentences and another possible kind; fill `description`."""
     # Read the columns without groups and covariates first, so that a page can offer them even if
     # their current values cause an error.
     data_kind, reading = request.get("kind", ""), None

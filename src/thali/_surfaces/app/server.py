@@ -27,7 +27,7 @@ from thali._model.default_models import excludes_individuals
 from thali._model.spec import Option
 from thali.errors import ThaliError
 
-from ..cli.model_choice import find_model
+from ..cli.model_selection import find_model
 from ..cli.options import index_options
 from . import english, runs
 from .comparison_candidates import build_comparison_request, has_evidence, has_groups
@@ -318,7 +318,7 @@ class Server:
 
     def resume(self, request: Request) -> Response:
         """Queue a run that was stopped or killed."""
-        study, name = self._find_study(request), self._find_run(request)
+        study, name = self._find_study(request), self._get_run_name(request)
         if name not in QUEUED_RUNS or not study.read(name):
             raise HTTPException(404)
         self.runs.queue(study, name)
@@ -326,7 +326,7 @@ class Server:
 
     def stop(self, request: Request) -> Response:
         """Stop a run and keep its results; kill it at the second request."""
-        study, name = self._find_study(request), self._find_run(request)
+        study, name = self._find_study(request), self._get_run_name(request)
         self.runs.stop(study, name)
         return _redirect(study, SCREEN_OF.get(name, ""))
 
@@ -402,7 +402,7 @@ class Server:
 
     async def stream_progress(self, request: Request) -> Response:
         """Stream a run's progress as server-sent events until it ends."""
-        study, name = self._find_study(request), self._find_run(request)
+        study, name = self._find_study(request), self._get_run_name(request)
 
         async def stream() -> AsyncIterator[str]:
             """Yield an event whenever the progress changes, until the run ends."""
@@ -454,8 +454,8 @@ class Server:
         """Return the study in the address and the submitted form."""
         return self._find_study(request), await _read_form(request)
 
-    def _find_run(self, request: Request) -> str:
-        """Return the run named in the address; raise HTTP 404 if unknown."""
+    def _get_run_name(self, request: Request) -> str:
+        """Return the name of the run in the address; raise HTTP 404 if unknown."""
         name = request.path_params["run"]
         if name not in RUNS:
             raise HTTPException(404)

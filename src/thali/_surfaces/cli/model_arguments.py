@@ -11,7 +11,7 @@ from thali._model.default_models import WORTHS
 from thali._model.options import ATTENTION
 from thali._model.registry import find_spec_by_name, get_features_argument
 from thali._people.populations import COMMON, FREE, SIMILAR, Groups, LatentClasses, parse_people
-from thali._posterior.dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS
+from thali._posterior.repeated_answers import ADJUSTED, INDEPENDENT, INDIVIDUALS
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:

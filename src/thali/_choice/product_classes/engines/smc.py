@@ -123,7 +123,7 @@ class TemperedParticles:
 
         if self.retries >= MAX_RETRIES:
             with DelayedInterrupt():
-                self._satisfy_one_by_one(path.hits)
+                self._remove_lapses_by_respondent(path.hits)
             return True
         point = find_next_point(compute_log_weights, self.u, self.end, self.groups)
         log_weights = compute_log_weights(point).reshape(self.groups, -1)
@@ -145,8 +145,8 @@ class TemperedParticles:
                 np.exp(log_weights - log_weights.max(axis=1, keepdims=True)), uniforms
             )
 
-    def _satisfy_one_by_one(self, hits: np.ndarray) -> None:
-        """Remove the lapse probability respondent by respondent, in the last step."""
+    def _remove_lapses_by_respondent(self, hits: np.ndarray) -> None:
+        """Remove the lapse probability respondent by respondent: reweight, then resample."""
         # Respondents whose choices no particle of some group satisfies keep the lapse.
         for n in range(self.problem.n_people):
             tasks = slice(*self.problem.tasks.first_task[n : n + 2].tolist())

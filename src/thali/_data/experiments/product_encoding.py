@@ -374,8 +374,8 @@ def number_tasks(person: np.ndarray, task: np.ndarray) -> np.ndarray:
     """Number the distinct (respondent, task) pairs in order of first appearance."""
     import pandas as pd
 
-    task_key = pd.factorize(person)[0] * (len(task) + 1) + pd.factorize(task)[0]
-    return pd.factorize(task_key)[0].astype(np.int64)
+    person_task_key = pd.factorize(person)[0] * (len(task) + 1) + pd.factorize(task)[0]
+    return pd.factorize(person_task_key)[0].astype(np.int64)
 
 
 def number_positions(task: np.ndarray) -> np.ndarray:
