@@ -19,7 +19,7 @@ from thali._inference.progress import Progress
 from thali._inference.task_jobs import Batch, PartsFolder, Record
 from thali._labels import format_plural
 from thali._surfaces.cli import files
-from thali._surfaces.cli.commands.jobs import OVERWRITE, open_job
+from thali._surfaces.cli.commands.resume_status import OVERWRITE, open_job
 from thali._surfaces.cli.terminal import INTERRUPTED, notify, plain_messages
 from thali._surfaces.figures import Figures
 from thali._surfaces.text_tables import align

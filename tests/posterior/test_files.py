@@ -14,8 +14,8 @@ from helpers.patience import PATIENCE
 from helpers.places import TESTS
 from helpers.sentences import refused
 
-from thali._inference import files as _files
-from thali._inference.files import atomic_write, compute_seal, is_intact, write_together
+from thali._inference import checksummed_files as _files
+from thali._inference.checksummed_files import atomic_write, compute_seal, is_intact, write_together
 from thali.errors import DataError
 
 # A posterior is saved where a file may have 1,000 bytes or the disk is full; then the process must

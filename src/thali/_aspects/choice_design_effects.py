@@ -11,7 +11,7 @@ from thali._data.pairs import PairedComparisons
 from thali._model.answers_by_respondent import AnswersByRespondent, group_by_respondent
 from thali._model.design_effects import MAX_OPTIONS, choose_chain_dependence, mean_design_effect
 from thali._model.respondent_scores import ScoreVariance, compute_score_variance
-from thali._posterior.dependence import Dependence
+from thali._posterior.repeated_answers import Dependence
 
 from .likelihoods.elimination import MAX_RANKED_OPTIONS, Elimination, convert_to_rankings
 from .maximum_likelihood.estimates import compute_covariate_sizes

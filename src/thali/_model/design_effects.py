@@ -23,7 +23,12 @@ from thali._people.populations import (
     LatentClasses,
     unknown_respondents_error,
 )
-from thali._posterior.dependence import INDIVIDUALS, POWER, Dependence, single_respondent_error
+from thali._posterior.repeated_answers import (
+    INDIVIDUALS,
+    POWER,
+    Dependence,
+    single_respondent_error,
+)
 
 from .answers_by_respondent import AnswersByRespondent, group_by_respondent
 from .respondent_scores import ScoreVariance

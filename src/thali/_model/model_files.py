@@ -13,8 +13,8 @@ from thali._inference.seeds import decode_seed, encode_seed
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError, ThaliError
 
-from .class_names import class_name_in_file, load_class
 from .registry import build_model
+from .stored_class_names import class_name_in_file, load_class
 
 if TYPE_CHECKING:
     import xarray
@@ -251,7 +251,7 @@ def encode_object(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
 
 def _is_table(value: Any) -> bool:
     """Return whether the object is a results table, stored like a data frame."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     return isinstance(value, Table)
 

@@ -14,7 +14,7 @@ from thali._arguments import (
 from thali._data import column_roles as roles
 from thali._data.kinds import SIMILARITIES
 from thali._people.populations import Groups, Individuals, LatentClasses
-from thali._posterior.dependence import ADJUSTED, INDEPENDENT
+from thali._posterior.repeated_answers import ADJUSTED, INDEPENDENT
 
 from .spec import (
     AMOUNTS,

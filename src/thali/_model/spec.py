@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from thali._lazy_imports import load_object
-from thali._posterior.dependence import ADJUSTED, INDEPENDENT
+from thali._posterior.repeated_answers import ADJUSTED, INDEPENDENT
 
 # The function that takes the value of an option.
 MODEL = "model"  # the constructor

@@ -28,8 +28,8 @@ from thali._model.finding import (
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.versions import describe_program
-from thali._posterior.dependence import SCORES
 from thali._posterior.interval import INTERVAL, describe_interval
+from thali._posterior.repeated_answers import SCORES
 
 from .leaderboard_result import Leaderboard
 from .leaderboard_worths import WorthsRequest

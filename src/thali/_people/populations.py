@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from thali._arguments import check_allowed, check_integer
 from thali._labels import format_plural
-from thali._posterior.dependence import ADJUSTED, INDEPENDENT
+from thali._posterior.repeated_answers import ADJUSTED, INDEPENDENT
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting, Value
 
 from .respondent_columns import list_column_names

@@ -7,7 +7,7 @@ from typing import Any
 import pandas
 
 from thali._comparison import findings as of_comparison
-from thali._inference.files import atomic_write, describe_write_error, write_together
+from thali._inference.checksummed_files import atomic_write, describe_write_error, write_together
 from thali._labels import shorten
 from thali._model import printed_findings
 from thali._model.base import Model

@@ -26,8 +26,8 @@ from thali._model.sampling import Sampling
 from thali._people.populations import INDEPENDENT, individuals_required_error
 from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence import Advice
-from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.repeated_answers import Dependence
 from thali.errors import Argument, ArgumentError, Setting
 
 from .chains import Sampler
@@ -363,7 +363,7 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
     from scipy.special import ndtri, stdtrit
 
     from thali._model.covariates import coefficient_name
-    from thali._tables import Table
+    from thali._result_table import Table
 
     problem = estimates.problem
     density, n = problem.density, estimates.data.n_options

@@ -26,7 +26,12 @@ from thali._model.requirements import (
     require_maximum_likelihood,
     requires,
 )
-from thali._model.tie_treatment import CONVERSIONS, has_ties, select_covariates, treat_ties
+from thali._model.tie_and_covariate_arguments import (
+    CONVERSIONS,
+    has_ties,
+    select_covariates,
+    treat_ties,
+)
 from thali._people.populations import (
     COMMON,
     Groups,

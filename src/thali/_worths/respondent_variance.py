@@ -16,7 +16,7 @@ from thali._model.respondent_scores import (
     raise_improbable_variance,
 )
 from thali._people.populations import ADJUSTED
-from thali._posterior.dependence import POWER, SCORES, Dependence
+from thali._posterior.repeated_answers import POWER, SCORES, Dependence
 
 from .density import Density
 from .set_density import ChoiceSetDensity, iterate_answers_by_size

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 import thali._surfaces.app.comparison_candidates as comparisons
 import thali._surfaces.app.runs as runs
-from thali._inference.files import lock_file
+from thali._inference.checksummed_files import lock_file
 from thali._surfaces.app.request_guard import REPORT_POLICY
 from thali._surfaces.app.runs import Runs
 from thali._surfaces.app.server import build_app

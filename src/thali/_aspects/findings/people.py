@@ -16,7 +16,7 @@ from thali._model.segment_findings import (
     make_segment_makers,
 )
 from thali._model.settings import AnswerSettings
-from thali._posterior.dependence import POWER
+from thali._posterior.repeated_answers import POWER
 from thali._trees.tree import Tree
 
 from ..answers.individuals import population_shares_table

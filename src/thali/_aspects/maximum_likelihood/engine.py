@@ -11,7 +11,12 @@ from thali._described import Facts
 from thali._labels import format_plural
 from thali._model.base import Job, Model
 from thali._model.engine import Engine, PreparedFit, check_method_arguments
-from thali._model.tie_treatment import CONVERSIONS, has_ties, select_covariates, treat_ties
+from thali._model.tie_and_covariate_arguments import (
+    CONVERSIONS,
+    has_ties,
+    select_covariates,
+    treat_ties,
+)
 from thali._people.populations import INDEPENDENT, check_people
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliWarning

@@ -18,8 +18,8 @@ from thali._model.respondent_scores import (
     ScoreVariance,
     raise_improbable_variance,
 )
-from thali._posterior.dependence import format_degrees, format_dominance
 from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.repeated_answers import format_degrees, format_dominance
 
 from ..draws.covariate_offsets import multiply_first_advantage
 from ..likelihoods.set_draws import compute_luce_probabilities
@@ -513,7 +513,7 @@ class Estimates:
         import pandas as pd
         from scipy.special import expit, logit
 
-        from thali._tables import Table
+        from thali._result_table import Table
 
         # an error is 0 if all other weights are at the boundary
         error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)

@@ -23,7 +23,7 @@ from thali._model.sampling import Sampling, get_model_parameters
 from thali._model.settings import AnswerSettings
 from thali._model.spec import MODEL
 from thali._people.populations import ADJUSTED, Groups, Individuals, check_people
-from thali._posterior.dependence import Dependence
+from thali._posterior.repeated_answers import Dependence
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 

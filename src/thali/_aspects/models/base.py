@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from thali._data.pairs.subsets import HeldOutPair
     from thali._data.similarities import Similarities
     from thali._posterior.convergence import Advice
-    from thali._posterior.dependence import Dependence
+    from thali._posterior.repeated_answers import Dependence
     from thali._trees.tree import Tree
 
     from ..answers.matched_features import MatchedFeatures

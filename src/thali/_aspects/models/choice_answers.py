@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from thali._model.chain_model import require_stored_chains
 from thali._model.requirements import require_covariates, requires
-from thali._posterior.dependence import INDEPENDENT
 from thali._posterior.interval import INTERVAL
+from thali._posterior.repeated_answers import INDEPENDENT
 from thali.errors import ArgumentError, Setting
 
 from ..answers.data_kind_checks import require_choices

@@ -9,7 +9,12 @@ from thali._data.kinds import KINDS, PAIRS, PEOPLE
 from thali._model.engine import Engine
 from thali._model.requirements import require_maximum_likelihood, requires
 from thali._model.settings import AnswerSettings
-from thali._model.tie_treatment import CONVERSIONS, has_ties, select_covariates, treat_ties
+from thali._model.tie_and_covariate_arguments import (
+    CONVERSIONS,
+    has_ties,
+    select_covariates,
+    treat_ties,
+)
 from thali._people.populations import (
     ADJUSTED,
     Groups,
@@ -19,8 +24,8 @@ from thali._people.populations import (
     respondents_required_error,
 )
 from thali._people.segments import list_segment_numbers
-from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL
+from thali._posterior.repeated_answers import Dependence
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, InPython, Setting
 

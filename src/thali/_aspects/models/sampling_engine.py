@@ -9,7 +9,7 @@ from thali._inference.warn import is_quiet
 from thali._model.base import Job
 from thali._model.engine import PreparedFit, RespondentChainEngine
 from thali._model.sampling import BudgetedRun, Sampling, limit_run, remaining_budget
-from thali._posterior.dependence import Dependence
+from thali._posterior.repeated_answers import Dependence
 from thali.errors import ConvergenceWarning, DataWarning, ThaliWarning
 
 from ..answers.stored_layout import TEMPERED_LATER

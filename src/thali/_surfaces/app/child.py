@@ -24,7 +24,7 @@ from typing import Any, TextIO
 
 import typer
 
-from thali._inference.files import atomic_write, lock_file
+from thali._inference.checksummed_files import atomic_write, lock_file
 from thali._inference.jobs import encode_index, read_index
 from thali.errors import (
     ConvergenceWarning,
@@ -35,7 +35,7 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..cli.commands.jobs import JOB, format_command
+from ..cli.commands.resume_status import JOB, format_command
 from ..cli.terminal import Terminal
 from .data_description import describe_table
 from .english import AppWords, render_error
@@ -253,13 +253,13 @@ def main(run_name: str, folder: str, cores: str, mode: str = "") -> None:
         study.write(f"{run_name}.end", carry_out(run_name, run_function, study, int(cores)))
 
 
-def _handle_stop(frame: FrameType | None, *words: str) -> None:
+def _handle_stop(frame: FrameType | None, *child_arguments: str) -> None:
     """On SIGTERM, end the running fit cleanly, or restart the process in the mode "stopped"."""
     handler: Any = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:
         os.execv(
             sys.executable,
-            [sys.executable, "-P", "-m", "thali._surfaces.app.child", *words, STOPPED],
+            [sys.executable, "-P", "-m", "thali._surfaces.app.child", *child_arguments, STOPPED],
         )
     handler(signal.SIGINT, frame)
 

@@ -10,13 +10,13 @@ from thali._model.best_worst import LARGEST_RANKED, RANKING, REVERSED
 from thali._model.design_effects import build_individual_dependence
 from thali._people.populations import ADJUSTED, Individuals, unknown_respondents_error
 from thali._people.respondent_columns import build_covariates
-from thali._posterior.dependence import Dependence, single_respondent_error
+from thali._posterior.repeated_answers import Dependence, single_respondent_error
 from thali.errors import ArgumentError, DataError, Setting
 
 from ..posterior import WorthProblem
 from .answer_table import tabulate_answers
 from .chain import PeopleChain
-from .sweep import PeopleRecord
+from .gibbs_sweep import PeopleRecord
 
 if TYPE_CHECKING:
     import xarray

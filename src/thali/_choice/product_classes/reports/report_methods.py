@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ...answers.simulator import MarketDraws
     from ..particles import Particles
-    from .chooser import ClassChooser
+    from .market_chooser import ClassChooser
 
 _STUCK = (
     "the chains stay in different sets of classes, and longer runs help only slowly. Predictions"
@@ -222,7 +222,7 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
 
     def _build_chooser(self) -> "ClassChooser":
         """Return the `Chooser` of the fitted respondents."""
-        from .chooser import ClassChooser
+        from .market_chooser import ClassChooser
 
         return ClassChooser(*self._fitted_parts(), self._people_)
 
