@@ -9,7 +9,7 @@ from openpyxl import load_workbook
 
 import thali as th
 from thali._model.model_files import decode_arrays, encode_arrays
-from thali._tables import Table
+from thali._result_table import Table
 
 HARD = ["R&D 50 %", "a_b#1", "x|y", "<b>", "two\nlines", "[1]", "=SUM(A1)", "$~^\\{}"]
 

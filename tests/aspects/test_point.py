@@ -10,7 +10,7 @@ from helpers.naive import latent_features as naive
 from helpers.sentences import refused
 
 import thali as th
-from thali._aspects.answers.set_search import log_feature_gain
+from thali._aspects.answers.feature_set_search import log_feature_gain
 from thali._aspects.likelihoods.residuals import arrange_squares
 from thali._aspects.models.annealing import (
     ClimbProblem,

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import thali as th
 from thali._choice.coding import describe_constants
-from thali._data.experiments.scheme import explain_no_constants
+from thali._data.experiments.product_encoding import explain_no_constants
 
 MODES = ("train", "bus", "car")
 

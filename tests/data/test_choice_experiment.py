@@ -16,7 +16,7 @@ from helpers.sentences import refused, said, warned
 import thali as th
 import thali._data.kinds as kinds
 import thali._reading.recognise as recognise
-from thali._data.experiments.scheme import Scheme
+from thali._data.experiments.product_encoding import Scheme
 from thali.errors import ArgumentError, DataError, DataWarning
 
 NAN = float("nan")

@@ -13,7 +13,7 @@ from helpers.sentences import refused, said, warned
 from scipy.special import ndtr, ndtri
 
 import thali as th
-from thali._paired.more_votes import forecast_separation, vote_information
+from thali._paired.vote_forecast import forecast_separation, vote_information
 from thali.errors import ArgumentError, DataError, DataWarning
 
 # 1000 draws by Laplace's approximation and 39 replicates of a test of fit

@@ -19,7 +19,7 @@ import numpy as np
 
 from thali._compile.jit import generic, scalar
 
-from .operations import select_cache
+from .kernel_operations import select_cache
 from .state import (
     COLUMNS,
     FeatureState,

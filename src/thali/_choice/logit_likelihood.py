@@ -226,7 +226,7 @@ def tabulate_coefficients(
     """Return a table of estimates, standard errors, z and two-sided p-values."""
     from scipy.special import ndtr
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     with np.errstate(invalid="ignore", divide="ignore"):
         z = estimates / errors

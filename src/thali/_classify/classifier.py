@@ -30,8 +30,8 @@ from thali.errors import (
 
 from .dask_blocks import is_dask_array
 from .input import encode_class_labels, is_sparse, read_string_column_names
+from .posterior_datasets import build_observed_groups, sample_class_codes
 from .predictions import Predictions
-from .row_groups import build_observed_groups, sample_class_codes
 from .row_weights import apply_class_weights, check_row_weights, warn_about_small_weights
 from .scikit_learn import convert_random_state
 

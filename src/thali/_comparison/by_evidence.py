@@ -257,7 +257,7 @@ def build_evidence_table(
     """
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     names = list(evidence_by_name)
     rows = {

@@ -190,7 +190,7 @@ def build_comparison_table(
     """Build the table of `thali.compare` from the records of all fits."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     score_table = ScoreTable(splitter, scorer, parts, names, records)
     missing = score_table.list_missing()

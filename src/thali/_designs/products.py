@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._arguments import is_list
-from thali._data.experiments.scheme import HELD_OUT
+from thali._data.experiments.product_encoding import HELD_OUT
 from thali._labels import format_label, index_labels, shorten, suggest
 from thali.errors import Argument, ArgumentError, Setting
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from thali._data.choices.best_worst import are_rank_rows
 from thali._data.column_roles import CHOSEN, RESPONDENT_OF_TASKS, SIDES, TIE_WORDS, simplify_name
 from thali._data.column_roles import TASK as TASK_OF_TABLES
-from thali._data.experiments.scheme import HELD_OUT
+from thali._data.experiments.product_encoding import HELD_OUT
 from thali._inference.checksummed_files import atomic_write
 from thali._labels import escape_unprintable, format_plural, shorten, suggest
 from thali._page import build_policy, encode_json, mark_as_html

@@ -14,7 +14,7 @@ import numpy as np
 from thali._data.column_roles import NO_CHOICE, column_names, simplify_name
 from thali._data.columns import read_flags
 from thali._data.described_columns import find_option_columns
-from thali._data.experiments.scheme import HELD_OUT
+from thali._data.experiments.product_encoding import HELD_OUT
 from thali._designs.sets import sets
 from thali._labels import check_labels, format_label, format_plural, index_labels, shorten
 from thali._paired.design import PairDesign
@@ -259,7 +259,7 @@ def _parse_table(frame: "pandas.DataFrame", folder: Path) -> "PicturedOptions | 
 
 
 def _normalise_names(names: list[str]) -> list[str]:
-    """Return column names; those of a design in lower case."""
+    """Return column names; names of a design in lower case."""
     # A name changes only where no other column has the plain name.
     plain_names = names[:]
     for k, name in enumerate(names):

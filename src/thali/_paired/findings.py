@@ -29,8 +29,8 @@ from thali.errors import Message, Setting
 from . import leaderboard_report
 from .leaderboard_result import Leaderboard
 from .leaderboard_worths import MIN_JUDGE_COMPARISONS
-from .more_votes import CHANCES, FIRST, find_votes_needed
 from .vote_counts import name_parts
+from .vote_forecast import CHANCES, FIRST, find_votes_needed
 
 _MAX_OPTIONS, _MAX_PAIR_OPTIONS = (
     60,

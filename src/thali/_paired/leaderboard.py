@@ -26,7 +26,6 @@ from .leaderboard_check import check_votes
 from .leaderboard_result import Leaderboard
 from .leaderboard_table import build_board
 from .leaderboard_worths import WorthsRequest, prior_required_error
-from .more_votes import FIRST, forecast_separation
 from .pooled_worths import PooledWorths, check_pool, pool_worths
 from .rating_scale import WorthScale
 from .reliability import measure_reliability
@@ -41,6 +40,7 @@ from .vote_counts import (
     name_parts,
     treat_ties,
 )
+from .vote_forecast import FIRST, forecast_separation
 from .worth_estimates import WorthEstimates, estimate_worths, fit_individuals
 
 if TYPE_CHECKING:

@@ -49,7 +49,7 @@ class AlignedClassResults:
         """
         import pandas as pd
 
-        from thali._tables import Table
+        from thali._result_table import Table
 
         posterior = self._require_classes("same_class")
         people = pd.Index(posterior.respondents, name="respondent")
@@ -95,7 +95,7 @@ class AlignedClassResults:
         """
         import pandas as pd
 
-        from thali._tables import Table
+        from thali._result_table import Table
 
         posterior = self._require_classes("classes")
         members = align_members(posterior)
@@ -144,7 +144,7 @@ class AlignedClassResults:
         """
         import pandas as pd
 
-        from thali._tables import Table
+        from thali._result_table import Table
 
         posterior = self._require_classes("membership")
         p = membership_probabilities(posterior)

@@ -149,7 +149,7 @@ class Segments(PrintedObject):
             One row per level or option; columns `attribute` and `level`, or `option`,
             `all_respondents`, and "segment 1", "segment 2", ...
         """
-        from thali._tables import Table
+        from thali._result_table import Table
 
         parts = dict(list(self.profiles.groupby("segment")))
         names = [name for name in ("attribute", "level", "option") if name in self.profiles]
@@ -217,11 +217,11 @@ def build_segments(
     return _build_result(preferences, full_labels[chosen], chosen, rows, ci)
 
 
-def list_segment_numbers(number: Any, people: int, name: str = "k") -> tuple[int, ...]:
+def list_segment_numbers(requested: Any, people: int, name: str = "k") -> tuple[int, ...]:
     """Return the numbers of segments to try."""
-    if number is None:
+    if requested is None:
         return tuple(range(2, min(MAX_TRIED, people - 1) + 1)) or (2,)
-    numbers = check_integers(name, number, 2)
+    numbers = check_integers(name, requested, 2)
     if max(numbers) > people:
         raise DataError(
             f"{max(numbers):,} segments are too many for {format_plural(people, 'respondent')};"
@@ -290,7 +290,7 @@ def _build_result(
     """Build the `Segments` with all tables for one number of segments."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     probabilities = share_by_class(labels, n_segments, axis=0)
     segment = probabilities.argmax(axis=1)

@@ -105,7 +105,7 @@ def _block_ess_and_r_hat(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _split_chains(draws: np.ndarray) -> np.ndarray:
-    """Split each chain into two halves, as further chains."""
+    """Split each chain into two halves, which count as chains."""
     half = draws.shape[2] // 2
     return np.concatenate([draws[:, :, :half], draws[:, :, -half:]], axis=1)
 
@@ -207,7 +207,7 @@ def build_summary(quantities: dict[str, np.ndarray], ci: float = INTERVAL) -> "p
     1.5
     """
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     draws = np.stack(list(quantities.values())).astype(float)
     frame = Table(_summary_columns(draws, ci), index=list(quantities))

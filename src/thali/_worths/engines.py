@@ -363,7 +363,7 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
     from scipy.special import ndtri, stdtrit
 
     from thali._model.covariates import coefficient_name
-    from thali._tables import Table
+    from thali._result_table import Table
 
     problem = estimates.problem
     density, n = problem.density, estimates.data.n_options

@@ -313,7 +313,7 @@ def tabulate_worths(draws: WorthDraws, ci: float) -> "pandas.DataFrame":
     import pandas as pd
 
     from thali._posterior.interval import interval_tails
-    from thali._tables import Table
+    from thali._result_table import Table
 
     low, high = np.quantile(draws.log_worths, interval_tails(ci), axis=0)
     weights = draws.weights

@@ -17,7 +17,7 @@ from thali._choice.answers.simulator import MarketDraws
 from thali._choice.coding import build_coding
 from thali._choice.logits.hierarchical_draws import compute_monitored_effects
 from thali._data.experiments.design import ExperimentDesign, build_design
-from thali._data.experiments.scheme import Attribute, Scheme
+from thali._data.experiments.product_encoding import Attribute, Scheme
 from thali._labels import escape_formula, unescape_formula
 from thali._people.respondent_columns import MarketRespondents, RespondentColumn
 from thali.errors import ArgumentError, DataError, DataWarning

@@ -20,7 +20,7 @@ import thali as th
 from thali._choice.coding import build_coding
 from thali._choice.logit_likelihood import EncodedTasks
 from thali._choice.logits.attention import Attention, resolve_attention
-from thali._choice.logits.hierarchical_attention import (
+from thali._choice.logits.attribute_attendance import (
     flip_attention,
     person_log_likelihood,
     sample_attention,
@@ -42,7 +42,7 @@ from thali._choice.logits.hierarchical_sweep import (
     draw_start,
     initialise_state,
 )
-from thali._data.experiments.scheme import add_constants
+from thali._data.experiments.product_encoding import add_constants
 from thali._inference.chains import run_chains
 from thali._inference.seeds import spawn_generators
 from thali._people.respondent_columns import RespondentCovariates

@@ -12,7 +12,7 @@ from helpers.sentences import refused, warned
 import thali as th
 from thali._choice.coding import build_coding
 from thali._choice.logit_likelihood import EncodedTasks, encode_choices, maximise_log_likelihood
-from thali._data.experiments.scheme import add_constants
+from thali._data.experiments.product_encoding import add_constants
 from thali.errors import ArgumentError, DataError, DataWarning
 
 

@@ -26,7 +26,7 @@ def features_table(
     Sets that choices do not show come last.
     """
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     check_min_probability(min_probability)
     tails = interval_tails(ci)

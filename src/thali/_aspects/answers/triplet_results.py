@@ -164,7 +164,7 @@ def _check_known(label: str, index_of_label: dict[str, int], subject: str) -> No
 
 def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     """Return a table of pairs with similarity and rank, the most similar first."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     labels = np.asarray(posterior.labels, dtype=str)
     first_objects, second_objects = np.triu_indices(len(labels), k=1)

@@ -513,7 +513,7 @@ class Estimates:
         import pandas as pd
         from scipy.special import expit, logit
 
-        from thali._tables import Table
+        from thali._result_table import Table
 
         # an error is 0 if all other weights are at the boundary
         error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)

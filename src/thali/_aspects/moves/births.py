@@ -16,7 +16,7 @@ from typing import Any
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, draw_index, draw_other_index
 
-from ..operations import (
+from ..kernel_operations import (
     apply_compensated_weight,
     apply_transfer,
     apply_weight,

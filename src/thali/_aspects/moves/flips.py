@@ -12,7 +12,7 @@ from typing import Any
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, draw_index
 
-from ..operations import (
+from ..kernel_operations import (
     apply_open_member,
     delta_open_member,
     is_exchangeable,

@@ -20,7 +20,7 @@ from ..group_state import (
     select_group_likelihood,
     toggle_group_owner,
 )
-from ..operations import (
+from ..kernel_operations import (
     apply_compensated_member,
     apply_copies,
     apply_member,

@@ -10,7 +10,7 @@ import numpy as np
 from thali._compile.jit import generic, scalar
 
 from ..group_state import KAPPA
-from ..operations import apply_unique, apply_weight, delta_unique, delta_weight
+from ..kernel_operations import apply_unique, apply_weight, delta_unique, delta_weight
 
 
 class GroupColumnWeights(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, draw_code, draw_index
 
-from ..operations import (
+from ..kernel_operations import (
     apply_block,
     apply_compensated_member,
     apply_compensated_weight,

@@ -38,8 +38,8 @@ from ..group_state import (
     CommonWeights,
     make_common_weights,
 )
+from ..kernel_operations import fill_rates
 from ..moves.group_weight_priors import MIN_WEIGHT
-from ..operations import fill_rates
 from ..samplers.draw_record import RecordedDraws
 from ..samplers.group_sweeps import rebuild_groups, sum_group_log_likelihoods
 from ..samplers.prior_ladder import EvidenceLadder, copy_prior_state

@@ -14,7 +14,7 @@ from thali._compile.jit import kernel
 from thali._inference.mbar import estimate_constants
 from thali._inference.seeds import spawn_generators
 
-from ..operations import log_likelihood, rebuild_cache, select_cache
+from ..kernel_operations import log_likelihood, rebuild_cache, select_cache
 from ..state import (
     ALPHA,
     COLUMNS,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.experiments.levels import parse_number
-from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
+from thali._data.experiments.product_encoding import INSIDE, INSIDE_LEVELS
 from thali._digits import format_number, format_percent, format_probability
 from thali._inference.warn import silence_warnings
 from thali._labels import format_label, list_names
@@ -696,7 +696,7 @@ def build_choice_makers(
     """
     segments = make_segment_function(settings, default_segments)
     return (*MARKET_FINDINGS, build_simulator_maker(segments)), make_segment_makers(
-        settings, segments, instead=instead
+        settings, segments, text_if_unclear=instead
     )
 
 

@@ -19,7 +19,7 @@ def tabulate_holdouts(model: Any, data: Any) -> "pandas.DataFrame":
     """
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     refuse_non_choices(data)
     p = np.asarray(model.predict_proba(data), float)

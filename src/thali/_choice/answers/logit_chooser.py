@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._data.experiments.scheme import INSIDE
+from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.array_encoding import encode_base64, shrink_integers
 from thali._inference.indexing import iterate_slices
 from thali._inference.seeds import spawn_generators

@@ -14,7 +14,7 @@ from thali.errors import Argument, ArgumentError, DataError, DataWarning
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.experiments.scheme import Scheme
+    from thali._data.experiments.product_encoding import Scheme
 
     from .chooser import Chooser
 

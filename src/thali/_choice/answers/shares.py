@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._arguments import check_integer, is_list
 from thali._data.experiments.levels import parse_number
-from thali._data.experiments.scheme import INSIDE
+from thali._data.experiments.product_encoding import INSIDE
 from thali._labels import format_label, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
@@ -36,7 +36,7 @@ from .share_settings import ShareSettings
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.experiments.scheme import Scheme
+    from thali._data.experiments.product_encoding import Scheme
 
 
 def tabulate_market_shares(
@@ -54,7 +54,7 @@ def tabulate_market_shares(
     """Tabulate the share of every product, and its change after `change`."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     ci = check_probability(ci)
     markets = parse_markets(chooser.data.scheme, products)
@@ -124,7 +124,7 @@ def tabulate_demand(
     random_seed: Any,
 ) -> "pandas.DataFrame":
     """Tabulate share (and profit) of a product at each value of an attribute."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     ci = check_probability(ci)
     market = parse_single_market(chooser.data.scheme, products)
@@ -315,7 +315,7 @@ def _tabulate_lines(
 ) -> "pandas.DataFrame":
     """Tabulate the `top` product lines with the largest objective, one row per product."""
     # `figures` contain a number per line.
-    from thali._tables import Table
+    from thali._result_table import Table
 
     rows = []
     order = np.argsort(-figures[space.objective], kind="stable")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from thali._data.experiments.levels import parse_number
-from thali._data.experiments.scheme import INSIDE
+from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.warn import warn
 from thali._labels import list_names, shorten
 from thali._model.finding import Finding, Text

@@ -61,7 +61,7 @@ from .membership import ClassesByColumns, ClassSizes
 if TYPE_CHECKING:
     import pandas as pd
 
-    from thali._data.experiments.scheme import Scheme
+    from thali._data.experiments.product_encoding import Scheme
     from thali._people.respondent_columns import RespondentCovariates
     from thali._people.segments import Preferences
 

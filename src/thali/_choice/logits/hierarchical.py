@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     import xarray
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.scheme import Scheme
+    from thali._data.experiments.product_encoding import Scheme
     from thali._people.segments import Preferences
 
 
@@ -504,7 +504,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         ConvergenceWarning
             If the chains of the other fit do not agree, or have too few effective draws.
         """
-        from thali._tables import Table
+        from thali._result_table import Table
 
         shares, first_scale = self.attention(ci).shares, self._prior_scale()
         if scale is None:

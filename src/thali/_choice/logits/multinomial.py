@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.scheme import Scheme
+    from thali._data.experiments.product_encoding import Scheme
 
 
 _N_STEPS = 7  # typical number of Newton's steps

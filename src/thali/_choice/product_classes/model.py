@@ -55,7 +55,7 @@ from .arguments import (
 )
 from .convergence import describe_parameters, estimate_climb, format_chain_remarks
 from .engines.lapse_path import USABLE
-from .reports.class_reports import ProductClassReports
+from .reports.report_methods import ProductClassReports
 from .spec import PRODUCT_CLASSES
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from thali._inference.numerics.decisions import draw_poisson, shuffle
 
 from .moves.class_moves import move_class
 from .moves.flip import flip_classes
-from .moves.lapse import draw_lapses
+from .moves.lapsed_choices import draw_lapses
 from .moves.ownership import scan_ownership
 from .moves.scale import rescale_values
 from .moves.singleton_refresh import replace_singletons

@@ -16,7 +16,7 @@ from thali._posterior.interval import interval_columns, interval_tails
 from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
-from ..row_groups import average_probabilities, list_nonzero_cells
+from ..posterior_datasets import average_probabilities, list_nonzero_cells
 from ..row_weights import refuse_fractional_weights
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ class AscentEngine(Engine):
 
     def summary(self, model: "PlackettLuceRegression", ci: float) -> "pandas.DataFrame":
         """Return a table with one row per positive weight, largest first."""
-        from thali._tables import Table
+        from thali._result_table import Table
 
         weights = np.asarray(model.weights_)
         positive = list_nonzero_cells(weights)

@@ -19,7 +19,7 @@ from thali._posterior.view import PosteriorTree
 from thali.errors import ConvergenceWarning, LongRunWarning, Setting, ThaliWarning
 
 from ..input import is_sparse, list_varying_columns
-from ..row_groups import average_probabilities
+from ..posterior_datasets import average_probabilities
 from .approximation import (
     NormalChain,
     NormalPosterior,

@@ -36,7 +36,7 @@ from ..columns import (
 )
 from ..people_table import is_constant_within
 from ..respondent_answers import read_any_respondents
-from .occasions import RawOccasions
+from .offered_rows import RawOccasions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -35,7 +35,7 @@ from ..respondent_answers import (
     number_given_answers,
 )
 from . import subsets, tables
-from .occasions import RawOccasions, read_long_occasions
+from .offered_rows import RawOccasions, read_long_occasions
 from .subsets import list_row_members
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from .best_worst import (
     read_best_worst_occasions,
     widen_table,
 )
-from .occasions import RawOccasions, read_wide_occasions
+from .offered_rows import RawOccasions, read_wide_occasions
 from .rankings import (
     ABSENT,
     SHAPES,

@@ -24,7 +24,7 @@ from thali._labels import format_label
 from thali.errors import Argument, ArgumentError, DataError
 
 from ..columns import NO, YES, describe_content, get_column, read_row_texts
-from .scheme import number_positions
+from .product_encoding import number_positions
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,7 +20,7 @@ from ..kinds import EXPERIMENTS
 from ..people_table import list_differing_columns, list_people_facts
 from .design import list_experiment_facts
 from .levels import ALPHABET, MEASURED, is_integer
-from .scheme import Attribute, SchemeCells, SchemeTasks
+from .product_encoding import Attribute, SchemeCells, SchemeTasks
 
 if TYPE_CHECKING:
     import pandas as pd

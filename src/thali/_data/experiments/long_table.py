@@ -48,7 +48,7 @@ from .levels import (
     order_levels,
     read_numbers,
 )
-from .scheme import (
+from .product_encoding import (
     HELD_OUT,
     INSIDE,
     Attribute,
@@ -656,7 +656,7 @@ def _list_attribute_names(
 
 
 def _convert_keys(mapping: Mapping[Any, Any] | None, argument: str) -> dict[str, Any]:
-    """Return the mapping with its keys as texts; raise if it is no mapping."""
+    """Return the mapping with its keys as texts; raise for other types."""
     if mapping is None:
         return {}
     if not isinstance(mapping, Mapping):

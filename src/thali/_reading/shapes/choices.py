@@ -10,7 +10,7 @@ from thali._data.choices.best_worst import (
     find_column_series,
     find_long_columns,
 )
-from thali._data.choices.occasions import LONG_ROLES, find_columns, is_long_table
+from thali._data.choices.offered_rows import LONG_ROLES, find_columns, is_long_table
 from thali._data.choices.rankings import (
     LONG,
     OPTIONS,

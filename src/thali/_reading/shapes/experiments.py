@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from thali._data.choices.occasions import LONG_ROLES, find_columns, is_long_table
+from thali._data.choices.offered_rows import LONG_ROLES, find_columns, is_long_table
 from thali._data.column_roles import (
     ALTERNATIVE,
     AVAILABLE,

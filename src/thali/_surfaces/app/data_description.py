@@ -22,7 +22,7 @@ from thali._source import Source
 from thali.errors import DataWarning, ThaliError
 
 from ..cli.loading import NamedData, find_data, recognise_data
-from ..cli.model_choice import choose_model
+from ..cli.model_selection import choose_model
 from ..cli.option_values import parse_option
 from ..cli.terminal import Terminal
 from .english import AppWords

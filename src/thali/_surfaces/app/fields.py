@@ -8,7 +8,7 @@ from thali._model.spec import DATA, FEATURES, NAMES, PEOPLE_VALUE, ModelSpec, Op
 from thali.errors import Argument, ArgumentError
 
 from ..cli.classical_tests import TESTS
-from ..cli.model_choice import TYPED
+from ..cli.model_selection import TYPED
 from ..cli.option_values import parse_option
 from . import english
 
@@ -297,7 +297,7 @@ def parse_form(
 
 
 def _is_not_path(option: Option, text: str) -> bool:
-    """Return whether a text is no file path, unless it was uploaded."""
+    """Return whether a text is not a file path, unless it was uploaded."""
     return option.type is not str or text in option.words or text.isdecimal()
 
 

@@ -14,7 +14,7 @@ from thali._model.default_models import list_offers
 from thali._model.spec import Option
 from thali.errors import ThaliError
 
-from ..cli.model_choice import find_model
+from ..cli.model_selection import find_model
 from . import english, runs
 from .comparison_candidates import has_evidence, has_groups, list_candidates, select_ticked
 from .data_description import find_reading

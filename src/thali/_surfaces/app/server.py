@@ -27,7 +27,7 @@ from thali._model.default_models import excludes_individuals
 from thali._model.spec import Option
 from thali.errors import ThaliError
 
-from ..cli.model_choice import find_model
+from ..cli.model_selection import find_model
 from ..cli.options import index_options
 from . import english, runs
 from .comparison_candidates import build_comparison_request, has_evidence, has_groups

@@ -53,7 +53,7 @@ def write_findings(
     other_files: Mapping[str, bytes | memoryview] = MappingProxyType({}),
     figures: Figures | None = None,
 ) -> list[str]:
-    """Write the findings' tables, other files and pictures to a folder; list the names.
+    """Write the findings' tables, other files and pictures to a folder; return the file names.
 
     Long tables, with one row per respondent or pair, are written as CSV only.
 
@@ -130,7 +130,7 @@ def write_with_fallback(folder: Path, write: Callable[[Path], None]) -> Path:
 def write_pictures(
     folder: Path, pictures: Iterable[Picture], formats: Iterable[str], figures: Figures
 ) -> list[str]:
-    """Write pictures to a folder; warn about those that fail; list the names.
+    """Write pictures to a folder; warn if one fails; return the file names.
 
     Returns the names of the written files.
     """
@@ -260,14 +260,14 @@ def _format_table_csv(table: "pandas.DataFrame") -> bytes:
 
 def _format_table_latex(table: "pandas.DataFrame") -> bytes:
     """Return a table as LaTeX bytes."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     return Table(table).to_latex().encode()
 
 
 def _format_table_markdown(table: "pandas.DataFrame") -> bytes:
     """Return a table as Markdown bytes."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     return f"{Table(table).to_markdown()}\n".encode()
 
@@ -276,7 +276,7 @@ def _build_workbook(tables: "Mapping[str, pandas.DataFrame]") -> bytes:
     """Return an Excel workbook with one sheet per table, as bytes."""
     import pandas as pd
 
-    from thali._tables import Table, require_excel
+    from thali._result_table import Table, require_excel
 
     require_excel()
     buffer = io.BytesIO()

@@ -15,12 +15,12 @@ from thali._model.spec import ModelSpec
 from thali._source import Source, read_source, read_standard_input
 from thali.errors import Argument, Clause, DataError, Setting
 
-from .model_choice import choose_model
+from .model_selection import choose_model
 from .terminal import OptionWords
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.scheme import Scheme
+    from thali._data.experiments.product_encoding import Scheme
     from thali._reading.shape import Reading
     from thali._reading.table_files import RawTable
     from thali.datasets import Dataset
@@ -113,7 +113,7 @@ def load_holdouts(
     named_data: NamedData, spec: ModelSpec, read_arguments: dict[str, Any], scheme: "Scheme"
 ) -> "ChoiceExperiment":
     """Read the holdout tasks, encoded with the levels of the fitted data."""
-    from thali._data.experiments.scheme import find_none_rows
+    from thali._data.experiments.product_encoding import find_none_rows
     from thali._reading.shapes.experiments import WIDE
 
     read_arguments = read_arguments | {

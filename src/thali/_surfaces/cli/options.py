@@ -29,7 +29,7 @@ from thali._model.options import (
 from thali._model.spec import ANCHOR, DATA, EACH, FLAG, ModelSpec, Option
 
 from .classical_tests import TESTS
-from .model_choice import TYPED, format_option_name
+from .model_selection import TYPED, format_option_name
 
 OwnedOption = tuple[ModelSpec, Option]
 
@@ -486,7 +486,7 @@ class MultiValueTest(MultiValueCommand):
 
 
 def repeat_options(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> list[str]:
-    """Insert the option before each further NAME=VALUE text.
+    """Insert the option before each additional NAME=VALUE text.
 
     Examples
     --------

@@ -8,7 +8,7 @@ import typer
 from thali._model.spec import Option
 
 from .classical_tests import TESTS
-from .model_choice import TYPED
+from .model_selection import TYPED
 from .options import (
     COMPARED,
     COMPARISON,

@@ -30,7 +30,7 @@ from ..files import (
     write_with_fallback,
 )
 from ..loading import NamedData, detect_data_kind, find_data, load_data
-from ..model_choice import choose_model, find_implied_model, find_model
+from ..model_selection import choose_model, find_implied_model, find_model
 from ..option_values import parse_option
 from ..options import index_options, select_table_arguments
 from ..terminal import INTERRUPTED, Terminal, list_report_hints, notify
@@ -123,7 +123,7 @@ def _list_file_arguments(
 
 
 def _parse_table_arguments(terminal: Terminal, typed: dict[str, Any]) -> dict[str, Any]:
-    """Parse all typed options; return those that describe the table."""
+    """Parse all typed options; return the options that describe the table."""
     option_by_word = {word: owned[0][1] for word, owned in index_options().items()}
     # of options with equal names, --respondent of tables comes first
     terminal.use_options([*COMMAND_OPTIONS, *TABLE_OPTIONS, *option_by_word.values()])

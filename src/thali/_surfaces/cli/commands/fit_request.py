@@ -14,7 +14,7 @@ from thali._people.populations import Groups, Individuals, individuals_required_
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..loading import NamedData, load_holdouts
-from ..model_choice import resolve_alias, select_options
+from ..model_selection import resolve_alias, select_options
 from ..option_values import parse_option
 from ..terminal import Terminal
 from .resume_status import OVERWRITE

@@ -16,7 +16,7 @@ from ..classical_tests import TESTS
 from ..files import check_output_folder, format_tables, write_files
 from ..loading import load_pairs
 from ..model_arguments import parse_aspects
-from ..model_choice import select_options
+from ..model_selection import select_options
 from ..option_values import parse_option
 from ..terminal import Terminal, notify
 
