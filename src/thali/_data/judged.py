@@ -288,7 +288,7 @@ def merge_new_data(old_data: Any, new_data: Any) -> Any:
 
 
 def explain_unpaired_data(data: Any) -> str:
-    """Return the error sentence that the data are no paired comparisons."""
+    """Return the error sentence that the data are not paired comparisons."""
     requirement = (
         "This requires PairedComparisons, or a square table of counts (row chosen over column)"
     )

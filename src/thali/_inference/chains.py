@@ -357,7 +357,7 @@ class IndependentDraws(RowChain):
         return self.sweeps
 
     def _draw_block(self, rng: np.random.Generator) -> Any:
-        """Make a block of `block_size` draws, as arrays like those of `record`."""
+        """Make a block of `block_size` draws, as a NamedTuple like `record`."""
         raise NotImplementedError
 
     def run_until(self, until: int) -> None:

@@ -125,7 +125,7 @@ class Additive:
             check_positive("variance", self.variance, "the prior mean of sigma^2")
 
     def check(self, prior: Any, data: Any) -> None:
-        """Raise DataError for data of another kind, and warn of a small sigma.
+        """Raise DataError unless the data are `Similarities`; warn of a small sigma.
 
         Chains mix slowly if sigma is small.
         """

@@ -168,7 +168,7 @@ class _VariationalAscent:
         )
 
     def take_step(self, theta: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the next vector for fixed a, and the bound."""
+        """Return the next theta at fixed prior shape a, and the lower bound."""
         shapes, rates, a = self.unpack(theta)
         step = take_variational_step(self.data, shapes, rates, a, self.b)
         return self.pack(step.shapes, step.rates, a), step.bound
