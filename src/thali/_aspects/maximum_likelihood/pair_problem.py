@@ -173,9 +173,7 @@ class PairProblem(QuestionProblem):
         by_logit_q, tie = np.column_stack([first_slope, -second_slope]), None
         if self.tied is not None:
             tie_slope = (first_slope - second_slope) / 2
-            tie = compute_win_tie_loss(*self.choice_probabilities(weights, beta), np.exp(beta[-1]))[
-                :, [1]
-            ]
+            tie = self.probabilities(weights, beta)[1::3, None]  # of win, tie and loss
             by_logit_q = (
                 np.column_stack([first_slope, tie_slope, -second_slope]) - tie * tie_slope[:, None]
             )
