@@ -272,7 +272,7 @@ def too_short(repeats: int) -> None:
             progressbar=False,
             sensitivity=False,
         )
-        task = replace(build_evidence_task(model._parts(data), data, how), thin=1)
+        task = replace(build_evidence_task(model._build_task_arguments(data), data, how), thin=1)
         ladders = build_ladders(task, few, 12, seed)
         run_in_threads(ladders, 1, _Silent())
         swaps = sum(each.ladder.accepted for each in ladders) / sum(

@@ -50,7 +50,7 @@ def run(name: str, minutes: float, seed: int) -> None:
     data = similarities(name)
     model: Any = th.AdditiveClustering(sigma=MEASURED.get(name))
     with silence_warnings():
-        parts = model._parts(data)
+        parts = model._build_task_arguments(data)
         task = model.prepare(data, DRAWS, TUNE, THIN).task
     chains = build_chains(task, 4, seed)
     chains[0].run_until(1)  # compiles

@@ -28,8 +28,8 @@ from thali._aspects.maximum_likelihood.feature_problems import (
     build_feature_problem,
     find_weight_mode,
 )
-from thali._data.answers import Answers
-from thali._posterior.dependence import POWER
+from thali._data.respondent_answers import Answers
+from thali._posterior.repeated_answers import POWER
 
 if TYPE_CHECKING:
     import xarray

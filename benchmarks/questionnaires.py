@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 
 TESTS = Path(__file__).parents[1] / "tests"
 WORTHS = {"tea": 3.0, "coffee": 2.0, "milk": 1.0, "juice": 0.7, "water": 0.5, "cocoa": 0.3}
@@ -115,7 +115,7 @@ def recovered(browser, folder: Path, people: int) -> None:
                 context.close()
             table = answers.with_suffix(".csv")
             th.field.collect(answers).answers.to_csv(table, index=False)
-            data, how = read(table)
+            data, how = read_data(table)
             model = th.BradleyTerryLuce("mcmc", people="independent").fit(
                 data, random_seed=1, progressbar=False
             )
@@ -154,7 +154,7 @@ def answered(browser, folder: Path, page: Path, robot, people: int, device: str)
         context.close()
     table = answers.with_suffix(".csv")
     th.field.collect(answers).answers.to_csv(table, index=False)
-    return read(table)
+    return read_data(table)
 
 
 def common(weights, one: str, other: str) -> float:
@@ -205,7 +205,7 @@ def simulated(kind: str, people: int, seed: int):
         pd.DataFrame(rows, columns=["person", *names]).to_csv(
             Path(folder) / "table.csv", index=False
         )
-        return read(Path(folder) / "table.csv")[0]
+        return read_data(Path(folder) / "table.csv")[0]
 
 
 def of_many(people: int, studies: int) -> None:

@@ -108,7 +108,9 @@ def sweeps(sizes: list[tuple[int, int]], count: int) -> None:
         model = th.AdditiveClustering(
             sigma=0.1, alpha=0.5, weight_prior=(1.0, 1.0), tempering=False
         )
-        chain = FeatureChain(model.prepare(data, 10**4, 1_000, 10**4).task, np.random.default_rng(1))
+        chain = FeatureChain(
+            model.prepare(data, 10**4, 1_000, 10**4).task, np.random.default_rng(1)
+        )
         chain.run_until(2_000)
         begin, columns = time.process_time(), 0
         for _ in range(10):

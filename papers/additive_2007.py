@@ -83,7 +83,7 @@ def read(path: Any, design: Design) -> tuple[Similarities, str]:
     from thali._data.kinds import SIMILARITIES
     from thali._reading import recognise
 
-    data, how = recognise.read(path, SIMILARITIES)
+    data, how = recognise.read_data(path, SIMILARITIES)
     named = {label.casefold(): label for label in design.labels}
     given = [label.strip().casefold() for label in data.labels]
     wrong = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali import datasets
-from thali._aspects.answers.set_search import find_feature_sets
+from thali._aspects.answers.feature_set_search import find_feature_sets
 from thali._aspects.draws.feature_columns import read_columns
 from thali._aspects.models.additive import AdditiveClustering
 from thali._aspects.priors.ibp import IndianBuffet

@@ -15,14 +15,14 @@ import typer
 
 import papers
 from thali._inference.jobs import note_command
-from thali._inference.parts import Batch, PartsFolder, Record
 from thali._inference.progress import Progress
+from thali._inference.task_jobs import Batch, PartsFolder, Record
 from thali._labels import format_plural
 from thali._surfaces.cli import files
-from thali._surfaces.cli.commands.jobs import OVERWRITE, open_job
+from thali._surfaces.cli.commands.resume_status import OVERWRITE, open_job
 from thali._surfaces.cli.terminal import INTERRUPTED, notify, plain_messages
 from thali._surfaces.figures import Figures
-from thali._surfaces.readable import align
+from thali._surfaces.text_tables import align
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:

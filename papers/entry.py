@@ -8,9 +8,9 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali._inference.parts import Batch, PartsFolder, Record
 from thali._inference.progress import Progress
-from thali._model.model_files import compute_digest, encode
+from thali._inference.task_jobs import Batch, PartsFolder, Record
+from thali._model.model_files import compute_digest, encode_object
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def finished_parts(
     stamp = {
         "kind": "reproduction",
         "models": {},
-        "settings": {name: encode(value, None) for name, value in determined_by.items()},
+        "settings": {name: encode_object(value, None) for name, value in determined_by.items()},
         "data": compute_digest(data),
     }
     with PartsFolder(job, stamp, settings.random_seed) as folder:

@@ -147,7 +147,7 @@ def read(path: Any, studies: tuple[Design, ...]) -> list[DataSet]:
 
 def _data_set(file: Path, design: Design) -> DataSet:
     from thali._classify.input import convert_to_matrix, read_string_column_names
-    from thali._reading.table import read_table
+    from thali._reading.table_files import read_table
 
     table = read_table(file)
     label = next(

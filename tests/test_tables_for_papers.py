@@ -8,8 +8,8 @@ from helpers.sentences import said
 from openpyxl import load_workbook
 
 import thali as th
-from thali._model.model_files import pack, unpack
-from thali._tables import Table
+from thali._model.model_files import decode_arrays, encode_arrays
+from thali._result_table import Table
 
 HARD = ["R&D 50 %", "a_b#1", "x|y", "<b>", "two\nlines", "[1]", "=SUM(A1)", "$~^\\{}"]
 
@@ -81,7 +81,9 @@ def test_a_table_stays_one_and_is_saved():
         for each in (kept.head(2), kept[["n"]], pickle.loads(pickle.dumps(kept)))
     )
     frame = kept[["weight", "n"]].reset_index(drop=True)
-    pd.testing.assert_frame_equal(unpack(pack(frame)), pd.DataFrame(frame), check_column_type=False)
+    pd.testing.assert_frame_equal(
+        decode_arrays(encode_arrays(frame)), pd.DataFrame(frame), check_column_type=False
+    )
 
 
 def test_results_are_tables():

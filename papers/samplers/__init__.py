@@ -29,11 +29,11 @@ def published_sweep(prior: Any, likelihood: Any) -> Any:
 
 def use_published_sampler(model: Any) -> Any:
     """Let a latent-feature model sample as its paper does; returns the model."""
-    parts_of = model._parts
+    parts_of = model._build_task_arguments
 
     def parts_with_sweep(data: Any) -> dict[str, Any]:
         parts = parts_of(data)
         return parts | {"sweep": published_sweep(parts["prior"], parts["likelihood"])}
 
-    model._parts = model._parts_to_prepare = parts_with_sweep
+    model._build_task_arguments = model._build_prepare_arguments = parts_with_sweep
     return model

@@ -25,8 +25,8 @@ from papers.additive_2007_tables import COUNTRIES, LETTERS, NUMBERS
 from thali._aspects.models.additive import AdditiveClustering
 from thali._comparison.pairs import compute_mcse
 from thali._data import kinds
-from thali._inference.parts import read_parts
-from thali._reading.recognise import read
+from thali._inference.task_jobs import read_parts
+from thali._reading.recognise import read_data
 from thali.errors import ArgumentError, DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
@@ -438,6 +438,6 @@ def test_shared_files_are_what_the_paper_used():
     for design, n in ((COUNTRIES, 16), (LETTERS, 26)):
         file = real_data(f"{design.name.removeprefix('additive-')}/similarity.csv")
         data, messages = paper.read(file, design)
-        original, _ = read(file, kinds.SIMILARITIES)
+        original, _ = read_data(file, kinds.SIMILARITIES)
         assert data.labels == original.labels and np.array_equal(data.values, original.values)
         assert messages.startswith(f"{n} objects")

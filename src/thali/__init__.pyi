@@ -30,7 +30,7 @@ from ._model.model_files import load as load
 from ._model.registry import models as models
 from ._paired.leaderboard import leaderboard as leaderboard
 from ._reading.read import read as read
-from ._reading.table import read_table as read_table
+from ._reading.table_files import read_table as read_table
 from ._surfaces.report import findings as findings
 from ._trees.tree import Tree as Tree
 from ._worths.model import BradleyTerryLuce as BradleyTerryLuce

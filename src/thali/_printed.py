@@ -18,7 +18,7 @@ class PrintedResult(PrintedObject):
     note: str
 
     def __post_init__(self) -> None:
-        from ._tables import Table
+        from ._result_table import Table
 
         table = Table(self.table)
         table.attrs |= self.table.attrs
@@ -47,7 +47,7 @@ class PrintedResult(PrintedObject):
         """
         import pandas as pd
 
-        from ._tables import Table
+        from ._result_table import Table
 
         table_by_name: dict[str, pd.DataFrame] = {"table": self.table}
         numbers: dict[str, float] = {}

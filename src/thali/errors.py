@@ -125,7 +125,7 @@ class Argument(Fact):
     name: str
 
     def render(self, words: Words) -> str:
-        """Return the name as Python, command line or app writes it."""
+        """Return the argument's name as the surface (Python, command line, app) writes it."""
         return words.argument(self.name)
 
 

@@ -49,7 +49,7 @@ def data_warnings(table, **settings):
         (DRINKS, {"sigma": 0.1}, None),
     ],
 )
-def test_scales_are_told(table, settings, messages):
+def test_odd_scales_of_similarities_are_warned_of(table, settings, messages):
     found = data_warnings(table, **settings)
     assert all(fact in found for fact in messages) if messages else not found
 
@@ -108,7 +108,7 @@ def test_names_of_features_survive_a_file(tmp_path):
         ({"tempering": 1000}, ("tempering", "up to 64")),
     ],
 )
-def test_bad_arguments(settings, messages):
+def test_bad_arguments_are_refused(settings, messages):
     with refused(ArgumentError, *messages):
         th.AdditiveClustering(**({"sigma": 0.1} | settings)).fit(th.Similarities(DRINKS), **SHORT)
 

@@ -38,7 +38,7 @@ def test_units_do_not_matter(sigma, shape):
         assert np.array_equal(4.0 * a.extra[name], b.extra[name])
 
 
-def test_the_diagonal_does_not_matter():
+def test_the_diagonal_of_similarities_is_ignored():
     matrix = square(random_similarities(5, 5))
     runs = []
     for diagonal in (0.0, 1.0, -50.0, np.nan, np.arange(5.0)):

@@ -30,12 +30,12 @@ def elimination(case):
 
 @pytest.mark.first(4)
 @pytest.mark.parametrize("case", [pytest.param(c, id=c["name"]) for c in PAIRS])
-def test_pairs(case):
+def test_caches_of_pairs_do_not_drift(case):
     watch(elimination(case), th.PairedComparisons(case["counts"]))
 
 
 @pytest.mark.parametrize("unique", [True, pytest.param(False, marks=pytest.mark.long)])
-def test_ties(unique):
+def test_caches_of_ties_do_not_drift(unique):
     data = th.PairedComparisons(
         [[0, 6, 2], [1, 0, 3], [4, 1, 0]], ties=[[0, 3, 0], [3, 0, 9], [0, 9, 0]]
     )
@@ -67,7 +67,7 @@ def test_pairs_without_unique_aspects(counts, settings):
 
 
 @pytest.mark.parametrize("unique", [True, False])
-def test_celebrities(unique):
+def test_caches_of_celebrities_do_not_drift(unique):
     watch(
         th.EliminationByAspects(unique=unique, tempering=False),
         th.datasets.celebrities(),
@@ -77,12 +77,12 @@ def test_celebrities(unique):
 
 # a minute to compile
 @pytest.mark.parametrize("unique", [True, pytest.param(False, marks=pytest.mark.long)])
-def test_sets(unique):
+def test_caches_of_sets_do_not_drift(unique):
     data = choices_of(TRIPLE, list("123"))
     watch(th.EliminationByAspects(unique=unique, alpha=1.5, tempering=False), data, draws=100)
 
 
 @pytest.mark.parametrize("case", [pytest.param(c, id=c["name"]) for c in ADDITIVE])
-def test_similarities(case):
+def test_caches_of_similarities_do_not_drift(case):
     model = th.AdditiveClustering(**case["model"], tempering=2)
     watch(model, th.Similarities(case["similarities"]), draws=100)

@@ -179,7 +179,7 @@ def shared_columns(kernel_task):
     return draws.mean(), draws.std() / np.sqrt(array_stats.ess(draws, method="mean"))
 
 
-def test_scan_order():
+def test_the_scan_order_leaves_the_prior_of_shared_columns():
     """Two options, 30 : 30, alpha = 5: columns of both do not touch the likelihood and stay
     Poisson(2.5)."""
     data = th.PairedComparisons([[0, 30], [30, 0]])

@@ -291,7 +291,7 @@ NO_MISFIT = "No misfit found"
         (table_of(expected=1.4), ("0 of 36", "about 1", "p = 0.43")),
     ],
 )
-def test_sentences(table, facts):
+def test_check_sentences_state_the_misses(table, facts):
     said(describe_check(table), *facts, NO_MISFIT)
 
 

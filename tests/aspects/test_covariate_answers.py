@@ -41,7 +41,7 @@ def tied():
         return th.EliminationByAspects("unique").fit(TIED, **RUN)
 
 
-def test_what_is_said_of_covariates(tied, tmp_path, uncompiled):
+def test_covariate_effects_follow_the_draws(tied, tmp_path, uncompiled):
     model = tied
     rows = list(model.summary().index)
     assert rows[1:4] == ["log_likelihood", "tie", "covariate[order]"] and model._covariates == (

@@ -111,7 +111,7 @@ def test_columns_of_triplets_come_and_go_and_exchange_owners(name):
 
 
 @pytest.mark.parametrize("name", [name for name in COMPILED | SETS if "of 2," not in name])
-def test_a_birth_and_a_death(name, uncompiled):
+def test_births_and_deaths_change_the_likelihood_by_their_delta(name, uncompiled):
     row = LIKELIHOODS[name]()
     (matrix, weights, unique), likelihood = contents(row.state), row.model.likelihood
     before, new = row.log_likelihood(matrix, weights, unique), np.arange(len(unique)) % 3 != 2
@@ -191,7 +191,7 @@ def test_compiled_toggles_of_an_open_column(name):
 
 
 @pytest.mark.parametrize("name", SIMILARITIES)
-def test_the_constant_and_the_variance(name):
+def test_draws_of_constant_and_variance_keep_the_residuals(name):
     """What draw_constant and draw_variance keep: residuals after a shift, and the sum of their
     squares."""
     row = SIMILARITIES[name]()
@@ -225,7 +225,7 @@ def test_without_unique_aspects_two_empty_sides_are_chosen_equally_often():
     assert total == pytest.approx(data.n_comparisons * np.log(0.5), rel=1e-12)
 
 
-def test_log_bessel():
+def test_log_bessel_is_accurate():
     v = np.concatenate([[0.0], np.geomspace(1e-12, 1e8, 4001)])
     x = 2.0 * np.sqrt(v)
     exact = np.log(i0e(x)) + x

@@ -544,7 +544,7 @@ def made_of(data, people, method, aspects="unique"):
 
 @pytest.mark.fit
 @pytest.mark.parametrize("name", MADE)
-def test_what_is_made_of_people(name):
+def test_repeated_answers_are_treated_as_the_setting_asks(name):
     make, people, method, expected = MADE[name]
     found = made_of(make(), people, method)
     assert (None if found is None else (found.model, found.by)) == expected
@@ -697,7 +697,7 @@ def test_an_adjusted_fit_goes_on_as_a_longer_one():
 
 
 @pytest.mark.fit
-def test_the_prior_knows_no_power():
+def test_the_prior_sample_ignores_the_power_of_the_likelihood():
     models = [
         th.EliminationByAspects("unique", people=people) for people in ("independent", "adjusted")
     ]

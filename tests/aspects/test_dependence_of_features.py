@@ -190,7 +190,7 @@ MADE = {  # data, what is asked for: what is made of people, by what
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_what_is_made_of_people(name):
+def test_repeated_judgements_are_treated_as_the_setting_asks(name):
     make, people, expected = MADE[name]
     found = made_of(make(), OWNERS.T.astype(int) if "nobody" not in name else "ibp", people=people)
     assert (None if found is None else (found.model, found.by)) == expected

@@ -14,8 +14,8 @@ from helpers.similarity_columns import columns_of_sets, similarities_of
 from scipy import stats
 
 import thali as th
-import thali._aspects.answers.set_search as set_search
-from thali._aspects.answers.set_search import find_feature_sets, log_feature_gain
+import thali._aspects.answers.feature_set_search as set_search
+from thali._aspects.answers.feature_set_search import find_feature_sets, log_feature_gain
 from thali.errors import ArgumentError, DataWarning, EstimateWarning
 from thali.priors import FiniteFeatures, IndianBuffet
 
@@ -96,7 +96,7 @@ MAXIMA = [
 
 
 @pytest.mark.parametrize(("weight_prior", "maxima", "weights", "constant"), MAXIMA)
-def test_known_maxima(weight_prior, maxima, weights, constant):
+def test_conditional_map_finds_the_known_maxima(weight_prior, maxima, weights, constant):
     for m, value in enumerate(maxima):
         draws = [
             [(owners, 0.1) for owners in state]
@@ -164,7 +164,7 @@ def test_when_the_joint_maximum_is_ill_posed(n, alpha, weight_prior, features, w
 
 
 @pytest.mark.fit
-def test_the_most_frequent_features(exact):
+def test_map_features_finds_the_most_frequent_features(exact):
     columns, given, _ = exact
     found = estimate("map-features", columns, **given)
     assert found.features["members"].tolist() == [("0", "1")]
@@ -175,7 +175,7 @@ def test_the_most_frequent_features(exact):
         assert estimate(kind, columns, **given).log_joint == pytest.approx(1.484983, abs=6e-7)
 
 
-def test_expectation_of_an_exact_posterior(exact):
+def test_expectation_agrees_with_the_exact_posterior(exact):
     columns, given, effective = exact
     found = estimate("expectation", columns, **given)
     sd = similarities_of(columns, given["constant"], FIRST, SECOND).std(axis=0)
@@ -229,7 +229,7 @@ def test_copies_are_counted_once_and_their_weights_added():
 S20 = similarities(np.random.default_rng(8).random((20, 20)))
 
 
-def test_what_the_expectation_lists():
+def test_the_expectation_lists_ten_features_or_all_frequent_ones():
     draws = [[((0, j), 0.1) for j in range(1, 16) if draw % j == 0] for draw in range(60)]
     found = estimate("expectation", columns_of_sets(draws, 20), **settings(data=S20))
     shares = found.features["probability"].to_numpy()
@@ -335,7 +335,7 @@ def problem(n=6, seed=3, draws=300, scale=1.0, patterns=8):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("shape", [1.0, 2.5])
-def test_what_must_not_matter(kind, shape):
+def test_estimates_ignore_order_and_single_features(kind, shape):
     columns, sets, data, constant = problem()
     given = settings(data=data, constant=constant, weight_prior=(shape, 2.0), alpha=0.5)
     found = estimate(kind, columns, **given)
@@ -387,7 +387,7 @@ def test_gain_is_the_likelihood_with_the_feature_over_that_without(kind):
         )
 
 
-def test_variance_accounted_for():
+def test_variance_accounted_for_follows_its_definition():
     columns, _, data, constant = problem()
     found = estimate("expectation", columns, **settings(data=data, constant=constant))
     fitted = found.similarity.to_numpy()
@@ -438,7 +438,7 @@ def test_equal_similarities_print_without_a_warning():
     said(text, "variance accounted for: undefined")
 
 
-def test_the_printed_table():
+def test_the_printed_table_aligns_members():
     matrix = np.random.default_rng(1).random((10, 10))
     draws = columns_of_sets(
         [[((2, 4, 8), 0.385), ((3, 6, 9), 0.326)]] * 7 + [[((3, 6, 9), 0.326)]] * 3, 10
@@ -478,7 +478,7 @@ def test_a_learned_sigma_is_said(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_without_a_constant(kind):
+def test_estimates_without_a_constant_fix_it_at_zero(kind):
     columns, _, data, _ = problem()
     found = estimate(
         kind, columns, **settings(data=data, constant=np.nan, with_constant=False, alpha=0.5)

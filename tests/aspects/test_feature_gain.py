@@ -10,8 +10,8 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 from scipy.special import gammaln
 
-import thali._aspects.answers.set_search as set_search
-from thali._aspects.answers.set_search import (
+import thali._aspects.answers.feature_set_search as set_search
+from thali._aspects.answers.feature_set_search import (
     FeatureTerms,
     log_evidence,
     log_feature_gain,
@@ -62,7 +62,7 @@ def by_quadrature(z, shape):
 
 
 @pytest.mark.parametrize(("arguments", "value"), PRINTED)
-def test_known_gains(arguments, value):
+def test_feature_gains_equal_known_values(arguments, value):
     assert float(log_feature_gain(*arguments)) == pytest.approx(value, abs=1e-8)
 
 
@@ -194,7 +194,7 @@ def test_judgements_of_little_weight(features):
     )
 
 
-def test_evidence_without_any_weight():
+def test_evidence_without_features_is_the_normal_likelihood():
     likelihood = -0.5 * VALUES @ VALUES / 0.04 - 1.5 * math.log(2 * math.pi * 0.04)
     assert log_evidence(terms_of([], constant=False), 0.04, 1.0, 1.0)[0] == pytest.approx(
         likelihood, rel=1e-14

@@ -76,7 +76,7 @@ def test_shares_of_a_group_sum_to_one(model):
     np.testing.assert_allclose(total, 1.0)
 
 
-def test_summary_and_check_go_by_group(model):
+def test_summary_and_check_have_rows_of_every_group(model):
     rows = model.summary().index
     assert {"kappa", "n_features", "log_likelihood", "choice_probability[men][0, 1]"} <= set(rows)
     check = model.check(1)
@@ -126,7 +126,7 @@ def test_ties_and_given_aspects_go_by_group():
 
 
 @pytest.mark.fit
-def test_groups_of_similarities():
+def test_groups_of_similarities_have_their_own_parameters():
     data = {"a": random_similarities(4, 1), "b": random_similarities(4, 2)}
     model = th.AdditiveClustering(2, people=th.people.Groups()).fit(data, **RUN)
     assert {"constant[a]", "sigma[b]"} <= set(model.summary().index)

@@ -48,7 +48,7 @@ def model(data):
 
 
 @pytest.mark.fit
-def test_tables_of_people(model):
+def test_membership_tables_follow_the_draws(model):
     respondents = model.respondents
     together, sizes = respondents.same_class(), respondents.classes()
     people = respondents.membership()
@@ -262,7 +262,7 @@ def test_a_new_person_is_a_mixture_of_kinds(model):
 
 
 @pytest.mark.fit
-def test_the_model_of_one_kind(model, data):
+def test_the_model_of_one_class_has_that_class_in_every_draw(model, data):
     first = model.respondents.of_class(1)
     posterior = all_drawn(model.posterior_)
     each = posterior["kind_choice_probability"].values.reshape(-1, 2, 3)
@@ -329,7 +329,7 @@ def test_compared_by_people_left_out(data):
         ({"people": th.people.LatentClasses(6)}, ("more classes", "5")),
     ],
 )
-def test_what_is_refused(settings, said, data):
+def test_bad_settings_of_classes_are_refused(settings, said, data):
     with refused(ArgumentError, *said):
         th.EliminationByAspects(**settings).fit(data, **RUN)
 
@@ -378,7 +378,7 @@ def test_other_models_have_no_kinds(data):
 
 @pytest.mark.fit
 @pytest.mark.usefixtures("pictures")
-def test_pictures(model):
+def test_pictures_show_all_classes(model):
     assert len(model.plot("check").get_yticklabels()) == 3
     assert [text.get_text() for text in model.plot("group_weights").get_legend().get_texts()] == [
         "1",

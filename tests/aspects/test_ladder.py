@@ -39,7 +39,7 @@ def steep_in_the_middle(log_beta):
 
 
 @pytest.mark.parametrize("barrier", [linear, steep_in_the_middle])
-def test_all_gaps_come_to_reject_alike(barrier):
+def test_all_gaps_of_temperatures_come_to_equal_rejection_rates(barrier):
     beta = 1.0 / np.array(space_temperatures(8, 10.0))
     for _ in range(12):
         _, beta = equalize_rejections(measured(beta, barrier))

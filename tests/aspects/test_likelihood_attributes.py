@@ -22,7 +22,7 @@ LIKELIHOODS = (
 
 @pytest.mark.parametrize("likelihood", LIKELIHOODS, ids=lambda each: type(each).__name__)
 @pytest.mark.parametrize("name", OF_ALL)
-def test_every_likelihood_says(likelihood, name):
+def test_every_likelihood_has_the_attributes_that_models_read(likelihood, name):
     assert name in dir(likelihood)
 
 

@@ -35,7 +35,7 @@ def by_hand(p):
     return {"n": n, "m": 1 - p[..., 1]}
 
 
-def test_a_model_of_one_kind():
+def test_log_predictive_of_equal_respondents_is_the_log_mean():
     model = th.EliminationByAspects().fit(random_answers(4, 3, 5, seed=2), **RUN)
     p = model.posterior_["posterior"]["choice_probability"].values.reshape(-1, 3)
     found = model.log_predictive(NEW)
@@ -102,7 +102,7 @@ def test_one_best_worst_choice_is_as_probable_as_predicted():
     assert model.log_predictive(data).to_dict() == pytest.approx(expected)
 
 
-def test_estimates_multiply():
+def test_log_predictive_of_estimates_multiplies_probabilities():
     data = random_answers(6, 3, 5, seed=1)
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
     ab, ac, bc = model.predict_proba([("a", "b"), ("a", "c"), ("b", "c")])
@@ -110,7 +110,7 @@ def test_estimates_multiply():
     assert model.log_predictive(NEW).to_dict() == pytest.approx(expected)
 
 
-def test_what_cannot_happen_is_told():
+def test_impossible_choices_have_log_probability_minus_infinity():
     data = of_one(*[("p", "a", "b", "a")] * 2)
     model = th.EliminationByAspects([[1, 1, 0], [0, 1, 0], [0, 0, 1]], unique=False, lapse=0.0).fit(
         data, **RUN
@@ -121,7 +121,7 @@ def test_what_cannot_happen_is_told():
     ]
 
 
-def test_bad_input():
+def test_bad_input_is_refused():
     model = th.EliminationByAspects("unique").fit(random_answers(3, 3, 4, seed=1), **RUN)
     with refused(ArgumentError, "got list", "from_comparisons"):
         model.log_predictive([("a", "b")])

@@ -121,7 +121,7 @@ def test_what_a_model_says_of_them():
 
 
 @pytest.mark.parametrize("similar", [0.0, 1.0, "high", -1])
-def test_bad_thresholds(similar):
+def test_bad_thresholds_are_refused(similar):
     with refused(ArgumentError, "similar", "be in (0, 1)"):
         made_up(4).features(similar=similar)
     with refused(ArgumentError, "min_probability"):

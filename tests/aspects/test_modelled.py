@@ -94,7 +94,7 @@ ROWS = {
         if each != "kinds" or model is ASPECTS
     ],
 )
-def test_each_is_fitted(name, population):
+def test_each_model_prepares_each_kind_of_data_and_population(name, population):
     make, model, settings = ROWS[name]
     data, more = (
         make(),

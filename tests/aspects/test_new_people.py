@@ -137,7 +137,7 @@ def test_people_left_out_by_every_model_of_people():
     )
 
 
-def test_bad_input(model):
+def test_bad_input_is_refused(model):
     with refused(ArgumentError, "'mine'", "leave_out='respondent'"):
         th.compare({"mine": model}, random_answers(4, 3, 5, seed=1), **RUN)
     with refused(ArgumentError, "of individual respondents"):

@@ -165,7 +165,7 @@ def test_toggles_of_an_open_column_follow_its_owners():
         assert sorted(cache.owner[: cache.owners[0]]) == np.flatnonzero(state.Z[k, :5]).tolist()
 
 
-def test_who_sees_a_feature_of_one_option():
+def test_features_of_one_option_matter_to_option_terms_only():
     observed = TASTE.wrap_data(tastes())
     sees = [
         bool(operations.sees_single(x.build_uncompiled(observed)[0])) for x in (TASTE, ALIKE, WHOLE)
@@ -301,7 +301,7 @@ def fit(likelihood, data=None, **settings):
         ),
     ],
 )
-def test_a_wrong_signature(functions, message):
+def test_functions_of_a_wrong_signature_are_refused(functions, message):
     with refused(ArgumentError, *message):
         Custom(**functions)
 

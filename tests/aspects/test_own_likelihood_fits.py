@@ -103,7 +103,7 @@ def test_a_likelihood_that_simulate_does_not_draw_from_is_found_by_the_joint_che
 
 
 @pytest.mark.usefixtures("pictures")
-def test_what_a_fitted_model_answers(example, model, tmp_path):
+def test_a_fitted_model_stores_its_own_log_likelihood(example, model, tmp_path):
     assert {"n_features", "alpha", "log_likelihood", "presence[bank, money, loan]"} <= set(
         model.summary().index
     )

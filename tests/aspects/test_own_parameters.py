@@ -266,7 +266,7 @@ def flat(data):
 
 
 @pytest.mark.fit
-def test_a_joint_log_prior_of_ones_own(uncompiled):
+def test_a_joint_log_prior_of_the_user_is_sampled_but_not_simulated(uncompiled):
     parameters = {"base": None, "slope": None, "noise": Gamma(3.0, 4.0)}
     own = Custom(log_likelihood, parameters=parameters, log_prior=flat)
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), own).fit(DATA, **RUN)
@@ -328,7 +328,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("make, facts", BAD)
-def test_what_is_no_parameter(make, facts):
+def test_bad_parameters_are_refused(make, facts):
     with refused(ArgumentError, *facts):
         make()
 
@@ -346,7 +346,7 @@ def test_what_is_no_parameter(make, facts):
         ({"base": Normal()}, DATA._replace(base=math.inf), ("finite number",)),
     ],
 )
-def test_where_chains_cannot_start(parameters, data, facts, uncompiled):
+def test_impossible_starting_values_are_refused(parameters, data, facts, uncompiled):
     with refused(ArgumentError, *facts):
         th.LatentFeatureModel(
             th.priors.IndianBuffet(), Custom(log_likelihood, parameters=parameters)

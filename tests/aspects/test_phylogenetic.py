@@ -266,7 +266,7 @@ def test_samples_have_the_moments_of_the_formulas(leaf_length, columns, within):
 @pytest.mark.fit
 @pytest.mark.first(1)
 @pytest.mark.parametrize("total", [1.0, 1.4, 3.7])
-def test_gamma_of_a_feature_with_an_owner(total):
+def test_gamma_of_a_feature_with_an_owner_has_its_density(total):
     rng, grid = np.random.default_rng(4), np.linspace(1e-9, 40.0, 400_001)
     density = -np.expm1(-grid * total) / np.expm1(grid)
     distribution = np.cumsum(density) / density.sum()
@@ -326,7 +326,7 @@ def test_samples_have_the_patterns_of_the_rates():
     assert stats.chi2.sf(((counts - expected) ** 2 / expected).sum(), len(counts)) > 1e-4
 
 
-def test_log_density():
+def test_log_density_is_the_sum_of_log_rates():
     tree = three_groups()
     matrix = np.zeros((9, 3), bool)
     for column, owners in enumerate([(0, 1, 2), (0, 3), (0,)]):
@@ -339,7 +339,7 @@ def test_log_density():
 
 
 @pytest.mark.fit  # for its time
-def test_probabilities_drawn_afterwards():
+def test_drawn_probabilities_have_the_mean_of_a_finer_grid():
     """The mean of pi given the owners, against a finer grid."""
     tree, rng = three_groups(), np.random.default_rng(3)
     matrix = np.zeros((9, 2), bool)

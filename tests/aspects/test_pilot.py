@@ -46,7 +46,7 @@ def test_with_the_fewest_sweeps_half_of_the_draws_are_effective(time):
 @pytest.mark.parametrize(
     ("memory", "wanted"), [(0.0, (1, 3)), (0.6, (2, 4)), (0.9, (8, 14)), (0.999, (40, 40))]
 )
-def test_for_the_slowest(memory, wanted):
+def test_thin_suits_the_slowest_statistic(memory, wanted):
     """Of an autoregressive process half of the draws t apart are effective where memory**t is a
     third."""
     rng = np.random.default_rng(1)
@@ -59,7 +59,7 @@ def test_for_the_slowest(memory, wanted):
     assert choose_thin(looks, 38, 40) >= 38
 
 
-def test_what_never_changes_decides_nothing():
+def test_constant_statistics_do_not_decide_thin():
     assert choose_thin([np.ones((500, 3))] * 2, 1, 25) == 25
     seen = np.ones((2, 500, 2))
     seen[..., 1] = np.random.default_rng(1).normal(size=(2, 500))
@@ -98,7 +98,7 @@ def test_what_is_seen_is_the_choice_probability():
 
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-def test_it_is_chosen_while_tuning():
+def test_thin_is_chosen_while_tuning_on_any_number_of_cores():
     """The same on any number of cores; tuning is as long as the pilot, and where it is too short
     there is none."""
     data, model = random_comparisons(8, 3), th.EliminationByAspects("unique")
@@ -208,7 +208,7 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
     assert chains[0].thin == MIN_TEMPERED
     assert [sweep for sweep, _ in chains[0].schedule] == [100, 150, 200, 250, 300, 400]
     restored = chains_of(None)[1][0]
-    restored.restore(chains[0].pack_state())
+    restored.restore_state(chains[0].pack_state())
     assert restored.schedule == chains[0].schedule and not restored.in_pilot
     task = replace(chains[0].task, anneals=True)
     assert (

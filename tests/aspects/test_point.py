@@ -10,7 +10,7 @@ from helpers.naive import latent_features as naive
 from helpers.sentences import refused
 
 import thali as th
-from thali._aspects.answers.set_search import log_feature_gain
+from thali._aspects.answers.feature_set_search import log_feature_gain
 from thali._aspects.likelihoods.residuals import arrange_squares
 from thali._aspects.models.annealing import (
     ClimbProblem,
@@ -103,7 +103,7 @@ def test_planted_features_are_found_in_seconds():
 
 
 @pytest.mark.fit
-def test_its_log_likelihood_and_file(tmp_path):
+def test_the_point_estimate_has_its_log_likelihood_and_is_saved(tmp_path):
     data = th.datasets.numbers()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -169,7 +169,7 @@ def test_the_point_of_many_objects_takes_fewer_sweeps():
 def test_the_best_state_is_the_one_of_the_largest_joint_density():
     data = th.Triplets([(0, 1, 2), (0, 2, 1), (1, 2, 0)], counts=[5, 2, 1])
     model = th.AdditiveClustering(method="map", alpha=1.0)
-    parts, prior = model._parts(data), th.priors.IndianBuffet()
+    parts, prior = model._build_task_arguments(data), th.priors.IndianBuffet()
     task = plan_triplet_runs(model.prepare(data, 1, 1, 1).task, 1)[0]
     # the owners of the only feature, and its weight
     states = {(0, 1): 0.9, (0, 1, 2): 0.9, (1, 2): 0.2}

@@ -44,7 +44,7 @@ def test_samples_of_the_buffet():
     assert all(m.any(0).all() for m in matrices)
 
 
-def test_log_density_of_the_buffet():
+def test_log_density_of_the_buffet_by_hand():
     # N = 2: rates 1/2 each for {0}, {1} and both
     matrix = [[1, 0, 1], [0, 1, 1]]
     assert IndianBuffet().log_prob(matrix, 3.0) == pytest.approx(3 * math.log(1.5) - 4.5)
@@ -75,13 +75,13 @@ def test_finite_prior_sums_to_one_and_matches_its_conditional():
     assert odds == pytest.approx(p / (1 - p))
 
 
-def test_finite_samples():
+def test_samples_of_the_finite_prior_have_its_mean():
     rng = np.random.default_rng(4)
     total = np.mean([FiniteFeatures(3).sample(4, 1.5, rng).mean() for _ in range(4000)])
     assert total == pytest.approx(0.5 / 1.5, abs=0.02)
 
 
-def test_given_matrix():
+def test_the_given_matrix_alone_has_probability_one():
     given = Given([[1, 0], [1, 1]])
     assert given.log_prob([[1, 0], [1, 1]], 1.0) == 0.0
     assert given.log_prob([[1, 1], [1, 1]], 1.0) == -np.inf
@@ -93,7 +93,7 @@ def test_given_matrix():
 
 @pytest.mark.parametrize("shift", [0, 1])
 @pytest.mark.parametrize("x", [0.0, 0.4, 6.0, 250.0])
-def test_bessel_counts(x, shift):
+def test_bessel_counts_have_their_distribution(x, shift):
     rng = np.random.default_rng(3)
     draws = np.array([draw_bessel_count(rng, x, shift) for _ in range(20_000)])
     n = np.arange(80)
@@ -118,7 +118,7 @@ def test_bessel_counts_stay_finite_for_huge_arguments():
     assert draws == pytest.approx([1e5] * 5, rel=0.02)  # mean sqrt(x), sd x^(1/4) / sqrt(2)
 
 
-def test_poisson_counts():
+def test_poisson_counts_have_their_moments():
     rng = np.random.default_rng(3)
     draws = np.array([draw_poisson(rng, 2.5) for _ in range(20_000)])
     assert abs(draws.mean() - 2.5) < 5 * math.sqrt(2.5 / 20_000)

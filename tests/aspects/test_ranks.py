@@ -18,7 +18,7 @@ def ranks_of(unique, sets=None, **how):
     return model_of(tree_of([written(unique, sets)], DATA, learned_alpha=False)).ranks(**how)
 
 
-def test_ranks_by_hand():
+def test_ranks_equal_those_by_hand():
     # utilities: (3, 2, 1), (1, 2 + 5, 3), (4, 1, 2), (4, 1, 2)
     table = ranks_of(
         [[3, 2, 1], [1, 2, 3], [4, 1, 2], [4, 1, 2]], [[], [([1], 5.0)], [], []], every_rank=True

@@ -84,7 +84,7 @@ def test_fractional_choices_have_no_replicates():
         certain(data, 10).check()
 
 
-def test_pictures():
+def test_pictures_of_the_check_name_alternative_and_set():
     model = certain(choices(SETS), 200)
     axes = th.plots.check(model.check())
     assert any(text.get_text().endswith("out of tea, milk") for text in axes.get_yticklabels())

@@ -62,7 +62,7 @@ def test_elimination_that_needs_too_much_room_is_refused():
 
 
 @pytest.mark.fit
-def test_probabilities_of_draws():
+def test_probabilities_of_draws_agree_with_the_recursion():
     rng = np.random.default_rng(8)
     data = random_choices(12, (3, 12), 3, kept=0.1)
     draws, n = 5, 12

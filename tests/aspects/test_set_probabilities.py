@@ -56,7 +56,7 @@ def over_all_orders(options, aspects, weights):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_all_orders_of_elimination(seed):
+def test_probabilities_sum_over_all_orders_of_elimination(seed):
     rng = np.random.default_rng(seed)
     options = list(range(2 + seed % 4))
     names = [f"k{k}" for k in range(6)]
@@ -71,7 +71,7 @@ def test_all_orders_of_elimination(seed):
     assert np.abs(ours - printed).max() < 1e-14
 
 
-def test_what_tversky_and_rumelhart_say():
+def test_probabilities_equal_published_examples():
     bus = {"car": ["car"], "red": ["bus"], "blue": ["bus"]}
     assert elimination_probabilities(list(bus), bus, {"car": 1, "bus": 1}).tolist() == [
         0.5,
@@ -87,7 +87,7 @@ def test_what_tversky_and_rumelhart_say():
     assert three == pytest.approx([0, 101 / 201, 100 / 201], abs=1e-14)
 
 
-def test_invariants():
+def test_probabilities_ignore_scale_and_common_aspects():
     rng = np.random.default_rng(5)
     options, names = list("abcde"), [f"k{k}" for k in range(7)]
     aspects = {x: [name for name in names if rng.random() < 0.5] for x in options}
@@ -136,6 +136,6 @@ def test_thirty_options_are_no_trouble_and_a_full_lattice_is_refused():
         (lambda: elimination_probabilities([], FOUR, WEIGHTS), ("at least one",)),
     ],
 )
-def test_bad_arguments(call, sentence):
+def test_bad_arguments_are_refused(call, sentence):
     with refused(ArgumentError, *sentence):
         call()

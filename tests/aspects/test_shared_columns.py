@@ -73,7 +73,7 @@ def test_order_and_lone_owners_do_not_matter(prior):
     assert prior.log_prob_shared(more, 1.3) == pytest.approx(found, rel=1e-14)
 
 
-def test_the_given_features():
+def test_shared_given_features_alone_have_probability_one():
     prior = Given([[1, 0, 1], [1, 0, 1], [0, 1, 1]])
     assert prior.log_prob_shared([[1, 1], [1, 1], [1, 0]], 1.0) == 0.0
     assert prior.log_prob_shared([[1, 1], [1, 1], [0, 0]], 1.0) == -math.inf

@@ -96,12 +96,12 @@ def test_the_posterior_of_two_objects_is_the_exact_one():
 
 @pytest.mark.long
 @pytest.mark.parametrize("mean", [0.0, 0.7])
-def test_joint_distribution(mean, capsys):
+def test_signed_weights_pass_the_joint_distribution_test(mean, capsys):
     prior = th.likelihoods.Normal(mean, SD)
     assert th.testing.check(OWN, DATA, weight_prior=prior, rounds=100_000).ok
 
 
-def test_densities():
+def test_weight_densities_equal_those_of_scipy():
     from scipy.stats import gamma, norm
 
     at = np.array([0.2, 1.0, 3.0])

@@ -9,7 +9,7 @@ import thali as th
 from thali._model.predictive_check import describe_check
 
 
-def test_against_a_slow_evaluation():
+def test_the_check_agrees_with_a_slow_evaluation():
     model = made_up(5, draws=40)
     table = model.check(0)
     posterior = model.posterior_["posterior"].dataset
@@ -34,7 +34,7 @@ def test_against_a_slow_evaluation():
 
 
 @pytest.mark.usefixtures("pictures")
-def test_the_sentence_and_the_picture():
+def test_the_sentence_and_picture_name_the_worst_pairs():
     model = made_up(5, draws=40)
     table = model.check(0)
     said = describe_check(table)

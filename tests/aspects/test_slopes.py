@@ -325,7 +325,7 @@ def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled):
     model = th.EliminationByAspects(
         alpha=1.5, people=th.people.Individuals(by=["age", "sex"]), tempering=False
     )
-    known, parts = build_covariates(["age", "sex"], PEOPLE, 3), model._parts(groups)
+    known, parts = build_covariates(["age", "sex"], PEOPLE, 3), model._build_task_arguments(groups)
     chain = a_chain(known)
     chain.run_until(chain.total)
     fit = population.build_tree([chain.draws], groups, parts, chain.task, {})

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import thali as th
 from thali._choice.coding import describe_constants
-from thali._data.experiments.scheme import explain_no_constants
+from thali._data.experiments.product_encoding import explain_no_constants
 
 MODES = ("train", "bus", "car")
 
@@ -93,7 +93,7 @@ def test_names_have_constants_and_the_price_its_sign():
         ("01", "02", "03"),
     ],
 )
-def test_numbers_have_none(labels):
+def test_numbered_alternatives_have_no_constants(labels):
     data = data_of(trips(labels))
     assert explain_no_constants(data) == "the alternatives are numbered"
     fit = th.MultinomialLogit(linear=["cost", "time"]).fit(data)
@@ -106,7 +106,7 @@ def test_numbers_have_none(labels):
     "labels",
     [MODES, ("car", "cat", "cab"), ("Yoplait", "Dannon", "Hiland"), ("Zug", "Bus", "Auto")],
 )
-def test_words_have_them(labels):
+def test_named_alternatives_have_constants(labels):
     assert explain_no_constants(data_of(trips(labels))) == ""
 
 
@@ -133,7 +133,7 @@ def test_nothing_is_told_twice():
 )
 def test_every_logit_has_them(model):
     data = data_of(trips(people=12))
-    _, scheme = model._checked(data), model.get_params()
+    _, scheme = model._check_fit(data), model.get_params()
     assert scheme["constants"] is None
     from thali._choice.coding import require_experiment
 

@@ -90,7 +90,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("covariates", "labels", "facts"), BAD)
-def test_bad_input(covariates, labels, facts):
+def test_bad_input_is_refused(covariates, labels, facts):
     model = build_quick_model()
     made = {**vars(model)}
     with refused(DataError, *facts) as failure:
@@ -153,7 +153,7 @@ def test_covariates_of_any_kind_are_the_same():
     assert build_quick_model().fit(mixed, Y).n_features_in_ == 3
 
 
-def test_names_of_columns():
+def test_names_of_columns_are_stored():
     model = build_quick_model().fit(FRAME, Y)
     assert (
         model.feature_names_in_.tolist() == ["width", "height"]
@@ -196,7 +196,7 @@ def test_prediction_requires_the_columns_of_the_fit(method):
     assert said[0].filename == __file__
 
 
-def test_before_fit():
+def test_results_before_fit_are_refused():
     for model in (build_quick_model(), build_sparse_logit(), build_plackett_luce()):
         with refused(NotFittedError, "fitted yet; call") as failure:
             model.predict(X)

@@ -112,7 +112,7 @@ def test_a_variational_fit_has_a_table_as_well():
     assert model.calibration(X, Y)["rows"].sum() == 1200
 
 
-def test_what_cannot_be_compared():
+def test_data_that_cannot_be_compared_are_refused():
     model = build_model().fit(X, Y)
     with refused(DataError, "'never'", "'no'", "'perhaps'", "'yes'"):
         model.calibration(X[:2], ["no", "never"])

@@ -116,7 +116,7 @@ def test_auto_fits_dask_arrays_by_the_variational_method():
         auto.set_params(prior="horseshoe").fit(BLOCKS, Y)
 
 
-def test_bad_blocks():
+def test_bad_blocks_are_refused():
     unknown = BLOCKS[BLOCKS[:, 0] > 5.0]
     for model in (build_model(), th.PlackettLuceRegression(method="map", a=1.1)):
         with refused(DataError, "compute_chunk"):

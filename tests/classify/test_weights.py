@@ -168,7 +168,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("weight", "facts"), BAD)
-def test_bad_weights(weight, facts):
+def test_bad_weights_are_refused(weight, facts):
     with refused(DataError, *facts) as failure:
         build_quick_model().fit(X, Y, sample_weight=weight)
     assert isinstance(failure.value, ValueError)
@@ -182,7 +182,7 @@ def test_bad_weights(weight, facts):
         ("equal", ("class_weight", "'balanced'", "got 'equal'")),
     ],
 )
-def test_bad_class_weights(given, facts):
+def test_bad_class_weights_are_refused(given, facts):
     with refused(ArgumentError, *facts):
         build_sparse_logit(class_weight=given).fit(X, Y)
     with refused(DataError, "class 'a'", "weight 0"):
@@ -239,7 +239,7 @@ def test_seeds_are_those_of_scikit_learn_and_of_numpy():
 
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-def test_selection_of_covariates():
+def test_scikit_learn_selects_covariates_by_their_weights():
     rng = np.random.default_rng(1)
     covariates = rng.normal(size=(120, 4))
     labels = covariates[:, 2] > 0.1
@@ -299,7 +299,7 @@ def test_warnings_of_convergence_have_one_text():
 
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-def test_the_table_of_coefficients():
+def test_the_table_of_coefficients_follows_the_draws():
     covariates = np.column_stack([X, np.zeros(40)])
     model = build_sparse_logit(draws=200).fit(covariates, Y)
     table = model.coefficients(0.2)

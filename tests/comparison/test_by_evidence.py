@@ -57,7 +57,7 @@ def compare(named=None, data=TRIO, **changed):
     )
 
 
-def test_table(found):
+def test_the_table_has_evidence_probabilities_and_bayes_factors(found):
     table = compare()
     assert table["log_evidence"].tolist()[1:] == [-8.0, -5.0, -4.0]
     guessing = stats.binom.logpmf([6, 2, 3], [7, 6, 4], 0.5).sum()
@@ -88,14 +88,14 @@ def test_a_difference_that_is_not_worth_a_mention_supports_nothing(found):
     says(sentences(compare())[0], "hardly favour 'lapse 0.3' over 'lapse 0.2'")
 
 
-def test_prior_odds(found):
+def test_prior_odds_multiply_the_probabilities(found):
     table = compare(prior_odds={"lapse 0.1": 1, "lapse 0.2": 4, "lapse 0.3": 1})
     assert table.loc["lapse 0.2", "probability"] / table.loc[
         "lapse 0.3", "probability"
     ] == pytest.approx(4 / math.e)
 
 
-def test_errors_of_probabilities(found):
+def test_standard_errors_of_probabilities_are_those_of_simulation(found):
     value, error = np.array([-2.0, -2.5, -4.0]), np.array([0.02, 0.01, 0.03])
     found |= {lapse: made_up(*each) for lapse, *each in zip(found, value, error, strict=True)}
     drawn = value + error * np.random.default_rng(0).standard_normal((4000, 3))
@@ -121,7 +121,7 @@ def test_words_are_those_of_kass_and_raftery(found):
     ]
 
 
-def test_what_is_not_usable_is_said(found):
+def test_unreliable_evidence_is_named(found):
     found[0.2] = made_up(-5.0, 0.2, usable=False)
     with warned(ConvergenceWarning, "0.2"):
         table = compare()
@@ -186,7 +186,7 @@ def test_changed_parameters_are_refused():
         ),
     ],
 )
-def test_bad_input(found, changed, sentence):
+def test_bad_arguments_of_a_comparison_by_evidence_are_refused(found, changed, sentence):
     if changed.get("data") == "ties":
         changed = changed | {"data": th.PairedComparisons([[0, 1], [2, 0]], ties=[[0, 1], [1, 0]])}
     with refused(ArgumentError, *sentence):
@@ -205,7 +205,7 @@ def test_sigma_that_data_have_chosen_is_refused():
         compare({"it": th.AdditiveClustering()}, similar)
 
 
-def test_report(found, tmp_path):
+def test_the_report_has_the_evidence_of_each_model(found, tmp_path):
     th.report.report(compare(), tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
     says(page, "the model; log")

@@ -53,14 +53,14 @@ def assert_all_on_workers(used, count):
     assert len(used) == count and all("Dask" in name for name in used), used
 
 
-def test_omitted_parts(on_dask):
+def test_parts_held_out_on_dask_give_the_same_scores(on_dask):
     found = compare(cores=None)
     assert_all_on_workers(on_dask, 6)
     pd.testing.assert_frame_equal(found, outside(lambda: compare(cores=1)), check_exact=True)
 
 
 @pytest.mark.long
-def test_evidences(on_dask, tmp_path):
+def test_evidence_on_dask_is_the_same(on_dask, tmp_path):
     """Of a comparison that Dask begins and one process ends, too."""
     found = compare(**EVIDENCE)
     assert_all_on_workers(on_dask, 2)
@@ -71,7 +71,7 @@ def test_evidences(on_dask, tmp_path):
     pd.testing.assert_frame_equal(again, whole, check_exact=True)
 
 
-def test_calibration(on_dask):
+def test_calibration_on_dask_is_the_same(on_dask):
     def ranks():
         run = {"draws": 20, "tune": 10, "chains": 1, "random_seed": 3, "progressbar": False}
         return th.testing.calibrate(th.EliminationByAspects("unique"), TRIO, 5, **run)

@@ -273,7 +273,7 @@ def test_pairs_are_left_out_in_folds():
         range(10)
     )
     for task in seen:
-        (train,) = task.splitter.train(task.part)
+        (train,) = task.splitter.select_training_data(task.part)
         assert train.n_pairs == 10 - len(task.part)
     assert (
         table.attrs["fits"] == 6
@@ -588,7 +588,7 @@ OTHER_OPTIONS = {"a": ["first"], "b": []}
         ({"m": BTL}, TRIO, {"random_seed": -1}, ArgumentError, ("random_seed",)),
     ],
 )  # fmt: skip
-def test_bad_input(named, data, changed, error, messages):
+def test_bad_arguments_of_compare_are_refused(named, data, changed, error, messages):
     with refused(error, *messages):
         compare(named, data, **changed)
 

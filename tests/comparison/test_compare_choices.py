@@ -87,7 +87,7 @@ def test_a_fifth_is_left_out_unless_said():
     )
 
 
-def test_what_cannot_be_left_out():
+def test_choices_that_cannot_be_held_out_are_refused():
     data = th.Choices(frame(messages=False), labels=OPTIONS)
     with refused(DataError, "do not identify respondents"):
         th.compare({"half": Shares()}, data, leave_out="respondent", **QUIET)

@@ -193,7 +193,7 @@ def test_the_logits_of_thali(data):
     assert other.loc["HB", "log_score"] != table.loc["HB", "log_score"]
 
 
-def test_sentences(data):
+def test_sentences_name_the_best_model_and_the_differences(data):
     sure, wrong = Constant(0.98, 0), Constant(1.0, 0)
     table = th.compare({"half": Constant(), "sure": sure, "wrong": wrong}, data, folds=2, **QUIET)
     sentence = sentences(table)
@@ -285,13 +285,13 @@ BAD = [
 
 
 @pytest.mark.parametrize(("models", "changed", "sentence"), BAD)
-def test_bad_arguments(data, models, changed, sentence):
+def test_bad_arguments_for_experiments_are_refused(data, models, changed, sentence):
     with pytest.raises(ArgumentError) as caught:
         th.compare(models, data, **(QUIET | changed))
     assert str(caught.value).startswith(sentence)
 
 
-def test_bad_data(data):
+def test_experiments_with_too_few_tasks_are_refused(data):
     with pytest.raises(DataError, match="Respondent 'p0' has only one task"):
         th.compare(ONE, data.take([0]), **QUIET)
     with pytest.raises(DataError, match="There is only one respondent"):

@@ -19,17 +19,20 @@ def data():
 
 def test_each_pair_of_each_group_is_left_out_once(data):
     splitter = GroupSplitter(PairSplitter, data)
-    parts = splitter.parts(np.random.SeedSequence(1), None, None)
+    parts = splitter.list_parts(np.random.SeedSequence(1), None, None)
     assert len(parts) == sum(each.n_pairs for each in data.data)
     for part in parts:
-        (rest,), ((group, (left,)),) = splitter.train(part), splitter.test(part).items()
+        (rest,), ((group, (left,)),) = (
+            splitter.select_training_data(part),
+            splitter.select_held_out_data(part).items(),
+        )
         other = next(name for name in data if name != group)
         assert rest[other] == data[other] and rest[group].n_pairs == data[group].n_pairs - 1
         i, j = (data.labels.index(label) for label in left.pair)
         assert left.counts.tolist() == [[data[group].counts[i, j], data[group].counts[j, i]]]
         assert rest[group].counts[i, j] == 0
-    folds = splitter.parts(np.random.SeedSequence(1), None, 3)
-    assert sorted(np.concatenate([splitter.units(part) for part in folds])) == list(range(6))
+    folds = splitter.list_parts(np.random.SeedSequence(1), None, 3)
+    assert sorted(np.concatenate([splitter.list_units(part) for part in folds])) == list(range(6))
 
 
 def test_a_group_with_one_pair_cannot_lose_it(data):

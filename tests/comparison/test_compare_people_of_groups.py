@@ -110,12 +110,12 @@ def test_random_parts_are_those_of_earlier_versions():
     splitter = GroupSplitter(ObjectPairSplitter, objects)
 
     def left_out(hold_out, folds):
-        parts = splitter.parts(np.random.SeedSequence(1), hold_out, folds)
-        return [splitter.units(part).tolist() for part in parts]
+        parts = splitter.list_parts(np.random.SeedSequence(1), hold_out, folds)
+        return [splitter.list_units(part).tolist() for part in parts]
 
     assert left_out(5, None) == [[0, 1, 4, 7, 9]]
     assert left_out(None, 4) == [[0, 3, 7, 13], [1, 5, 8, 10], [4, 6, 12, 14], [2, 9, 11]]
-    labels = splitter.labels(np.array([13, 0]))
+    labels = splitter.build_unit_index(np.array([13, 0]))
     assert labels.names == ["group", "a", "b"] and labels.tolist() == [
         ("z", "0", "2"),
         ("x", "0", "1"),
@@ -148,7 +148,7 @@ def test_a_model_of_somebody_else_gives_the_model_of_each_group():
         ),
     ],
 )
-def test_what_cannot_be_left_out(data, settings, said):
+def test_parts_that_cannot_be_held_out_of_groups_are_refused(data, settings, said):
     of_data = (
         th.AdditiveClustering
         if hasattr(next(iter(data.values())), "sigma")
@@ -183,9 +183,9 @@ def test_models_predict_choices_out_of_sets(choices, uncompiled):
 def test_pairs_of_objects_are_left_out_within_groups(uncompiled):
     data = {"x": random_similarities(4, 1), "y": random_similarities(4, 2)}
     splitter = GroupSplitter(ObjectPairSplitter, GroupedData(data))
-    parts = splitter.parts(SEED, None, None)
+    parts = splitter.list_parts(SEED, None, None)
     assert len(parts) == sum(each.n_pairs for each in data.values())
-    (rest,), left = splitter.train(parts[0]), splitter.test(parts[0])
+    (rest,), left = splitter.select_training_data(parts[0]), splitter.select_held_out_data(parts[0])
     assert rest["x"].n_pairs == data["x"].n_pairs - 1 and rest["y"] == data["y"]
     assert list(left) == ["x"] and left["x"].values.tolist() == [data["x"].values[0]]
     models = {

@@ -92,7 +92,7 @@ def test_models_of_triplets_are_compared(uncompiled):
     assert table.attrs["best"] in models and np.isfinite(table["log_score"]).all()
 
 
-def test_what_cannot_be_compared():
+def test_models_that_cannot_predict_triplets_are_refused():
     with refused(ArgumentError, "requires paired"):
         th.compare({"EBA": th.EliminationByAspects()}, DATA)
     with pytest.raises(ArgumentError, match="`leave_out` must be"):

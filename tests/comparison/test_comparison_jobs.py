@@ -22,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 
 import thali as th
 from thali._inference import jobs
-from thali._inference.parts import PartsFolder, read_parts
+from thali._inference.task_jobs import PartsFolder, read_parts
 from thali.errors import (
     ArgumentError,
     DataError,
@@ -76,7 +76,7 @@ def test_a_stopped_comparison_goes_on(fits, table, often, ran, tmp_path):
     assert ran == [6, 6 - fits, 0]
 
 
-def test_it_is_the_same_on_four_cores(table, tmp_path, often):
+def test_a_comparison_is_the_same_on_four_cores(table, tmp_path, often):
     compare(job=tmp_path / "job")
     keep_parts(tmp_path / "job", 1)
     same(compare(job=tmp_path / "job", cores=4), table)

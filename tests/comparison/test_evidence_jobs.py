@@ -112,7 +112,7 @@ def test_a_stopped_comparison_goes_on(found, tmp_path, sensitivity):
     assert found.asked == list(LAPSES) and jobs.read_index(tmp_path / "job")["ended"]
 
 
-def test_models_are_added(found, tmp_path):
+def test_a_job_goes_on_with_added_models(found, tmp_path):
     """After the others they cost nothing else; before them the seeds of those after are others,
     with or without a job."""
     compare((0.1, 0.2), job=tmp_path / "job")

@@ -24,7 +24,7 @@ TRIALS = pd.DataFrame(
 
 def left(data):
     """The first pair, as a comparison leaves it out."""
-    return PairSplitter(data).test(np.array([0]))[0]
+    return PairSplitter(data).select_held_out_data(np.array([0]))[0]
 
 
 def fitted(how, data, **arguments):
@@ -81,7 +81,7 @@ def test_similarities_have_a_mean_and_a_standard_deviation_in_every_draw(uncompi
     assert mean.mean(axis=(0, 1)) == pytest.approx(fitted)
 
 
-def test_bad_input(uncompiled):
+def test_pairs_that_a_model_cannot_predict_are_refused(uncompiled):
     part = left(random_comparisons(3, 1))
     groups = {"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)}
     model = th.EliminationByAspects([[1], [1], [0]], people=th.people.Groups()).fit(groups, **RUN)

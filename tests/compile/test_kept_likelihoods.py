@@ -53,7 +53,7 @@ def test_values_around_a_function_count():
 
 
 @pytest.mark.parametrize("function", [uses_a_class, uses_a_module])
-def test_what_may_change_unseen_has_no_hash(function):
+def test_a_function_that_may_change_unseen_has_no_hash(function):
     assert constants_digest(function) == ""
 
 

@@ -76,7 +76,7 @@ def own_files(came):
     return list((came.parents[2] / "own").rglob(f"*{store.SUFFIX}"))
 
 
-def test_it_is_used_and_named(came, run):
+def test_shipped_code_is_used_and_named_by_cache_info(came, run):
     assert rolled() == (RIGHT, 1) and {LEVEL} == USED and not own_files(came)
     assert f"1 files, 0.0 MB shipped with thali, compiled for {LEVEL}\n" in run("cache", "info").out
 
@@ -92,7 +92,7 @@ def test_a_posterior_names_the_processor(came):
 @pytest.mark.parametrize(
     "damage", ["a bit", "half of it", "empty", "of another name", "everybody may write to it"]
 )
-def test_what_is_damaged_or_not_ours_is_compiled(damage, came):
+def test_damaged_or_foreign_shipped_code_is_compiled_again(damage, came):
     content = came.read_bytes()
     if damage == "of another name":
         content = store.encode_entry(1, "another")
@@ -121,7 +121,7 @@ def test_what_is_damaged_or_not_ours_is_compiled(damage, came):
     ],
     ids=["a later numba", "an earlier numba", "another system", "another Python"],
 )
-def test_what_is_for_another_version_or_platform_is_not_used(old, new, came):
+def test_shipped_code_for_another_version_or_platform_is_not_used(old, new, came):
     other = came.parent.with_name(came.parent.name.replace(old, new, 1))
     came.parent.rename(other)
     with pytest.warns(
@@ -132,7 +132,7 @@ def test_what_is_for_another_version_or_platform_is_not_used(old, new, came):
     says(store.cache_info().shipped, "shipped with thali")
 
 
-def test_what_this_processor_lacks_is_said(came, monkeypatch):
+def test_features_that_the_processor_lacks_are_named(came, monkeypatch):
     if not targets.LEVELS[LEVEL].features:
         pytest.skip("every processor of this kind has it")
     lacking = sorted(targets.LEVELS[LEVEL].features)[-1]
@@ -157,7 +157,7 @@ def test_the_most_demanding_level_that_runs_is_used(came, monkeypatch):
 
 
 @pytest.mark.long
-def test_what_the_environment_asks_for_is_compiled(came):
+def test_code_for_the_processor_named_by_the_environment_is_compiled(came):
     """NUMBA_CPU_NAME may name a lesser processor than the level, which no code of the level may run
     on."""
     code = "from pathlib import Path; import sys, warnings; from thali._compile import store\n"

@@ -103,18 +103,18 @@ def digest(tmp_path):
 
 
 @pytest.mark.parametrize("change", list(SAME))
-def test_what_is_not_compiled_does_not_count(change, digest):
+def test_the_digest_ignores_what_is_not_compiled(change, digest):
     old, new = SAME[change]
     assert old in LIBRARY and digest(LIBRARY.replace(old, new, 1)) == digest() != ""
 
 
 @pytest.mark.parametrize("change", list(OTHER))
-def test_what_is_compiled_counts(change, digest):
+def test_the_digest_changes_with_any_compiled_part(change, digest):
     old, new = OTHER[change]
     assert old in LIBRARY and digest(LIBRARY.replace(old, new, 1)) not in (digest(), "")
 
 
-def test_what_cannot_be_told_has_no_digest(digest):
+def test_a_constant_without_text_has_no_digest(digest):
     assert digest(LIBRARY.replace("LEAK = 0.05", "LEAK = object()")) == ""
 
 
@@ -138,7 +138,7 @@ def test_functions_of_one_name_in_two_modules_of_python_count():
     )
 
 
-def test_it_is_the_same_in_another_process():
+def test_the_digest_is_equal_in_another_process():
     """Whatever the order of sets is there."""
     code = "from thali._compile import jit\nfrom thali._compile.sources import collect_sources\n"
     code += "from thali._aspects.samplers import recommended\n"

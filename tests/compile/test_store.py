@@ -114,7 +114,7 @@ def test_no_flipped_bit_nor_lost_block_is_read():
     assert decode_entry(content, "kernel") == bytes(range(256)) * 20
 
 
-def test_what_the_engine_does_not_know_yet_is_given_to_it(cache, monkeypatch):
+def test_external_symbols_are_made_known_to_the_engine(cache, monkeypatch):
     """As for a likelihood that calls a routine of linear algebra."""
     rolled()
     refreshed, refresh = [], CPUContext.refresh
@@ -234,7 +234,9 @@ USER, PRIVATE, TEAM = 1000, 1000, 50
         (33, PRIVATE, 0o755, ""),  # who owns the library can change it anyway
     ],
 )
-def test_whose_folders_are_refused(uid, gid, mode, expected, cache, tmp_path, monkeypatch):
+def test_folders_that_others_may_write_to_are_refused(
+    uid, gid, mode, expected, cache, tmp_path, monkeypatch
+):
     import grp
     import pwd
 
@@ -279,7 +281,7 @@ def test_the_command_line_says_which_folder_is_refused(cache, run):
 # compiling ----------------------------------------------------------------------------------------
 
 
-def test_what_could_not_be_compiled_is_compiled_by_the_next_call(cache, monkeypatch):
+def test_a_failed_compilation_is_repeated_by_the_next_call(cache, monkeypatch):
     compile_it = numba_dispatcher._FunctionCompiler._compile_core
 
     def fail_at_the_end(self, *arguments):

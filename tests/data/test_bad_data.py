@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 
 import thali._data.kinds as kinds
 from thali import PairedComparisons
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import DataError
 
 NAN, INF = float("nan"), float("inf")
@@ -61,7 +61,7 @@ ARRAYS = [
 
 
 @pytest.mark.parametrize(("counts", "labels", "facts"), ARRAYS)
-def test_square_counts(counts, labels, facts):
+def test_bad_squares_of_counts_are_refused(counts, labels, facts):
     with refused(DataError, *facts):
         PairedComparisons(counts, labels)
 
@@ -109,7 +109,7 @@ FRAMES = [
 
 
 @pytest.mark.parametrize(("text", "arguments", "facts"), FRAMES)
-def test_long_frames(text, arguments, facts):
+def test_bad_long_tables_are_refused(text, arguments, facts):
     with refused(DataError, *facts):
         PairedComparisons.from_frame(pd.read_csv(io.StringIO(text)), **arguments)
 
@@ -138,7 +138,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("pairs", "facts"), PAIRS)
-def test_tuples(pairs, facts):
+def test_bad_tuples_of_pairs_are_refused(pairs, facts):
     with refused(DataError, *facts):
         PairedComparisons.from_pairs(pairs)
 
@@ -158,7 +158,7 @@ PARTS = [
 
 
 @pytest.mark.parametrize(("part", "facts"), PARTS)
-def test_parts(part, facts):
+def test_bad_parts_of_comparisons_are_refused(part, facts):
     data = PairedComparisons.from_pairs(
         [("tea", "coffee"), ("milk", "tea")], labels=["tea", "coffee", "milk"]
     )
@@ -200,18 +200,18 @@ FILES = [
 
 
 @pytest.mark.parametrize(("content", "facts"), FILES)
-def test_files(content, facts, tmp_path):
+def test_bad_files_of_comparisons_are_refused(content, facts, tmp_path):
     path = tmp_path / "my table.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with refused(DataError, "my table.csv: ", *facts):
-        read(path, kinds.PAIRS)
+        read_data(path, kinds.PAIRS)
 
 
 def test_columns_that_say_nothing_of_choices(tmp_path):
     path = tmp_path / "football.csv"
     path.write_text("club,stadium,seats\nHull,KCOM,25400\nStoke,Bet365,30089\nWigan,DW,25138\n")
     with refused(DataError, "football.csv", "'club'", "'stadium'", "'seats'"):
-        read(path, kinds.PAIRS)
+        read_data(path, kinds.PAIRS)
 
 
 def test_workbooks_and_parquet_files(tmp_path):
@@ -228,5 +228,5 @@ def test_workbooks_and_parquet_files(tmp_path):
         ("header.parquet", "The file has a header but no rows of data."),
     ):
         with pytest.raises(DataError) as caught:
-            read(tmp_path / name, kinds.PAIRS)
+            read_data(tmp_path / name, kinds.PAIRS)
         assert str(caught.value).startswith(f"{name}: {found}")

@@ -8,7 +8,7 @@ from scipy.sparse import coo_array
 
 import thali._data.kinds as kinds
 from thali import Similarities
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import ArgumentError, DataError
 
 NAN, INF = float("nan"), float("inf")
@@ -54,7 +54,7 @@ ARRAYS = [
 
 
 @pytest.mark.parametrize(("matrix", "labels", "facts"), ARRAYS)
-def test_arrays(matrix, labels, facts):
+def test_bad_arrays_of_similarities_are_refused(matrix, labels, facts):
     with refused(DataError, *facts):
         Similarities(matrix, labels)
 
@@ -72,7 +72,7 @@ ARGUMENTS = [
 
 
 @pytest.mark.parametrize(("arguments", "facts"), ARGUMENTS)
-def test_arguments(arguments, facts):
+def test_bad_arguments_of_similarities_are_refused(arguments, facts):
     with refused(ArgumentError, *facts):
         Similarities(GOOD, **arguments)
 
@@ -97,7 +97,7 @@ FRAMES = [
 
 
 @pytest.mark.parametrize(("columns", "arguments", "facts"), FRAMES)
-def test_frames(columns, arguments, facts):
+def test_bad_lists_of_similarities_are_refused(columns, arguments, facts):
     with refused(DataError, *facts):
         Similarities.from_frame(pd.DataFrame(columns), **arguments)
 
@@ -122,7 +122,7 @@ DISSIMILARITIES = [
 
 @pytest.mark.filterwarnings("ignore:divide by zero")
 @pytest.mark.parametrize(("matrix", "how", "facts"), DISSIMILARITIES)
-def test_dissimilarities(matrix, how, facts):
+def test_bad_dissimilarities_are_refused(matrix, how, facts):
     with refused(DataError, *facts):
         Similarities.from_dissimilarities(matrix, how)
 
@@ -146,12 +146,12 @@ SUBJECTS = [
 
 
 @pytest.mark.parametrize(("matrices", "arguments", "facts"), SUBJECTS)
-def test_people(matrices, arguments, facts):
+def test_bad_matrices_of_respondents_are_refused(matrices, arguments, facts):
     with refused(DataError, *facts):
         Similarities.from_respondents(matrices, **arguments)
 
 
-def test_an_unknown_deviation():
+def test_an_unknown_name_of_sigma_is_refused():
     with refused(ArgumentError, "sigma", "'standard error'", "'deviation'", "got 'error'"):
         Similarities.from_respondents([GOOD], sigma="error")
     with refused(ArgumentError, "sigma"):
@@ -175,7 +175,7 @@ def test_similarities_are_not_read_as_comparisons(content, facts, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text(content)
     with refused(DataError, "table.csv: ", *facts):
-        read(path, kinds.PAIRS)
+        read_data(path, kinds.PAIRS)
 
 
 FILES = [
@@ -191,19 +191,19 @@ FILES = [
 
 
 @pytest.mark.parametrize(("content", "facts"), FILES)
-def test_files(content, facts, tmp_path):
+def test_bad_files_of_similarities_are_refused(content, facts, tmp_path):
     path = tmp_path / "table.csv"
     path.write_text(content)
     with refused(DataError, "table.csv: ", *facts):
-        read(path, kinds.SIMILARITIES)
+        read_data(path, kinds.SIMILARITIES)
 
 
 def test_a_table_that_is_nothing(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text("x,y,z\n1,2,3\n4,5,6\n")
     with refused(DataError, "'x'", "'y'", "'z'"):
-        read(path, kinds.SIMILARITIES)
+        read_data(path, kinds.SIMILARITIES)
     with refused(DataError, "'x'", "'y'", "'z'"):
-        read(path, kinds.PAIRS, kinds.SIMILARITIES)
+        read_data(path, kinds.PAIRS, kinds.SIMILARITIES)
     with refused(DataError, "There is no file"):
-        read(tmp_path / "tables.csv", kinds.PAIRS, kinds.SIMILARITIES)
+        read_data(tmp_path / "tables.csv", kinds.PAIRS, kinds.SIMILARITIES)

@@ -70,7 +70,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("make", "facts"), BAD, ids=[", ".join(facts) for _, facts in BAD])
-def test_the_sentence(make, facts):
+def test_bad_triplets_are_refused_in_one_sentence(make, facts):
     with refused(DataError, *facts) as error:
         make()
     assert "\n" not in str(error.value)

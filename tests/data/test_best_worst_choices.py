@@ -119,7 +119,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("rows", "labels", "facts"), BAD)
-def test_what_is_refused(rows, labels, facts):
+def test_bad_best_worst_tables_are_refused(rows, labels, facts):
     with refused(DataError, *facts):
         best_worst(rows, labels)
 

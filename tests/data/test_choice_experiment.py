@@ -16,7 +16,7 @@ from helpers.sentences import refused, said, warned
 import thali as th
 import thali._data.kinds as kinds
 import thali._reading.recognise as recognise
-from thali._data.experiments.scheme import Scheme
+from thali._data.experiments.product_encoding import Scheme
 from thali.errors import ArgumentError, DataError, DataWarning
 
 NAN = float("nan")
@@ -86,7 +86,7 @@ def test_rows_may_stand_in_any_order_and_sets_differ_in_size():
         ("ID", "ques", "alt", "choice"),
     ],
 )
-def test_columns_are_recognised(names):
+def test_columns_of_an_experiment_are_recognised_by_usual_names(names):
     renamed = {
         old: new for old, new in zip(("id", "task", "alt", "choice"), names, strict=True) if new
     }
@@ -108,7 +108,7 @@ def test_orders_of_levels():
     assert read(zoom=[True, False] * 4).levels["zoom"] == ("False", "True")
 
 
-def test_what_is_printed_tells_the_orders():
+def test_repr_and_describe_show_the_order_of_levels():
     assert repr(read()) == (
         "ChoiceExperiment(2 respondents, 4 tasks, 8 alternatives)\n  price: 5 < 7.5 < 10\n  zoom:"
         " no, yes"
@@ -180,7 +180,7 @@ def test_missing_attributes_are_declared(missing):
     assert np.array_equal(again.products[again.row_product], data.products[data.row_product])
 
 
-def test_bins():
+def test_binned_attributes_have_the_cut_points_asked_for():
     cost = [1, 2, 3, 4, 5, 6, 7, 100]
     data = read({"bins": {"price": 4}}, price=cost)
     assert data.cut_points == {"price": (2.0, 4.0, 6.0)}
@@ -194,7 +194,7 @@ def test_bins():
     assert read({"bins": {"price": 4}}, price=[1] * 6 + [2, 3]).cut_points == {"price": (1.0,)}
 
 
-def test_new_rows():
+def test_encode_numbers_tasks_people_and_products_of_new_rows():
     data = read()
     new = frame(id=list("bbzzaabb"), choice=None).iloc[::-1]
     tasks, people, products = data.encode(new)
@@ -229,7 +229,7 @@ def test_a_copy_is_equal_and_nothing_can_be_changed():
     assert data != read()
 
 
-def test_splits():
+def test_split_holds_out_the_last_tasks():
     data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=6, n_tasks=5))
     train, test = data.split(tasks=2)
     assert (
@@ -254,17 +254,17 @@ def test_splits():
     assert data.take([0, 7]).respondents == ("p0", "p1")
 
 
-def test_files(tmp_path):
+def test_an_experiment_is_read_from_a_file(tmp_path):
     path = tmp_path / "tasks.csv"
     frame().to_csv(path, index=False)
-    assert recognise.read(path, kinds.EXPERIMENTS)[0] == read()
+    assert recognise.read_data(path, kinds.EXPERIMENTS)[0] == read()
     frame(choice=[1] * 8).to_csv(path, index=False)
     with refused(DataError, "2 alternatives"):
-        recognise.read(path, kinds.EXPERIMENTS)
+        recognise.read_data(path, kinds.EXPERIMENTS)
 
 
 @needs_data
-def test_camera():
+def test_the_camera_data_have_the_published_size_and_attributes():
     rows, data = table("camera"), camera()
     said(data, "332 respondents", "5,312 tasks", "26,560 alternatives")
     assert data.attributes == (
@@ -377,13 +377,13 @@ ARGUMENTS = [
 
 
 @pytest.mark.parametrize(("columns", "options", "facts"), BAD)
-def test_bad_tables(columns, options, facts):
+def test_bad_tables_of_experiments_are_refused(columns, options, facts):
     with refused(DataError, *facts):
         read(options, **columns)
 
 
 @pytest.mark.parametrize(("options", "facts"), ARGUMENTS)
-def test_bad_arguments(options, facts):
+def test_bad_arguments_of_from_frame_are_refused(options, facts):
     with refused(ArgumentError, *facts):
         read(options)
 
@@ -397,7 +397,7 @@ def test_no_table_and_no_rows():
         th.ChoiceExperiment()
 
 
-def test_bad_new_rows():
+def test_bad_new_rows_are_refused_by_encode():
     data = read()
     with refused(DataError, "Attribute 'zoom'", "'triple'", "'no'", WHERE):
         data.encode(frame(zoom=["no", "yes", "triple", "no"] * 2))
@@ -428,7 +428,7 @@ SPLITS = [
 
 
 @pytest.mark.parametrize(("arguments", "error", "facts"), SPLITS)
-def test_bad_splits(arguments, error, facts):
+def test_bad_arguments_of_split_are_refused(arguments, error, facts):
     with refused(error, *facts):
         read().split(**arguments)
 
@@ -493,7 +493,7 @@ def test_groups_and_landmarks_of_a_measured_attribute():
     assert len({near.scheme.labels["price"][k] for k in compared}) == 5
 
 
-def test_what_is_constant_within_every_task_is_left_out_and_said():
+def test_attributes_constant_within_every_task_are_dropped_with_a_warning():
     rows = frame(income=[20, 20, 20, 20, 30, 30, 30, 30], qID=[1, 1, 2, 2, 3, 3, 4, 4], wave=1)
     with warned(DataWarning, "'qID'", "within every task") as messages:
         data = th.ChoiceExperiment.from_frame(rows)

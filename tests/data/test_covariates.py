@@ -12,7 +12,7 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._data.judged import merge_new_data
-from thali._model.model_files import pack, unpack
+from thali._model.model_files import decode_arrays, encode_arrays
 from thali.errors import DataError
 
 LABELS = ["tea", "milk", "rum", "ale"]
@@ -82,7 +82,7 @@ def test_trials_keep_them_in_any_order_of_the_options(frame, labels):
     assert data.covariates.names == tuple(NAMES) and cells_of(data) == by_hand(frame, labels)
 
 
-def test_they_stay_without_a_pair_a_tie_or_other_covariates(frame):
+def test_covariates_stay_without_a_pair_a_tie_or_other_covariates(frame):
     data = read(frame)
     others = frame[~(frame[["left", "right"]].isin(["tea", "rum"]).all(axis=1))]
     assert cells_of(data.without_pair("rum", "tea")) == by_hand(others, LABELS)
@@ -100,7 +100,7 @@ def test_they_stay_without_a_pair_a_tie_or_other_covariates(frame):
     assert (again.cells.x == cells.x).all() and again.covariates.names == data.covariates.names
 
 
-def test_people_keep_theirs(frame):
+def test_respondents_keep_their_covariates(frame):
     sex = frame.assign(sex=np.where(frame["respondent"] < 2, "f", "m"))
     women = read(sex).by_group("sex")["f"]
     assert cells_of(women) == by_hand(frame[frame["respondent"] < 2], LABELS)
@@ -114,7 +114,7 @@ def test_files_and_copies_have_them(frame):
     data = read(frame).with_option_covariates(pd.DataFrame({"price": [1.0, 2, 3, 4]}, index=LABELS))
     assert pickle.loads(pickle.dumps(data)) == data and "judge=B" in notebook(data)
     assert str(data).endswith("5 respondents, 5 covariates")
-    assert unpack(pack(data)) == data
+    assert decode_arrays(encode_arrays(data)) == data
 
 
 def test_further_comparisons_do_not_join_them(frame):

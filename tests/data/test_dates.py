@@ -152,7 +152,7 @@ def test_dates_go_with_what_is_made_of_comparisons(change):
         )
 
 
-def test_between_two_dates():
+def test_between_keeps_the_comparisons_of_both_ends():
     found = DATA.between("2024-02", "2024-03-05")
     kept = FRAME[(FRAME["day"] >= "2024-02-01") & (FRAME["day"] <= "2024-03-05")]
     again = th.PairedComparisons.from_trials(
@@ -192,7 +192,7 @@ def test_further_comparisons_have_dates_too():
         lambda data: th.leaderboard(data),
     ],
 )
-def test_what_knows_no_dates_refuses_them(use):
+def test_models_without_dates_refuse_them(use):
     with refused(DataError, "'day'"):
         use(DATA)
 

@@ -143,7 +143,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("how", "columns", "kind", "facts"), BAD.values(), ids=BAD)
-def test_bad_answers(how, columns, kind, facts):
+def test_bad_answers_about_buying_are_refused(how, columns, kind, facts):
     with refused(kind, *facts):
         th.ChoiceExperiment.from_frame(table(people=3, tasks=4, **columns), **how)
 

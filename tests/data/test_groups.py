@@ -98,7 +98,7 @@ def test_similarities_keep_their_judgements():
         ({"": WOMEN}, ("non-empty",)),
     ],
 )
-def test_what_are_no_groups(data, facts):
+def test_other_objects_than_groups_are_refused(data, facts):
     with refused(DataError, *facts):
         GroupedData(data)
 

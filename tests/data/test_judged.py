@@ -153,6 +153,6 @@ def test_what_differs_within_a_person_describes_people_no_longer(kind):
         (TIED, PAIRS, ("'beer'",)),
     ],
 )
-def test_what_cannot_be_updated(old, new, facts):
+def test_data_that_cannot_be_merged_are_refused(old, new, facts):
     with refused(DataError, *facts):
         merge_new_data(old, new)

@@ -34,7 +34,7 @@ def test_nothing_known_is_one_judgement_each():
     assert str(Similarities(TABLE)) == "3 objects, 3 similarities"
 
 
-def test_one_number_a_pair():
+def test_each_similarity_has_its_number_of_judgements():
     assert DRINKS.judgements.tolist() == [6, 1, 2.5]
     said(DRINKS, "3 objects", "3 similarities", "6 judgements")
     said(
@@ -66,7 +66,7 @@ def test_frames_in_any_order():
     assert Similarities(TABLE, [2, 0, 1], judgements=NUMBERS).judgements.tolist() == [6, 1, 2.5]
 
 
-def test_what_was_not_measured_is_not_read():
+def test_judgements_of_unmeasured_pairs_are_ignored():
     table, numbers = TABLE.copy(), NUMBERS.astype(object)
     table[0, 1] = table[1, 0] = NAN
     for other in (0, None, NAN, 17):
@@ -90,7 +90,7 @@ def test_both_sides_count_by_their_judgements():
     ]
 
 
-def test_dissimilarities():
+def test_dissimilarities_keep_their_judgements():
     data = Similarities.from_dissimilarities(
         1 - TABLE, labels=DRINKS.labels, sigma=0.1, judgements=NUMBERS
     )
@@ -106,7 +106,7 @@ ROWS = [
 ]
 
 
-def test_counted_rows():
+def test_rows_of_a_list_count_as_judgements():
     frame = pd.DataFrame(ROWS, columns=["a", "b", "similarity", "n"])
     assert Similarities.from_frame(frame).judgements.tolist() == [3, 3]
     assert Similarities.from_frame(frame.assign(n=[1, 2.5, 0.5, 0, 0])).judgements.tolist() == [
@@ -247,7 +247,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("judgements", "facts"), BAD)
-def test_bad_numbers(judgements, facts):
+def test_bad_numbers_of_judgements_are_refused(judgements, facts):
     with refused(DataError, *facts):
         Similarities(TABLE, DRINKS.labels, judgements=judgements)
 
@@ -299,7 +299,7 @@ def test_the_log_likelihood_of_each_similarity():
 
 @pytest.mark.fit
 @pytest.mark.parametrize("sigma", [0.3, None])
-def test_the_whole_log_likelihood(sigma):
+def test_log_likelihoods_of_pairs_sum_to_that_of_all_data(sigma):
     """As the samplers keep it, with every constant."""
     data = random_similarities(4, 4, judgements=unequal(4))
     with pytest.warns(ConvergenceWarning):

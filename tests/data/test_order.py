@@ -11,7 +11,7 @@ from helpers.pages import notebook
 
 import thali as th
 from thali import PairedComparisons
-from thali._model.model_files import pack, unpack
+from thali._model.model_files import decode_arrays, encode_arrays
 from thali.errors import DataError
 
 LABELS = ["tea", "milk", "rum", "ale"]
@@ -62,7 +62,7 @@ def test_a_subset_keeps_it_in_any_order(frame, labels):
     np.testing.assert_array_equal(data.forward, by_hand(frame, labels))
 
 
-def test_it_stays_without_a_pair_or_without_ties(frame):
+def test_the_order_stays_without_a_pair_or_without_ties(frame):
     data = PairedComparisons.from_trials(frame, labels=LABELS)
     kept = [pair != ("tea", "rum") for pair in itertools.combinations(LABELS, 2)]
     np.testing.assert_array_equal(data.without_pair("rum", "tea").forward, data.forward[:, kept])
@@ -72,9 +72,9 @@ def test_it_stays_without_a_pair_or_without_ties(frame):
     np.testing.assert_array_equal(halves, [wins + ties / 2, losses + ties / 2, 0 * ties])
 
 
-def test_it_is_stored_and_belongs_to_equality(frame):
+def test_the_order_is_stored_and_belongs_to_equality(frame):
     data = PairedComparisons.from_trials(frame)
-    for again in (unpack(pack(data)), pickle.loads(pickle.dumps(data))):
+    for again in (decode_arrays(encode_arrays(data)), pickle.loads(pickle.dumps(data))):
         assert again == data
         np.testing.assert_array_equal(again.forward, data.forward)
     turned = frame.rename(columns={"left": "right", "right": "left"})

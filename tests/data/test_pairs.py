@@ -141,7 +141,7 @@ def test_copies_stay_equal_and_frozen(drinks):
         assert not other.wins.flags.writeable
 
 
-def test_equality(drinks):
+def test_comparisons_are_equal_if_all_fields_are(drinks):
     assert drinks == PairedComparisons(COUNTS.astype(float), list(LABELS))
     assert drinks != PairedComparisons(COUNTS)
     assert drinks != PairedComparisons(COUNTS.T, LABELS)
@@ -190,7 +190,7 @@ def test_a_long_warning_is_shortened():
     assert len(str(caught[0].message)) < 500
 
 
-def test_subset(drinks):
+def test_subset_keeps_the_comparisons_among_some_options(drinks):
     part = drinks.subset(["water", "tea", "milk"])
     order = [3, 0, 2]
     assert part.labels == ("water", "tea", "milk")
@@ -219,7 +219,7 @@ def test_to_frame_reads_back_with_order_and_absent_options(drinks):
     assert PairedComparisons.from_frame(sparse.to_frame()) == sparse
 
 
-def test_proportions(drinks):
+def test_proportions_are_those_of_each_compared_pair(drinks):
     table = drinks.proportions()
     assert table.columns.tolist() == ["a", "b", "n", "proportion"]
     assert table["n"].tolist() == [10, 10, 2, 9]

@@ -7,11 +7,11 @@ import pytest
 from helpers.sentences import refused, said
 
 from thali import PairedComparisons
+from thali._data.column_roles import LANGUAGES, ROLES, list_role_names, simplify_name
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
-from thali._data.roles import LANGUAGES, ROLES, list_role_names, simplify_name
-from thali._reading.recognise import RecognitionError, read, recognise
+from thali._reading.recognise import RecognitionError, read_data, recognise
 from thali._reading.shapes import SHAPES
-from thali._reading.table import load
+from thali._reading.table_files import load_table
 from thali._source import Source
 from thali.errors import DataError
 
@@ -117,8 +117,10 @@ def csv(header, rows):
 @pytest.mark.parametrize("language", range(1, len(LANGUAGES)), ids=LANGUAGES[1:])
 @pytest.mark.parametrize(("rows", "headers", "kind"), TABLES.values(), ids=TABLES)
 def test_every_shape_is_read_in_every_language(rows, headers, kind, language):
-    english, _ = read(csv(headers[0], rows), kind)
-    other, sentence = read(csv(headers[language], rows), *([kind] if kind == EXPERIMENTS else []))
+    english, _ = read_data(csv(headers[0], rows), kind)
+    other, sentence = read_data(
+        csv(headers[language], rows), *([kind] if kind == EXPERIMENTS else [])
+    )
     if kind == EXPERIMENTS:  # whose columns keep their names
         assert (other.n_tasks, other.scheme.names) == (
             english.n_tasks,
@@ -138,9 +140,9 @@ def test_capitals_accents_and_blanks_do_not_matter(header):
 
 
 def test_a_name_that_means_two_roles_in_two_languages_is_decided_by_the_language_of_the_others():
-    french, _ = read(csv("gagnant,perdant,nombre", "thé,lait,3/lait,eau,2"))
+    french, _ = read_data(csv("gagnant,perdant,nombre", "thé,lait,3/lait,eau,2"))
     assert (french.n_comparisons, french.respondents) == (5, ())
-    spanish, _ = read(csv("ganador,perdedor,nombre", "té,leche,Ana/leche,agua,Luis"))
+    spanish, _ = read_data(csv("ganador,perdedor,nombre", "té,leche,Ana/leche,agua,Luis"))
     assert (spanish.n_comparisons, spanish.respondents) == (2, ("Ana", "Luis"))
 
 
@@ -167,31 +169,33 @@ def test_otherwise_a_column_of_numbers_is_asked_about(header):
         "rank1": "tea,milk,3",
     }
     with pytest.raises(DataError) as error:
-        read(csv(header, "/".join([row[header.split(",")[0]]] * 2)))
+        read_data(csv(header, "/".join([row[header.split(",")[0]]] * 2)))
     assert str(error.value) == ASKED
 
 
-def test_it_is_no_question_where_both_are_known_or_the_cells_are_names():
+def test_a_name_with_two_roles_is_clear_where_the_columns_or_cells_decide():
     table = "id,nombre,left,right,chosen", "1,4,tea,milk,tea/1,5,milk,water,milk/2,6,tea,milk,milk"
-    assert read(csv(*table), respondent="id")[0].respondents == ("1", "2")
+    assert read_data(csv(*table), respondent="id")[0].respondents == ("1", "2")
     named = "nombre,left,right,chosen", "Ana,tea,milk,tea/Luis,milk,water,milk"
-    assert read(csv(*named))[0].n_comparisons == 2
+    assert read_data(csv(*named))[0].n_comparisons == 2
 
 
 @pytest.mark.parametrize("name", ["numero", "Numéro", "Nr", "trial"])
 def test_the_number_of_a_row_is_no_count(name):
-    lists = read(csv(f"{name},ganador,perdedor", "1,tea,milk/2,milk,water/3,tea,water"))[0]
-    trials = read(
+    lists = read_data(csv(f"{name},ganador,perdedor", "1,tea,milk/2,milk,water/3,tea,water"))[0]
+    trials = read_data(
         csv(f"{name},left,right,chosen", "1,tea,milk,tea/2,milk,water,milk/3,tea,water,tea")
     )[0]
     assert lists.n_comparisons == trials.n_comparisons == 3
-    assert read(csv("ganador,perdedor,número", "tea,milk,2/milk,water,3"))[0].n_comparisons == 5
+    assert (
+        read_data(csv("ganador,perdedor,número", "tea,milk,2/milk,water,3"))[0].n_comparisons == 5
+    )
 
 
 @pytest.mark.parametrize("name", ["Gewicht", "peso", "poids"])
 def test_the_weight_of_a_person_is_no_count(name):
     assert (
-        read(csv(f"vpn,{name},links,rechts,Wahl", "1,72.5,tea,milk,tea/2,81,milk,water,milk"))[
+        read_data(csv(f"vpn,{name},links,rechts,Wahl", "1,72.5,tea,milk,tea/2,81,milk,water,milk"))[
             0
         ].n_comparisons
         == 2
@@ -200,8 +204,8 @@ def test_the_weight_of_a_person_is_no_count(name):
 
 def test_and_an_answer_is_taken():
     source = csv("winner,loser,nombre", "tea,milk,3/milk,water,2")
-    assert read(source, count="nombre")[0].n_comparisons == 5
-    assert read(source, respondent="nombre")[0].respondents == ("2", "3")
+    assert read_data(source, count="nombre")[0].n_comparisons == 5
+    assert read_data(source, respondent="nombre")[0].respondents == ("2", "3")
 
 
 def test_the_command_line_names_its_options(run, tmp_path):
@@ -235,16 +239,16 @@ def test_every_role_says_what_it_is():
 
 
 def test_a_column_that_is_named_decides_the_shape_but_not_who_answered():
-    table = load(csv("subject,left,right,choice", TABLES["trials"][0]))
+    table = load_table(csv("subject,left,right,choice", TABLES["trials"][0]))
     assert recognise(table, first="left", second="right").shape == "table of trials"
     with refused(DataError, "column 'person'"):
         recognise(table, respondent="person")
     with refused(RecognitionError, "closest layout is"):
-        recognise(load(csv("subject,left,right", "1,tea,milk/2,milk,tea")))
+        recognise(load_table(csv("subject,left,right", "1,tea,milk/2,milk,tea")))
 
 
 def test_in_python_an_argument_says_which_it_is():
-    frame = load(csv("winner,loser,nombre", "tea,milk,3/milk,water,2")).frame
+    frame = load_table(csv("winner,loser,nombre", "tea,milk,3/milk,water,2")).frame
     with refused(DataError, "`respondent` or `count`"):
         PairedComparisons.from_frame(frame)
     assert PairedComparisons.from_frame(frame, count="nombre").n_comparisons == 5

@@ -153,7 +153,7 @@ def test_two_objects_are_enough():
     assert str(data) == "2 objects, 1 similarity" and data.values.tolist() == [0.6]
 
 
-def test_it_cannot_be_changed(drinks):
+def test_similarities_are_read_only(drinks):
     for name in ("labels", "values", "sigma", "new"):
         with pytest.raises(AttributeError, match="cannot be changed"):
             setattr(drinks, name, None)
@@ -183,7 +183,7 @@ def test_copies_are_equal_frozen_and_warn_the_same(again):
             each.warn_if_unusual()
 
 
-def test_equality(drinks):
+def test_similarities_are_equal_if_values_labels_and_sigma_are(drinks):
     assert drinks != Similarities(FULL, LABELS)
     assert drinks != Similarities(FULL, "abcd", sigma=0.05)
     assert drinks != Similarities(FULL + 1e-3, LABELS, sigma=0.05)
@@ -192,7 +192,7 @@ def test_equality(drinks):
         hash(drinks)
 
 
-def test_matrix(drinks):
+def test_matrix_is_symmetric_with_an_empty_diagonal(drinks):
     expected = FULL.copy()
     np.fill_diagonal(expected, NAN)
     assert np.array_equal(drinks.matrix, expected, equal_nan=True)
@@ -225,7 +225,7 @@ def test_to_frame_and_back(drinks):
         "row col rating",
     ],
 )
-def test_columns_are_recognised(header):
+def test_columns_of_a_list_are_recognised_by_usual_names(header):
     names = header.split(",") if "," in header else header.split()
     frame = pd.DataFrame([("y", "x", 0.5), ("x", "z", 0.25)], columns=names).assign(judge=1)
     data = Similarities.from_frame(frame)
@@ -276,7 +276,7 @@ def test_labels_of_a_list():
 DISTANCES = [[0, 1, 2], [1, 0, 5], [2, 5, 0]]
 
 
-def test_linear():
+def test_linear_conversion_subtracts_from_the_largest_or_from_one():
     assert Similarities.from_dissimilarities(DISTANCES).values.tolist() == [4, 3, 0]
     unit = np.array(DISTANCES) / 8
     assert Similarities.from_dissimilarities(unit).values.tolist() == [0.875, 0.75, 0.375]
@@ -285,7 +285,7 @@ def test_linear():
     )
 
 
-def test_exponential():
+def test_exponential_conversion_divides_by_the_mean():
     data = Similarities.from_dissimilarities(DISTANCES, "exponential", "abc", sigma=0.1)
     assert data.values == pytest.approx(np.exp(-np.array([1, 2, 5]) / (8 / 3)), rel=1e-15)
     assert data.labels == ("a", "b", "c") and data.sigma == 0.1
@@ -500,7 +500,7 @@ UNUSUAL = [
 
 
 @pytest.mark.parametrize(("table", "messages"), UNUSUAL)
-def test_what_is_unusual(table, messages):
+def test_unusual_similarities_are_warned_of(table, messages):
     assert recorded_warnings(Similarities(table)) == messages
 
 

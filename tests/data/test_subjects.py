@@ -9,7 +9,7 @@ from helpers.pages import notebook
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._model.model_files import compute_digest, decode, encode
+from thali._model.model_files import compute_digest, decode_object, encode_object
 from thali.errors import DataError
 
 ROWS = [
@@ -49,7 +49,7 @@ def test_parts_keep_who_answered(data):
     assert data.with_counts(data.wins, data.losses).respondents == ()
 
 
-def test_ties_of_everybody():
+def test_ties_of_all_respondents_are_kept():
     frame = pd.DataFrame(
         {
             "rater": [1, 1, 2],
@@ -74,7 +74,7 @@ def test_equality_digest_pickle_and_file(data):
     assert data != bare and compute_digest(data) != compute_digest(bare)
     assert pickle.loads(pickle.dumps(data)) == data
     arrays = {}
-    again = decode(encode(data, arrays), arrays)
+    again = decode_object(encode_object(data, arrays), arrays)
     assert again == data and again.people.equals(data.people)
     with refused(ValueError, "column of respondents"):
         bare.by_respondent()

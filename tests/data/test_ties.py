@@ -8,7 +8,7 @@ import pytest
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._model.model_files import compute_digest, decode, encode
+from thali._model.model_files import compute_digest, decode_object, encode_object
 from thali.errors import ArgumentError, DataError
 
 COUNTS = [[0, 3, 0], [1, 0, 0], [0, 0, 0]]
@@ -26,7 +26,7 @@ def data():
     return th.PairedComparisons(COUNTS, LABELS, TIES)
 
 
-def test_what_is_stored(data):
+def test_wins_losses_and_ties_are_stored_by_pair(data):
     # a pair with ties alone is compared
     assert (data.first.tolist(), data.second.tolist()) == ([0, 0], [1, 2])
     assert (data.wins.tolist(), data.losses.tolist(), data.tied.tolist()) == (
@@ -56,11 +56,11 @@ def test_equality_digest_pickle_and_file(data):
     assert data not in others
     assert pickle.loads(pickle.dumps(data)) == data
     arrays = {}
-    text = encode(data, arrays)
-    assert decode(text, arrays) == data
+    text = encode_object(data, arrays)
+    assert decode_object(text, arrays) == data
 
 
-def test_rows_and_back(data):
+def test_ties_survive_the_way_to_a_table_and_back(data):
     frame = data.to_frame()
     assert frame["ties"].tolist() == [1, 0, 2] and frame["count"].tolist() == [3, 1, 0]
     assert th.PairedComparisons.from_frame(frame) == data
@@ -80,7 +80,7 @@ def test_rows_and_back(data):
     )
 
 
-def test_parts(data):
+def test_subsets_keep_their_ties(data):
     assert data.subset(["water", "tea"]).tied.tolist() == [2]
     assert data.subset(["milk", "tea"]) == th.PairedComparisons(
         [[0, 1], [3, 0]], ["milk", "tea"], [[0, 1], [0, 0]]
@@ -89,7 +89,7 @@ def test_parts(data):
     assert data.with_counts(data.wins, data.losses).n_ties == 0
 
 
-def test_without_ties(data):
+def test_without_ties_halves_or_drops_them(data):
     half, drop = data.without_ties("half"), data.without_ties("drop")
     assert half.counts.tolist() == [[0, 3.5, 1], [1.5, 0, 0], [1, 0, 0]] and half.n_ties == 0
     assert drop == th.PairedComparisons(COUNTS, LABELS)
@@ -141,7 +141,7 @@ def test_davidson_takes_the_ties_of_the_data():
         ("many", ("per option",)),
     ],
 )
-def test_bad_ties(ties, facts):
+def test_bad_ties_are_refused(ties, facts):
     with refused(DataError, *facts):
         th.PairedComparisons(COUNTS, LABELS, ties)
 

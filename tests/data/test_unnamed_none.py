@@ -30,7 +30,7 @@ def frame(**columns):
     )
 
 
-def test_it_is_asked_for_by_its_name():
+def test_an_unnamed_no_choice_option_is_asked_for_by_its_name():
     numbered = frame(alt=["1", "2", "4"] * 4)
     with pytest.raises(DataError, match="^" + SAID.replace("(", r"\(") + "$"):
         th.ChoiceExperiment.from_frame(numbered)

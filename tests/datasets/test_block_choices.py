@@ -106,7 +106,7 @@ def test_a_seed_is_a_truth_whatever_the_number_of_comparisons():
     assert from_sequence[0] == from_sequence[1]
 
 
-def test_groups_and_labels():
+def test_groups_and_labels_are_numbered():
     made = datasets.block_choices(groups=2, per_group=2, leaf_length=0.25, random_seed=1)
     assert made.data.labels == made.tree.labels == ("a1", "a2", "b1", "b2")
     assert made.tree.to_newick() == "((a1:0.25,a2:0.25)a:0.75,(b1:0.25,b2:0.25)b:0.75);"
@@ -128,7 +128,7 @@ def test_groups_and_labels():
         ({"random_seed": -1}, ("random_seed",)),
     ],
 )
-def test_bad_arguments(arguments, messages):
+def test_bad_arguments_are_refused(arguments, messages):
     with refused(ArgumentError, *messages):
         datasets.block_choices(**arguments)
 

@@ -11,7 +11,7 @@ from scipy.stats import binom
 
 import thali._data.kinds as kinds
 from thali import PairedComparisons, Similarities, datasets
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import ArgumentError, DataError
 
 NAMES = [record.name for record in datasets.catalogue()]
@@ -33,7 +33,7 @@ def test_celebrities_has_the_printed_scores():
 @needs_data
 @pytest.mark.parametrize("file", ["choices.csv", "pairs.csv"])
 def test_celebrities_equals_the_shared_table(file):
-    data, _ = read(real_data(f"celebrities/{file}"), kinds.PAIRS)
+    data, _ = read_data(real_data(f"celebrities/{file}"), kinds.PAIRS)
     assert data == datasets.celebrities()
 
 
@@ -44,7 +44,7 @@ def test_paris_rome_expected_counts():
     assert many.round(6).tolist() == [1, 0.502488, 0.5, 0.5, 0.497512, 0]
 
 
-def test_paris_rome_draws():
+def test_paris_rome_draws_have_the_expected_shares():
     draws = [datasets.paris_rome(100, random_seed=seed) for seed in range(400)]
     assert draws[0] == datasets.paris_rome(100, random_seed=0) != draws[1]
     assert all(
@@ -57,7 +57,7 @@ def test_paris_rome_draws():
 
 
 @pytest.mark.parametrize("comparisons", [0, -3, 2.5, "many", True])
-def test_paris_rome_refuses(comparisons):
+def test_paris_rome_refuses_bad_counts(comparisons):
     with refused(ArgumentError, "`comparisons`"):
         datasets.paris_rome(comparisons)
 
@@ -69,7 +69,7 @@ def test_every_data_set_loads_and_survives_a_file(name, tmp_path):
     assert data == datasets.load(name)
     frame = data.to_frame(long=True) if isinstance(data, Similarities) else data.to_frame()
     frame.to_csv(tmp_path / "long.csv", index=False)
-    again = read(tmp_path / "long.csv", kinds.PAIRS, kinds.SIMILARITIES)[0]
+    again = read_data(tmp_path / "long.csv", kinds.PAIRS, kinds.SIMILARITIES)[0]
     if isinstance(data, Similarities):  # a table of pairs has no place for their standard deviation
         assert again.labels == data.labels and np.array_equal(again.values, data.values)
     else:
@@ -90,7 +90,7 @@ def test_numbers_has_the_printed_figures():
 @needs_data
 def test_numbers_equals_the_table_of_the_collection():
     data = datasets.numbers()
-    table, _ = read(real_data("numbers/similarity.csv"), kinds.PAIRS, kinds.SIMILARITIES)
+    table, _ = read_data(real_data("numbers/similarity.csv"), kinds.PAIRS, kinds.SIMILARITIES)
     # the collection has the published table, of three decimals, to ten: the same numbers but for
     # its own rounding
     assert np.abs(table.values - data.values).max() < 5.1e-4
@@ -150,7 +150,7 @@ def test_additive_with_hardly_any_features_still_varies(seed):
         ({"sigma": 0}, ("sigma", "positive finite")),
     ],
 )
-def test_additive_refuses(arguments, messages):
+def test_additive_refuses_bad_arguments(arguments, messages):
     with refused(ArgumentError, *messages):
         datasets.additive(**arguments)
 
@@ -161,7 +161,7 @@ def test_catalogue_tells_name_kind_description_and_source():
     assert NAMES == ["celebrities", "numbers", "paris_rome"]
 
 
-def test_unknown_name():
+def test_unknown_names_are_refused():
     with refused(DataError, "'celebrites'", "'celebrities'", "'numbers'", "'paris_rome'"):
         datasets.load("celebrites")
 

@@ -163,6 +163,6 @@ def test_a_pilot_that_does_not_know_what_is_asked(pilot, attributes, how, facts)
         ({"prior": {"brand": {"Z": 1.0}}}, ("'brand'", "level 'Z'", "'A'", "'B'")),
     ],
 )
-def test_mistakes(how, facts):
+def test_bad_prior_deviations_are_refused(how, facts):
     with refused(ArgumentError, *facts):
         th.designs.choice(ATTRIBUTES, 8, 3, **how)

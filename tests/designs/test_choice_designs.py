@@ -251,7 +251,7 @@ def test_estimates_spread_as_expected():
     np.testing.assert_allclose(np.std(found, axis=0), expected, rtol=4.5 / np.sqrt(800))
 
 
-def test_what_a_design_cannot_tell():
+def test_coefficients_that_a_design_cannot_identify_are_named():
     table = design()
     same = table.assign(copy=table["brand"].astype(str).str.lower())
     checked = designs.check(same)
@@ -302,7 +302,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("how", "facts"), MISTAKES)
-def test_mistakes(how, facts):
+def test_bad_arguments_of_choice_designs_are_refused(how, facts):
     arguments = {"attributes": THREE, "tasks": 9, "alternatives": 3} | how
     with refused(ArgumentError, *facts):
         designs.choice(**arguments, random_seed=1)

@@ -12,7 +12,7 @@ from helpers.handed_in import KINDS, rows_of, save
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import DataError
 
 DRINKS = ["tea", "coffee", "milk", "juice"]
@@ -24,7 +24,7 @@ def test_answers_of_every_kind_are_read_without_an_option(tmp_path, kind):
     found = th.field.collect(tmp_path)
     path = tmp_path / "answers.csv"
     found.answers.to_csv(path, index=False)
-    data, how = read(path)
+    data, how = read_data(path)
     asked = {
         "pairs": "8 comparisons (2 ties), 2 respondents",
         "best": "4 choices, 2 respondents",
@@ -53,7 +53,7 @@ def test_the_columns_of_these_tests_are_those_of_a_page(kind):
     assert columns == rows_of(kind, "ann", **{"passed": ""} if is_caught else {}).columns.tolist()
 
 
-def test_what_is_said_of_a_folder(tmp_path):
+def test_problems_of_a_folder_of_answers_are_reported(tmp_path):
     pairs = KINDS["pairs"][1]
     ann = rows_of("pairs", "ann", passed="")
     bob = rows_of("pairs", "bob", passed="", answers=pairs[:2], planned=4)
@@ -98,8 +98,8 @@ def test_what_is_said_of_a_folder(tmp_path):
     ]
     path = tmp_path / "answers.csv"
     found.answers.to_csv(path, index=False)
-    assert "10 comparisons (2 ties), 3 respondents" in read(path)[1]
-    assert "6 comparisons (1 tie), 2 respondents" in read(path, where="catch_failed == 0")[1]
+    assert "10 comparisons (2 ties), 3 respondents" in read_data(path)[1]
+    assert "6 comparisons (1 tie), 2 respondents" in read_data(path, where="catch_failed == 0")[1]
     assert "answers.csv (missing columns" in th.field.collect(tmp_path).note
 
 
@@ -141,7 +141,7 @@ def test_who_left_during_practice_has_no_answer(tmp_path):
     assert len(found.answers) == 0
 
 
-def test_what_people_typed_is_no_formula(tmp_path):
+def test_typed_answers_are_no_formulas(tmp_path):
     typed = ["=1+1", "@SUM(1)", "+1+1|cmd", "-2", "a=b"]
     save(
         tmp_path,
@@ -179,7 +179,7 @@ def test_names_of_many_digits_stay_apart(tmp_path):
     found = th.field.collect(tmp_path)
     assert found.answers["person"].unique().tolist() == ids
     found.answers.to_csv(tmp_path / "answers.csv", index=False)
-    assert "3 respondents" in read(tmp_path / "answers.csv")[1]
+    assert "3 respondents" in read_data(tmp_path / "answers.csv")[1]
 
 
 def test_names_that_are_one_number_stay_apart(tmp_path):
@@ -190,7 +190,7 @@ def test_names_that_are_one_number_stay_apart(tmp_path):
     found = th.field.collect(tmp_path)
     assert found.answers["person"].unique().tolist() == ["100", "1e2", "100.0"]
     found.answers.to_csv(tmp_path / "answers.csv", index=False)
-    assert "3 respondents" in read(tmp_path / "answers.csv")[1]
+    assert "3 respondents" in read_data(tmp_path / "answers.csv")[1]
 
 
 def test_none_is_known_though_nobody_chose_it(tmp_path):
@@ -199,7 +199,7 @@ def test_none_is_known_though_nobody_chose_it(tmp_path):
     answers.insert(11, "available_none", [1, 0, 1, 1])
     save(tmp_path, a=answers)
     th.field.collect(tmp_path).answers.to_csv(tmp_path / "answers.csv", index=False)
-    data, how = read(tmp_path / "answers.csv")
+    data, how = read_data(tmp_path / "answers.csv")
     assert data.scheme.none
     said(how, "1 respondent", "4 tasks", "11 alternatives")
 

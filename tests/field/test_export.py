@@ -11,7 +11,7 @@ import pytest
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import ArgumentError, DataError
 
 DRINKS = ["tea", "coffee", "milk", "juice"]
@@ -91,7 +91,7 @@ def test_psychopy_reads_conditions_and_thali_what_it_saves(tmp_path, kind):
     rows = rows_of(tmp_path / "trials.csv")
     assert all(name.isidentifier() for name in rows[0])  # or a loop refuses them
     of_psychopy(rows, kind, np.random.default_rng(1)).to_csv(tmp_path / "data.csv", index=False)
-    sentence = read(tmp_path / "data.csv")[1]
+    sentence = read_data(tmp_path / "data.csv")[1]
     assert READ[kind].replace("4 tasks", "8 tasks") in sentence
 
 
@@ -113,7 +113,7 @@ def test_answers_are_read_beside_a_design(tmp_path, kind, pattern):
         people.append({"session": session} | row)
     pd.DataFrame(people).to_csv(tmp_path / "results.csv", index=False)
     columns = {"respondent": "session"} if kind == "choice" else {}
-    sentence = read(tmp_path / "results.csv", design=tmp_path / "design.csv", **columns)[1]
+    sentence = read_data(tmp_path / "results.csv", design=tmp_path / "design.csv", **columns)[1]
     assert READ[kind].replace("4 tasks", "8 tasks") in sentence
 
 
@@ -122,7 +122,7 @@ def test_numbers_of_answers_mean_the_options_of_the_design(tmp_path, best, worst
     """Also where the number of a loop stands first."""
     (tmp_path / "design.csv").write_text("task,option1,option2,option3\n1,tea,milk,coffee\n")
     (tmp_path / "data.csv").write_text(f"ResponseId,{best},{worst}\nR_1,3,1\nR_2,,\n")
-    data = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
+    data = read_data(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
     assert len(data.respondents) == 1
     said(data.example(), "'coffee'", "'tea'")
 
@@ -130,7 +130,7 @@ def test_numbers_of_answers_mean_the_options_of_the_design(tmp_path, best, worst
 def test_a_number_more_than_two_options_is_no_preference(tmp_path):
     (tmp_path / "design.csv").write_text("task,left,right\n1,tea,milk\n2,milk,juice\n3,tea,juice\n")
     (tmp_path / "data.csv").write_text("session,chosen_1,chosen_2,chosen_3,version\nx,3,2,,1\n")
-    data = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
+    data = read_data(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
     assert (
         data.tied.sum() == 1
         and data.counts.sum() == 1
@@ -147,7 +147,7 @@ def test_versions(tmp_path):
     own = pd.read_csv(tmp_path / "design.csv").query("version == 2").iloc[0]
     table = "session,version,chosen_1,chosen_2\nx,1,2,1\ny,2,1,\n"
     (tmp_path / "data.csv").write_text(table)
-    data = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
+    data = read_data(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
     place = {label: k for k, label in enumerate(data.labels)}
     assert (
         data.counts.sum() == 3
@@ -155,10 +155,10 @@ def test_versions(tmp_path):
     )
     (tmp_path / "data.csv").write_text(table.replace("version", "v"))
     with refused(DataError, "2 versions"):
-        read(tmp_path / "data.csv", design=tmp_path / "design.csv")
+        read_data(tmp_path / "data.csv", design=tmp_path / "design.csv")
     (tmp_path / "data.csv").write_text("session,version,q\nx,1,2\n")
     with refused(DataError, "5 sets"):
-        read(tmp_path / "data.csv", design=tmp_path / "design.csv")
+        read_data(tmp_path / "data.csv", design=tmp_path / "design.csv")
 
 
 def test_catch_trials_practice_and_pictures_go_to_psychopy(tmp_path):
@@ -179,7 +179,7 @@ def test_catch_trials_practice_and_pictures_go_to_psychopy(tmp_path):
     assert [row[row["correct"]] for row in catch] == ["juice.jpg"] and len(rows) == 4
     assert [row["part"] for row in rows_of(tmp_path / "out" / "practice.csv")] == ["practice"]
     of_psychopy(rows, "pairs", np.random.default_rng(1)).to_csv(tmp_path / "data.csv", index=False)
-    data, sentence = read(tmp_path / "data.csv", where="part == 'main'")
+    data, sentence = read_data(tmp_path / "data.csv", where="part == 'main'")
     assert (
         set(data.labels) == {"green tea", "milk", "juice"}
         and "6 comparisons, 2 respondents" in sentence
@@ -206,7 +206,7 @@ def test_a_page_for_jspsych_loads_jspsych_to_the_letter_and_holds_labels_as_text
 def test_a_third_option_called_3_is_no_tie(tmp_path):
     (tmp_path / "design.csv").write_text("task,left,right\n1,3,5\n2,3,7\n3,5,7\n")
     (tmp_path / "data.csv").write_text("session,chosen_1,chosen_2,chosen_3\nx,3,7,5\n")
-    data = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
+    data = read_data(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
     assert data.counts.sum() == 3
 
 
@@ -214,13 +214,13 @@ def test_columns_of_people_called_like_those_of_the_sets_are_refused(tmp_path):
     (tmp_path / "design.csv").write_text("task,left,right\n1,a,b\n2,b,c\n")
     (tmp_path / "data.csv").write_text("session,left,chosen_1,chosen_2\nx,yes,a,c\n")
     with refused(DataError, "column 'left'"):
-        read(tmp_path / "data.csv", design=tmp_path / "design.csv")
+        read_data(tmp_path / "data.csv", design=tmp_path / "design.csv")
 
 
 def test_series_that_look_like_loops_of_one_question_are_series(tmp_path):
     (tmp_path / "design.csv").write_bytes(b"task,alternative,price\n1,1,5\n1,2,9\n2,1,9\n2,2,5\n")
     (tmp_path / "data.csv").write_text("person,1_Q1,1_Q2\nx,1,2\ny,2,1\n")
-    data = read(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
+    data = read_data(tmp_path / "data.csv", design=tmp_path / "design.csv")[0]
     assert isinstance(data, th.ChoiceExperiment) and data.n_tasks == 4
 
 

@@ -16,7 +16,7 @@ from helpers.hostile import HOSTILE
 from helpers.patience import PATIENCE
 
 import thali as th
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 
 pytestmark = [pytest.mark.fit, pytest.mark.long]
 DRINKS = ["tea", "coffee", "milk", "juice"]
@@ -187,7 +187,7 @@ def check(folder):
     found = th.field.collect(folder)
     assert found.table["answered"].tolist() == found.table["planned"].tolist()
     found.answers.to_csv(folder.parent / "answers.csv", index=False)
-    assert read(folder.parent / "answers.csv")[0] is not None
+    assert read_data(folder.parent / "answers.csv")[0] is not None
 
 
 def answers_of(kind):

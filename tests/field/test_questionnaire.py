@@ -149,7 +149,7 @@ def test_designs_may_be_put_together():
         ("design.csv", "Version,Task,Option1,Option2\n1,1,tea,milk\n", ["tea", "milk"]),
     ],
 )
-def test_what_a_file_lists(tmp_path, name, content, labels):
+def test_files_of_options_are_read(tmp_path, name, content, labels):
     (tmp_path / name).write_text(content, "utf-8")
     # or the folder that holds a design
     read = [tmp_path / name, *([tmp_path] if name == "design.csv" else [])]
@@ -298,7 +298,7 @@ def test_what_a_study_cannot_say(study, facts):
         (7, None, ("design", "got 7")),
     ],
 )
-def test_what_cannot_be_asked(design, kind, facts):
+def test_designs_that_cannot_be_asked_are_refused(design, kind, facts):
     with refused((DataError, ArgumentError), *facts):
         th.field.questionnaire(design, kind=kind)
 

@@ -12,7 +12,7 @@ from helpers.robot import Interrupted, Robot
 from helpers.sentences import said
 
 import thali as th
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 
 pytestmark = pytest.mark.fit
 
@@ -125,7 +125,9 @@ def test_options_alone_are_asked_and_read(browser, tmp_path):
         "3",
     ]
     th.field.collect(folder).answers.to_csv(tmp_path / "answers.csv", index=False)
-    assert "3 options, 3 pairs, 3 comparisons, 1 respondent" in read(tmp_path / "answers.csv")[1]
+    assert (
+        "3 options, 3 pairs, 3 comparisons, 1 respondent" in read_data(tmp_path / "answers.csv")[1]
+    )
     page.close()
 
 
@@ -173,7 +175,7 @@ def test_a_robot_takes_a_study(browser, tmp_path, kind, device):
     collected = th.field.collect(folder)
     assert collected.table["answered"].tolist() == collected.table["planned"].tolist()
     collected.answers.to_csv(tmp_path / "answers.csv", index=False)
-    assert read(tmp_path / "answers.csv")[0] is not None
+    assert read_data(tmp_path / "answers.csv")[0] is not None
     context.close()
 
 

@@ -30,7 +30,7 @@ Checks of samplers:
 - `cache_drift`: the error of a chain's cache
 - `digests`, `digests_long`, `same_draws`: the same seed gives the same draws
 - `log_evidences`: the log evidence of a model that has no fit
-- `plain_python`, `row_blocks`: kernels run as Python; moves of few columns at a time
+- `plain_python`: kernels run as Python
 
 Surfaces:
 - `combinations`, `stories`: every model with every kind of data and every command

@@ -4,7 +4,7 @@ its contexts."""
 import thali as th
 import thali._surfaces.app.child as child
 import thali._surfaces.app.comparison_candidates as comparisons
-import thali._surfaces.app.guard as guard
+import thali._surfaces.app.request_guard as guard
 import thali._surfaces.app.runs as runs
 
 PLACES = {  # what the functions below replace

@@ -30,7 +30,7 @@ REMEMBERED = {
     "thali._compile.store": {"USED"},
     "thali._compile.sources": {"_MARKS"},  # how functions are compiled, as modules come
     "thali._aspects.likelihoods.custom": {"_CLASSES"},  # by what their functions take
-    "thali._data.observed": {"_FIELD_CLASSES"},  # by their fields
+    "thali._data.custom_data": {"_FIELD_CLASSES"},  # by their fields
     "thali._plots._fonts": {"_warned"},  # characters that were warned of
 }
 _OF_PYTHON = {

@@ -1,16 +1,16 @@
 """Limits that files and tables of some bytes reach: the one place where a test lowers one."""
 
 from thali import _source
-from thali._reading import cells, large_tables, table
+from thali._reading import large_tables, table_files, text_cells
 
 LIMITS = {
     "bytes of a pipe": (_source, "MAX_PIPED"),
-    "bytes of a workbook": (table, "HARMLESS_WORKBOOK"),
-    "cells of a sheet": (table, "MAX_CELLS"),
-    "cells of Parquet": (table, "HARMLESS"),
-    "cells of a byte of Parquet": (table, "MAX_TIMES"),
-    "bytes of Parquet": (table, "MAX_BYTES"),
-    "cells of a text": (cells, "MAX_CELLS"),
+    "bytes of a workbook": (table_files, "HARMLESS_WORKBOOK"),
+    "cells of a sheet": (table_files, "MAX_CELLS"),
+    "cells of Parquet": (table_files, "HARMLESS"),
+    "cells of a byte of Parquet": (table_files, "MAX_TIMES"),
+    "bytes of Parquet": (table_files, "MAX_BYTES"),
+    "cells of a text": (text_cells, "MAX_CELLS"),
     "bytes read at once": (large_tables, "LARGE"),
     "rows of a batch": (large_tables, "BATCH"),
     "bytes of a batch": (large_tables, "BLOCK"),

@@ -10,4 +10,4 @@ def market_of(model):
 
 def offered(model, table):
     """The products of a table, as the simulator begins with them."""
-    return read_opening_market(market_of(model), model._chooser(), table)
+    return read_opening_market(market_of(model), model._build_chooser(), table)

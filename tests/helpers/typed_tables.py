@@ -1,13 +1,13 @@
 """Tables as they are typed into a file."""
 
 from thali._reading.recognise import recognise
-from thali._reading.table import load
+from thali._reading.table_files import load_table
 from thali._source import Source
 
 
 def table(text, name="x.csv"):
     """The table that a file of this text holds."""
-    return load(Source(name, text.encode()))
+    return load_table(Source(name, text.encode()))
 
 
 def made(text, *kinds, **options):

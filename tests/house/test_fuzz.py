@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 import thali
 from thali._data import kinds
-from thali._reading.recognise import read
-from thali._reading.table import read_table
+from thali._reading.recognise import read_data
+from thali._reading.table_files import read_table
 from thali._source import Source
 from thali.errors import LONGEST, ThaliError
 
@@ -99,12 +99,16 @@ WANTED = (
     (kinds.SIMILARITIES,),
     (kinds.PAIRS, kinds.SIMILARITIES),
 )
-READERS = [read_table, *(lambda source, wanted=wanted: read(source, *wanted) for wanted in WANTED)]
+READERS = [
+    read_table,
+    *(lambda source, wanted=wanted: read_data(source, *wanted) for wanted in WANTED),
+]
 FURTHER = (kinds.EXPERIMENTS, kinds.TRIPLETS, kinds.BEST_WORST)
-READERS += [lambda source, kind=kind: read(source, kind) for kind in FURTHER]
-READERS += [lambda source: read(source, kinds.CLASSES, target="kind")]
+READERS += [lambda source, kind=kind: read_data(source, kind) for kind in FURTHER]
+READERS += [lambda source: read_data(source, kinds.CLASSES, target="kind")]
 READERS += [
-    lambda source, how=how: read(source, dissimilarities=how) for how in ("linear", "exponential")
+    lambda source, how=how: read_data(source, dissimilarities=how)
+    for how in ("linear", "exponential")
 ]
 READERS += [
     thali.read,

@@ -40,7 +40,7 @@ HAVE_NO_ASPECTS = (
 )
 HAVE_NO_ASPECTS += ("_aspects/models/additive.py", "choice.txt", "classify.txt", "field.txt")
 # Where the word is a name that users type or that files hold: file, and a part of the text.
-NAMES = {("_data/roles.py", " verdict ")}  # what users call the column of choices
+NAMES = {("_data/column_roles.py", " verdict ")}  # what users call the column of choices
 KEY = re.compile(r"[a-z_]+(\.[\w ]+)+")  # of a sentence in a catalogue
 NAMES_OF_DATA = r"(?<!\w)'[^']*'|\w+\.csv"
 QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`")

@@ -3,8 +3,8 @@ runs."""
 
 import pytest
 
-from thali._inference.parts import Batch, PartsFolder, is_finished, read_parts
 from thali._inference.progress import Progress
+from thali._inference.task_jobs import Batch, PartsFolder, is_finished, read_parts
 
 STAMP = {"kind": "sums", "models": {}, "settings": {}, "data": ""}
 TASKS = [1, 2, 3, 4]
@@ -92,7 +92,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_batch_goes_on(tmp_path):
         assert not again.finish(Stop(), lambda record: 0.0) and again.records == batch.records
 
 
-def test_what_failed_is_run_again(tmp_path):
+def test_a_failed_task_is_run_again(tmp_path):
     with job(tmp_path / "job") as folder:
         batch_of(
             lambda task: {"error": "no memory"} if task == 2 else squared(task), folder

@@ -7,7 +7,7 @@ from thali._inference.numerics.bordered import Bordered, BorderedFactor
 
 
 @pytest.mark.parametrize(("periods", "n", "further"), [(1, 4, 0), (1, 4, 3), (4, 3, 2), (3, 2, 0)])
-def test_as_the_dense_matrix(periods, n, further):
+def test_factors_solve_as_the_dense_matrix_does(periods, n, further):
     rng = np.random.default_rng(0)
     blocks = rng.normal(size=(periods, n, n))
     blocks = blocks @ blocks.swapaxes(1, 2) + 6.0 * np.eye(n)
@@ -27,6 +27,6 @@ def test_as_the_dense_matrix(periods, n, further):
     np.testing.assert_allclose(matrix.add_diagonal(more).assemble_dense(), dense + np.diag(more))
 
 
-def test_what_is_not_positive_is_refused():
+def test_a_matrix_that_is_not_positive_definite_is_refused():
     with pytest.raises(np.linalg.LinAlgError):
         BorderedFactor(Bordered(np.eye(2)[None], np.zeros((0, 2)), np.full((2, 1), 2.0), np.eye(1)))

@@ -26,7 +26,7 @@ def draws(rng, chains=12, number=400):
     return -0.5 * ((x - 1.0) / NOISE) ** 2
 
 
-def test_gaussian_closed_form():
+def test_constants_of_a_gaussian_are_the_closed_form():
     energies = draws(np.random.default_rng(0))
     found = estimate_constants(BETA, energies, 10)
     error = np.sqrt((found.influence**2).sum(axis=(0, 1)))
@@ -36,7 +36,7 @@ def test_gaussian_closed_form():
     assert (error[:-1] < 0.05).all()
 
 
-def test_the_equations_hold():
+def test_the_constants_solve_the_equations_of_mbar():
     energies = draws(np.random.default_rng(1), 3, 50)
     found = estimate_constants(BETA, energies, 5)
     flat = energies.ravel()[:, None]
@@ -57,7 +57,7 @@ def test_influence_is_what_the_estimate_loses_without_a_block():
 
 
 @pytest.mark.fit  # for its time
-def test_errors_are_calibrated():
+def test_standard_errors_of_the_constants_are_calibrated():
     distances = []
     for seed in range(200):
         found = estimate_constants(BETA, draws(np.random.default_rng(seed), 12, 60), 10)
@@ -79,6 +79,6 @@ def test_draws_of_the_prior_without_likelihood():
     assert found.log_z[0] == pytest.approx(math.log(np.isfinite(energies[..., 1]).mean()), abs=1e-9)
 
 
-def test_log_mean():
+def test_log_mean_exp_neither_overflows_nor_underflows():
     assert log_mean_exp(np.array([1000.0, 1000.0])) == 1000.0
     assert log_mean_exp(np.full(3, -math.inf)) == -math.inf

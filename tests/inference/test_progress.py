@@ -87,7 +87,7 @@ def test_a_terminal_gets_a_bar(impatient, monkeypatch):
     assert "100%" in last and "elapsed" in last and "left" in last and "compiling" not in last
 
 
-def test_it_ends_when_the_run_is_interrupted(impatient, capsys):
+def test_the_display_ends_when_the_run_is_interrupted(impatient, capsys):
     with pytest.raises(KeyboardInterrupt), Progress(True, "sampling", 10) as bar:
         wait_for(bar)
         bar.update(3)
@@ -95,7 +95,7 @@ def test_it_ends_when_the_run_is_interrupted(impatient, capsys):
     assert capsys.readouterr().err.splitlines()[-1].startswith("sampling: 3 of 10 steps in ")
 
 
-def test_it_opens_with_what_was_said_before(patient, capsys):
+def test_the_display_opens_with_the_count_of_finished_steps(patient, capsys):
     with Progress(True, "sampling", 10) as bar:
         bar.note("compiling, once")
         bar.update(4)

@@ -246,7 +246,7 @@ def test_an_unlucky_number_does_not_give_a_weight_of_zero(mean):
 
 
 @pytest.mark.fit
-def test_what_is_not_a_number_comes_back_instead_of_a_hung_chain():
+def test_nan_is_returned_instead_of_looping_forever():
     nan = float("nan")
     assert math.isnan(positive(nan, 1.0, n=1)[0])
     assert math.isnan(positive(1.0, nan, n=1)[0])

@@ -66,7 +66,7 @@ def test_an_unknown_argument_is_named(model):
         (lambda: th.EliminationByAspects(aspect="ibp"), ("`aspect`", "'aspects'?")),
     ],
 )
-def test_it_is_said_where_an_argument_belongs(call, facts):
+def test_an_error_names_the_call_that_takes_the_argument(call, facts):
     with refused(TypeError, *facts) as raised:  # as Python has it
         call()
     assert isinstance(raised.value, ArgumentError)

@@ -69,7 +69,7 @@ def test_densities_of_the_draws(name):
 
 # of 400 draws of four sets they are missing
 @of_models([name for name in WITH_DENSITIES if "triplets" not in name])
-def test_the_statistics_of_arviz(name):
+def test_arviz_loo_and_prior_sensitivity_are_finite(name):
     tree = fitted(name).posterior_
     (variable,) = tree["log_likelihood"].data_vars
     pytest.importorskip("xarray_einstats", reason="ArviZ's statistics need arviz-stats[xarray]")
@@ -220,7 +220,7 @@ def test_ranks_of_a_calibration_are_a_group():
         np.testing.assert_array_equal(values.values[0], found.ranks[name])
 
 
-def test_one_name_for_rows():
+def test_rows_of_a_classifier_have_the_dimension_row():
     for name in ("sparse-logit", "plackett-luce"):
         tree = fitted(name).posterior_
         assert tree["observed_data"]["label"].dims == ("row",)

@@ -153,7 +153,7 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
 
 @pytest.mark.first(2)
 @of_models(DRAWN)
-def test_what_comes_from_a_file_is_not_compiled_for_again(name, tmp_path, monkeypatch):
+def test_a_loaded_model_is_not_compiled_again(name, tmp_path, monkeypatch):
     model = fitted(name)
     TINY[name].predict(model)
     model.save(tmp_path / "model.nc")
@@ -188,7 +188,7 @@ def test_a_saved_model_answers_as_before(name, tmp_path):
         and "kinds" not in n
     ]
 )  # not yet
-def test_log_evidence(name, tmp_path):
+def test_log_evidence_is_equal_after_loading(name, tmp_path):
     how = {"draws": 10, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
     if name == "additive-clustering":  # whose sigma is known
         model = th.AdditiveClustering(sigma=0.1).fit(*TINY[name].data(), **TINY[name].run)

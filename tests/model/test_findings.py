@@ -55,7 +55,7 @@ def counted(calls):
     return Findings([1, 2], (size, nothing))
 
 
-def test_each_is_computed_when_it_is_asked_for_and_once():
+def test_a_finding_is_computed_on_request_and_once():
     found = counted(calls := [])
     assert not calls
     assert (
@@ -89,7 +89,7 @@ def test_an_unknown_key_names_those_known():
         found["nothing"]
 
 
-def test_one_that_fails_costs_itself_alone():
+def test_a_finding_that_fails_leaves_the_others():
     def fails(source, settings):
         raise ValueError("too many values")
 
@@ -114,13 +114,13 @@ def test_one_that_fails_costs_itself_alone():
         stopped["bad"]
 
 
-def test_one_that_fails_raises_in_tests():
+def test_a_finding_that_fails_raises_in_tests():
     found = Findings(None, (FindingMaker("bad", "What?", BRIEF, lambda *_: 1 // 0),))
     with pytest.raises(DefectWarning, match="ZeroDivisionError"):
         found["bad"]
 
 
-def test_one_that_does_not_apply_says_why():
+def test_a_finding_that_does_not_apply_says_why():
     def does_not_apply(source, settings):
         raise DataError("Set ", Setting("draws", 9), ".")
 
@@ -154,7 +154,7 @@ def test_a_finding_is_frozen_and_json():
 # settings -----------------------------------------------------------------------------------------
 
 
-def test_settings_are_checked():
+def test_unknown_or_invalid_settings_of_findings_are_refused():
     model = by_likelihood()
     with refused(ArgumentError, "'seed'", "random_seed"):
         model.findings(seed=5)

@@ -443,7 +443,7 @@ def test_a_run_ends_at_its_bounds(monkeypatch):
     assert model.posterior_["posterior"].sizes["draw"] == 1000
 
 
-def test_time_is_up(tmp_path):
+def test_max_time_stops_a_fit_and_keeps_its_draws(tmp_path):
     data, job, alone = random_comparisons(5, 5), tmp_path / "job", QUICK | {"chains": 1}
     with pytest.warns(InterruptedWarning, match="Stopped early"):
         model = th.EliminationByAspects("unique").fit(
@@ -549,7 +549,7 @@ def test_another_version_is_refused(job_of_pairs, monkeypatch):
 
 
 @pytest.mark.parametrize("damaged", ["job.json", "draws", "state"])
-def test_damage_is_found(damaged, tmp_path):
+def test_a_damaged_or_missing_file_of_a_job_is_refused(damaged, tmp_path):
     fit_there(tmp_path / "job")
     (file,) = [path for path in (tmp_path / "job").iterdir() if path.name.startswith(damaged)]
     content = bytearray(file.read_bytes())
@@ -621,7 +621,7 @@ def test_snapshots_take_a_small_share_of_the_time(tmp_path, monkeypatch):
     folder.close()
 
 
-def test_what_cannot_be_continued(tmp_path):
+def test_fits_that_cannot_be_continued_are_refused(tmp_path):
     model = th.EliminationByAspects("unique")
     model = fit_there(None)
     with refused(ArgumentError, "1; got"):

@@ -34,7 +34,7 @@ def groups_of(tree):
 
 def made_up(model, data, extra=None):
     """The tree of draws that no sampler made, as a fit of the model would leave it."""
-    data, likelihood = model._convert_data(data), model._parts(data)["likelihood"]
+    data, likelihood = model._convert_data(data), model._build_task_arguments(data)["likelihood"]
     drawn = [
         chain(len(data.labels), draws=20, seed=seed, unique=likelihood.unique) for seed in (1, 2)
     ]
@@ -77,7 +77,7 @@ LATENT = {
 
 
 @pytest.mark.parametrize("name", LATENT)
-def test_of_choices(name):
+def test_log_prior_of_choices_is_the_density(name):
     prior, likelihood, (shape, rate), alpha = LATENT[name]
     model = th.LatentFeatureModel(prior, likelihood, weight_prior=(shape, rate), alpha=alpha)
     posterior, log_prior, lp = groups_of(made_up(model, PAIRS))
@@ -115,7 +115,7 @@ def test_of_choices(name):
         assert lp[draw] == pytest.approx(found + float(one["log_likelihood"]), rel=1e-12, abs=1e-9)
 
 
-def test_of_similarities():
+def test_log_prior_of_similarities_is_the_density():
     data = th.Similarities(th.datasets.numbers().matrix[:5, :5])
     parts = {"weight_prior": (1.5, 8.0), "tempering": False}
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Additive(), **parts)
@@ -153,7 +153,7 @@ Y = np.array(["no", "yes", "so"])[np.random.default_rng(2).integers(3, size=30)]
 
 
 @pytest.mark.parametrize("eta", [None, 2.0])
-def test_of_the_sparse_logit(eta):
+def test_log_prior_of_the_sparse_logit_is_the_density(eta):
     model = fit_rows(th.SparseMultinomialLogit, X, Y, eta=eta, shape=2.0, rate=3.0, **ROWS_RUN)
     posterior, log_prior, lp = groups_of(model.posterior_)
     assert set(log_prior.data_vars) == names("coef", "intercept", eta=eta is None)
@@ -172,7 +172,7 @@ def test_of_the_sparse_logit(eta):
     np.testing.assert_allclose(lp, posterior["log_likelihood"].values + total, rtol=1e-12)
 
 
-def test_of_the_horseshoe():
+def test_log_prior_of_the_horseshoe_is_the_density():
     model = fit_rows(
         th.SparseMultinomialLogit, X, Y, prior="horseshoe", global_scale=0.3, **ROWS_RUN
     )
@@ -194,7 +194,7 @@ def test_of_the_horseshoe():
 
 
 @pytest.mark.parametrize("a", [None, 1.3, pytest.param(0.4, marks=pytest.mark.long)])
-def test_of_plackett_luce_regression(a):
+def test_log_prior_of_plackett_luce_regression_is_the_density(a):
     model = fit_rows(th.PlackettLuceRegression, X, Y, a=a, a_range=(0.2, 5.0), **ROWS_RUN)
     posterior, log_prior, _ = groups_of(model.posterior_)
     assert set(log_prior.data_vars) == names("weights", a=a is None)
@@ -210,14 +210,14 @@ def test_of_plackett_luce_regression(a):
         )
 
 
-def test_of_plackett_luce_regression_is_finite_where_weights_vanish():
+def test_log_prior_of_plackett_luce_regression_is_finite_where_weights_vanish():
     model = fit_rows(th.PlackettLuceRegression, X, Y, a=0.003, **ROWS_RUN)
     posterior, log_prior, _ = groups_of(model.posterior_)
     assert (posterior["weights"].values == 0.0).any()
     assert np.isfinite(log_prior["weights"]).all()
 
 
-def test_of_who_ignores_what():
+def test_log_prior_of_attribute_attention_is_the_density():
     """The density of lambda given theta; that of tastes is of all, of which the posterior shows the
     attended."""
     import pandas as pd
@@ -235,7 +235,7 @@ def test_of_who_ignores_what():
     assert np.isfinite(log_prior["beta"]).all()
 
 
-def test_of_the_hierarchical_logit():
+def test_log_prior_of_the_hierarchical_logit_is_the_density():
     import pandas as pd
 
     data = th.ChoiceExperiment.from_frame(

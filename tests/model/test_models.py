@@ -43,7 +43,7 @@ def matrix():
     [GROUPS, matrix(), pd.DataFrame(matrix()[::-1], index=list(GROUPS)[::-1])],
     ids=["mapping", "matrix", "frame"],
 )
-def test_given_aspects(data, aspects):
+def test_given_aspects_are_the_features_with_probability_one(data, aspects):
     model = quick(th.EliminationByAspects(aspects), data, draws=500, tune=500)
     features = model.features()
     assert set(features["members"]) == {
@@ -90,7 +90,7 @@ def test_unique_aspects_alone_are_bradley_terry_luce(data):
     assert shares == pytest.approx(expected, abs=0.004)
 
 
-def test_open_combination(data, tmp_path):
+def test_a_custom_combination_is_saved_and_equals_the_named_model(data, tmp_path):
     model = th.LatentFeatureModel(
         th.priors.IndianBuffet(), th.likelihoods.Elimination(0.02), weight_prior=(2.0, 0.5)
     )
@@ -103,7 +103,7 @@ def test_open_combination(data, tmp_path):
     assert same.summary().equals(quick(th.EliminationByAspects(), data).summary())
 
 
-def test_unique_weights(data):
+def test_unique_weights_are_means_over_the_draws(data):
     model = quick(th.EliminationByAspects("unique"), data)
     table = model.unique_weights()
     assert list(table.index) == list(data.labels) and table["share"].sum() == pytest.approx(1.0)
@@ -147,12 +147,12 @@ def test_predictions_follow_the_order_of_the_pair(data):
         ({"unique": False, "lapse": 0.0}, ("with", "unique=False")),
     ],
 )
-def test_bad_arguments(data, arguments, sentence):
+def test_bad_arguments_of_elimination_by_aspects_are_refused(data, arguments, sentence):
     with refused(ArgumentError, *sentence):
         th.EliminationByAspects(**arguments).fit(data, **QUICK)
 
 
-def test_bad_weight_priors(data):
+def test_bad_weight_priors_are_refused(data):
     for prior in ((0.0, 1.0), (1.0, -1.0), 3.0, (1.0,), (0.05, 1.0)):
         with pytest.raises(ArgumentError, match="weight_prior"):
             model = th.LatentFeatureModel(
@@ -161,7 +161,7 @@ def test_bad_weight_priors(data):
             model.fit(data, **QUICK)
 
 
-def test_what_is_no_prior_or_likelihood(data):
+def test_other_objects_than_a_prior_and_a_likelihood_are_refused(data):
     with pytest.raises(ArgumentError, match="'ibp' is neither a prior"):
         th.LatentFeatureModel("ibp", th.likelihoods.Elimination()).fit(data)
     with refused(ArgumentError, "with", "unique=False"):
@@ -170,7 +170,7 @@ def test_what_is_no_prior_or_likelihood(data):
         ).fit(data)
 
 
-def test_seeds(data):
+def test_equal_seeds_of_any_type_give_equal_draws(data):
     """Whole numbers, sequences and generators; a sequence gives the same draws every time."""
     sequence = np.random.SeedSequence(5)
     seeds = (5, np.int64(5), sequence, sequence)
@@ -196,7 +196,7 @@ def test_the_scale_of_the_weights_does_not_matter(rate):
     assert abs(row["mean"] - 0.6524021) < 4.0 * row["mcse_mean"]
 
 
-def test_what_is_not_data():
+def test_a_plain_mapping_is_refused_as_data():
     with refused(DataError, "'tea'", "PairedComparisons", "or Triplets; got"):
         th.EliminationByAspects(people=th.people.Groups()).fit({"tea": 1})
 
@@ -210,7 +210,7 @@ def test_what_is_not_data():
         (["LBJ"], ("0 is", "'LBJ'")),
     ],
 )
-def test_bad_pairs(data, pairs, sentence):
+def test_pairs_with_unknown_options_are_refused_by_predict_proba(data, pairs, sentence):
     model = quick(th.EliminationByAspects("unique"), data)
     with refused(ArgumentError, *sentence):
         model.predict_proba(pairs)

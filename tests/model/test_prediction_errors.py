@@ -52,7 +52,7 @@ def test_errors_are_the_spread_of_independent_fits(kind):
 
 
 @pytest.mark.fit
-def test_errors_need_draws():
+def test_standard_errors_of_predictions_require_draws():
     X, y = _table()
     model = th.PlackettLuceRegression(method="map", a=1.0).fit(X, y)
     with refused(ArgumentError, "method='gibbs'"):

@@ -142,7 +142,7 @@ def test_a_fit_shows_at_most_30_names_and_hides_only_what_it_cannot_answer(name)
             ask_without_data(model, each)
 
 
-def test_what_is_no_covariate_and_no_folder_is_refused():
+def test_bad_covariates_and_job_folders_are_refused():
     tiny = MODELS["elimination-by-aspects"]
     with refused(DataError, "3"):
         fit_with(tiny, "covariates", 3)

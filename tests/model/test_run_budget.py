@@ -45,7 +45,7 @@ def run(draws=None, tune=1000, thin=None):
         (run(draws=5000, thin=25), 20_000, (25, 1000, 5000, 5000)),
     ],
 )
-def test_what_takes_too_long_is_cut(asked, sweeps, wanted):
+def test_a_run_above_the_budget_has_fewer_sweeps_or_draws(asked, sweeps, wanted):
     found = limit_run(asked, asked.thin or 25, SWEEP / (sweeps + 0.5))
     assert (found.thin, found.run.tune, found.first_draws, found.max_draws) == wanted
     assert found.settings == {
@@ -133,7 +133,7 @@ def test_a_long_fit_of_individuals_says_that_adjusted_intervals_are_quicker(
 
 
 @pytest.mark.unit
-def test_times_in_words():
+def test_durations_are_formatted_in_minutes_and_hours():
     words = ["a minute", "2 minutes", "50 minutes", "2.0 hours"]
     assert [format_duration(seconds) for seconds in (61, 100, 3000, 7200)] == words
 

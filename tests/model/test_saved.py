@@ -9,18 +9,18 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._data.groups import GroupedData
-from thali._model.model_files import compute_digest, decode, encode
+from thali._model.model_files import compute_digest, decode_object, encode_object
 from thali.errors import DataError
 
 
 @pytest.mark.parametrize("dtype", ["U400000000", "S1600000000"])
 def test_a_text_is_as_wide_as_it_is(dtype):
     """Whatever a file says of it."""
-    assert decode({"list": ["x"], "dtype": dtype}, {}).nbytes < 100
+    assert decode_object({"list": ["x"], "dtype": dtype}, {}).nbytes < 100
     with refused(DataError, "too long to"):
-        decode({"list": ["x" * 30_000, *[""] * 1_000_000], "dtype": "U30000"}, {})
+        decode_object({"list": ["x" * 30_000, *[""] * 1_000_000], "dtype": "U30000"}, {})
     numbers = {"array_0": np.arange(3)}
-    assert decode({"array": "array_0", "dtype": dtype}, numbers).nbytes < 1000
+    assert decode_object({"array": "array_0", "dtype": dtype}, numbers).nbytes < 1000
 
 
 @pytest.mark.fit
@@ -102,6 +102,6 @@ def test_data_are_known_again_wherever_their_class_stands(kind):
 @pytest.mark.parametrize("kind", DATA)
 def test_data_in_a_file_are_found_wherever_their_class_stands(kind):
     arrays = {}
-    text = json.loads(json.dumps(encode(data_of(kind), arrays)))
-    assert decode(text, arrays) == data_of(kind)
+    text = json.loads(json.dumps(encode_object(data_of(kind), arrays)))
+    assert decode_object(text, arrays) == data_of(kind)
     assert text["object"] == type(data_of(kind)).__name__

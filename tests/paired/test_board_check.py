@@ -81,7 +81,7 @@ def games(seed):
 @pytest.mark.parametrize(
     "asked", [{}, {"judges": True, "period": "season"}, {"judges": True}, {"period": "season"}]
 )
-def test_what_is_predicted_of_pairs(asked):
+def test_predicted_proportions_of_pairs_are_at_the_estimates(asked):
     """The probability at the estimates, on the average of all votes on a pair, whoever gave them
     and when."""
     frame = games(1)
@@ -126,7 +126,7 @@ def test_what_is_predicted_of_pairs(asked):
 
 
 @pytest.mark.parametrize("judges", [False, True])
-def test_what_is_predicted_of_sets(judges):
+def test_predicted_proportions_of_sets_are_at_the_estimates(judges):
     rng = np.random.default_rng(2)
     sets = [sorted(rng.choice(4, 3, replace=False).tolist()) for _ in range(240)]
     chosen = [

@@ -13,7 +13,7 @@ from helpers.sentences import refused, said, warned
 from scipy.special import ndtr, ndtri
 
 import thali as th
-from thali._paired.more_votes import forecast_separation, vote_information
+from thali._paired.vote_forecast import forecast_separation, vote_information
 from thali.errors import ArgumentError, DataError, DataWarning
 
 # 1000 draws by Laplace's approximation and 39 replicates of a test of fit
@@ -37,7 +37,7 @@ def board():
     return board_of()
 
 
-def test_it_counts_and_orders(board):
+def test_the_table_counts_outcomes_and_orders_by_rating(board):
     table = board.table
     assert list(table["rank"]) == [1, 2, 3, 4] and table["rating"].is_monotonic_decreasing
     assert table.loc["A", ["comparisons", "wins", "losses", "ties"]].tolist() == [25, 10, 5, 10]
@@ -215,12 +215,12 @@ def test_who_never_lost_and_who_was_never_compared_have_finite_worths():
 
 @pytest.mark.exact
 @pytest.mark.fit  # for its time
-def test_the_seed_decides(board):
+def test_the_seed_decides_the_draws(board):
     assert board_of().table.equals(board.table)
     assert not board_of(random_seed=1).table.equals(board.table)
 
 
-def test_it_is_saved(board, tmp_path):
+def test_a_leaderboard_is_saved_as_csv_and_json(board, tmp_path):
     board.save(tmp_path / "board.csv")
     board.save(tmp_path / "board.json")
     again = pd.read_csv(tmp_path / "board.csv", index_col="option", dtype={"tier": str})
@@ -233,7 +233,7 @@ def test_it_is_saved(board, tmp_path):
 
 
 @pytest.mark.usefixtures("pictures")
-def test_it_is_drawn(board):
+def test_a_leaderboard_is_drawn(board):
     pytest.importorskip("matplotlib").use("Agg")
     ratings, ranks, right = th.plots.leaderboard(board.table)
     assert [label.get_text() for label in ratings.get_yticklabels()] == list(board.table.index)
@@ -253,12 +253,12 @@ def test_it_is_drawn(board):
         ([("A", "B", None)], ("no answers",)),
     ],
 )
-def test_bad_battles(rows, facts):
+def test_bad_battles_are_refused(rows, facts):
     with refused(DataError, *facts):
         board_of(pd.DataFrame(rows, columns=["model_a", "model_b", "winner"]))
 
 
-def test_other_bad_input(tmp_path):
+def test_bad_sources_and_settings_are_refused(tmp_path):
     with refused(DataError, "'model_a'", "'model_b'"):
         board_of(BATTLES[["model_a", "model_b"]])
     (tmp_path / "empty.csv").write_text("")
@@ -407,7 +407,7 @@ def test_covariates_of_every_source(tmp_path):
         ({}, ["length", "length"], ("named twice",)),
     ],
 )
-def test_bad_covariates(change, covariates, facts):
+def test_bad_covariates_are_refused(change, covariates, facts):
     with refused(DataError, *facts):
         board_of(styled(60).assign(**change), covariates=covariates)
 
@@ -600,7 +600,7 @@ def test_small_parts_borrow_strength(covariates, tmp_path):
         ),
     ],
 )
-def test_what_is_not_pooled(how, facts):
+def test_settings_that_cannot_be_pooled_are_refused(how, facts):
     with refused(ArgumentError, *facts):
         board_of(in_languages().assign(row=1, judge=1), pool=True, **how)
 
@@ -730,7 +730,7 @@ def test_an_empty_cell_counts_for_all_alone():
         ("rare", "rare 'b': .*only one|rare 'b'|b: "),
     ],
 )
-def test_bad_parts(by, words):
+def test_bad_parts_are_refused(by, words):
     battles = in_languages().assign(row=range(600), rare=["a"] * 597 + ["b"] * 3)
     with pytest.raises(DataError, match=words):
         board_of(battles, by=by, method="maximum-likelihood")

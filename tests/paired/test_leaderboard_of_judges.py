@@ -92,7 +92,7 @@ def exact_frame(counts, column):
 
 
 @pytest.mark.exact
-def test_the_exact_values_of_judges():
+def test_discriminations_equal_exact_values():
     """Two options; judge 0 chose 9 : 1, judge 1 chose 5 : 5; E log d .24974 and -.24974 by
     quadrature."""
     frame = exact_frame([(9, 1), (5, 5)], "judge")
@@ -127,7 +127,7 @@ KNOWN, LEARNED = (0.5, [0.60737, 0.45597, 0.27297]), (None, [0.62049, 0.46185, 0
         pytest.param("mcmc", *KNOWN, marks=pytest.mark.long),
     ],
 )
-def test_the_exact_values_in_time(drift, expected, method):
+def test_worths_in_time_equal_exact_values(drift, expected, method):
     frame = exact_frame([(8, 2), (5, 5), (1, 9)], "season")
     how = {"lapse": 0.01, "drift": drift, "method": method, "progressbar": False}
     table = th.leaderboard(frame, period="season", **how).worths_in_time()
@@ -135,7 +135,7 @@ def test_the_exact_values_in_time(drift, expected, method):
     np.testing.assert_allclose(found, expected, atol=0.02)
 
 
-def test_judges_and_worths():
+def test_judges_are_ordered_by_discrimination():
     board = th.leaderboard(FRAME[FRAME["stage"] == 1], judges=True, progressbar=False)
     judges = board.judges()
     assert judges.index[0] == "j4" and judges.index[-1] in ("j0", "j1")
@@ -180,7 +180,7 @@ def test_the_others_predict_a_judge_as_without_the_judge(judges):
     assert max(errors) > 0.008  # so far is the prediction that knows the judge's own answers
 
 
-def test_worths_in_time():
+def test_worths_in_time_end_at_the_board():
     board = th.leaderboard(FRAME, period="month", date="day", progressbar=False)
     table = board.worths_in_time()
     assert table["period"].unique().tolist() == ["2024-01", "2024-02"]
@@ -376,7 +376,7 @@ def test_every_interval_has_the_probability_asked_for(tmp_path):
         th.leaderboard(FRAME, ci=89, **how)
 
 
-def test_since_and_until():
+def test_since_and_until_select_dates():
     how = {"date": "day", "progressbar": False}
     board = th.leaderboard(FRAME, since="2024-01-15", until="2024-01", **how)
     kept = FRAME[(FRAME["day"] >= "2024-01-15") & (FRAME["day"] < "2024-02")]
@@ -410,14 +410,14 @@ def test_since_and_until():
         ({"judges": True, "respondent": "nobody"}, DataError, ("column 'nobody'",)),
     ],
 )
-def test_what_is_refused(how, error, facts):
+def test_bad_settings_of_judges_and_periods_are_refused(how, error, facts):
     with refused(error, *facts):
         th.leaderboard(FRAME, progressbar=False, **how)
     with refused(DataError, "of judges"):
         th.leaderboard(FRAME.drop(columns="judge"), judges=True, progressbar=False)
 
 
-def test_a_judge_with_one_vote():
+def test_a_judge_with_one_vote_is_noted():
     frame = pd.concat([FRAME, FRAME.head(1).assign(judge="once")])
     board = th.leaderboard(frame, judges=True, progressbar=False)
     assert board.judges().loc["once", "comparisons"] == 1
@@ -427,7 +427,7 @@ def test_a_judge_with_one_vote():
 
 
 @pytest.mark.usefixtures("pictures")
-def test_they_are_drawn():
+def test_judges_and_periods_are_drawn():
     pytest.importorskip("matplotlib").use("Agg")
     plain = th.leaderboard(FRAME, progressbar=False)
     for draw, sentence in (

@@ -110,7 +110,7 @@ def test_best_and_worst_of_three_are_rankings():
 @pytest.mark.parametrize(
     "frame", [wide(), best_worst(ranked(each=20))], ids=["rankings", "best and worst"]
 )
-def test_judges_of_rankings(frame):
+def test_judges_of_rankings_are_ordered_by_discrimination(frame):
     board = th.leaderboard(frame, judges=True, random_seed=1, **QUIET)
     judges = board.judges()
     assert judges.index[0] == "j4" and set(judges.index[-2:]) == {"j0", "j1"}
@@ -220,7 +220,7 @@ def test_boards_of_parts_of_rankings():
         ),
     ],
 )
-def test_what_is_refused(frame, how, error, facts):
+def test_bad_rankings_and_settings_are_refused(frame, how, error, facts):
     with refused(error, *facts):
         th.leaderboard(frame, **how, **QUIET)
 
@@ -349,7 +349,7 @@ def worths_of(rows, **settings):
     )
 
 
-def test_maximum_likelihood_of_ties():
+def test_maximum_likelihood_of_tied_rankings_equals_known_values():
     """The sum over all orders that ties leave open; where they are last, as choix.opt_top1 of choix
     0.4.1."""
     assert worths_of(JUDGED).tolist() == pytest.approx(
@@ -372,7 +372,7 @@ def test_did_not_finish_is_as_choix_has_it():
     assert worths_of(RACES).tolist() == pytest.approx(expected / expected.sum(), abs=1e-6)
 
 
-def test_boards_of_ties():
+def test_boards_of_tied_rankings_agree_between_methods():
     data = th.Choices.from_rankings(pd.DataFrame(JUDGED * 3, columns=list("ABCD")))
     board = th.leaderboard(data, **QUIET)
     table = board.table
@@ -397,7 +397,7 @@ def test_maximum_likelihood_needs_a_way_down_to_those_that_tie():
     assert th.leaderboard(both, method="maximum-likelihood", **QUIET).table.index[0] == "a"
 
 
-def test_judges_of_ties():
+def test_judges_of_tied_rankings_have_finite_results():
     rows = [
         (f"j{k % 2}", k, option, rank)
         for k, row in enumerate(JUDGED * 4)

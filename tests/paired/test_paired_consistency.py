@@ -56,7 +56,7 @@ def by_hand(data):
     )
 
 
-def test_transitivity_of_celebrities(celebrities):
+def test_transitivity_of_celebrities_as_published(celebrities):
     found = th.paired.transitivity(celebrities)
     assert (found.weak, found.moderate, found.strong, found.n_tests) == (0, 0, 34, 84)
     assert found.table.loc["strong", "error_ratio"] == pytest.approx(0.405, abs=5e-4)
@@ -93,7 +93,7 @@ def test_transitivity_needs_triples():
 
 
 @pytest.mark.parametrize("n", [3, 4, 5])
-def test_numbers_of_tournaments(n):
+def test_tournaments_are_counted_by_circular_triads(n):
     """The exact probability of so few circular triads is the share of all tournaments that have
     them."""
     pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
@@ -139,7 +139,7 @@ DOG = [
 DOG += [[0, 1, 0, 1, 0, 0]]
 
 
-def test_a_dog():
+def test_circular_triads_of_a_dog_as_published():
     found = th.paired.circular_triads(DOG)
     assert (found.circular, found.table.loc["judge", "maximum"], found.consistency) == (5, 8, 0.375)
     assert cycles_of(np.array(DOG)) == 5
@@ -172,7 +172,7 @@ def test_ties_are_broken_both_ways():
     assert th.paired.circular_triads(counts).circular == 0.5
 
 
-def test_circular_triads_refuse():
+def test_circular_triads_refuse_bad_data():
     for data, arguments, kind, sentence in [
         ([[0, 1], [0, 0]], {}, DataError, "least three options; got 2"),
         (
@@ -198,13 +198,13 @@ def test_circular_triads_refuse():
         th.paired.circular_triads([shared(PORK[0]), shared(HEAVINESS[0])])
 
 
-def test_agreement_of_celebrities(celebrities):
+def test_agreement_of_celebrities_as_published(celebrities):
     found = th.paired.agreement(celebrities)
     assert found.u == pytest.approx(0.1172, abs=5e-5)
     assert found.u_min == pytest.approx(-1 / 233)
 
 
-def test_agreement_of_every_data_set():
+def test_agreement_of_every_data_set_by_definition():
     for name, data in everything().items():
         found = th.paired.agreement(data)
         pairs = list(zip(data.wins, data.losses, strict=True))
@@ -246,7 +246,7 @@ def test_agreement_of_unequal_numbers_of_judges():
     assert agreement.u_min == pytest.approx(2 * (4 + 6 + 12) / (10 + 15 + 28) - 1)
 
 
-def test_exact_agreement():
+def test_the_exact_test_of_agreement_enumerates_choices():
     data = total(PORK)
     m = 10
     probabilities = {}
@@ -261,7 +261,7 @@ def test_exact_agreement():
     assert th.paired.agreement(two, test="exact").p_value == pytest.approx(binom.sf(4, 6, 0.5))
 
 
-def test_agreement_refuses(celebrities):
+def test_agreement_refuses_bad_data(celebrities):
     for data, test, sentence in [
         (np.array([[0, 2], [0, 0]]), "asymptotic", "three judges"),
         (np.array([[0, 1], [0, 0]]), "asymptotic", "judged by at least two judges"),
@@ -290,7 +290,7 @@ def test_judges_of_agreement_judge_a_pair_once():
 @pytest.mark.parametrize(
     "name, aspects", [("celebrities", TREE), ("drugrisk_all", DRUGS), ("drugrisk_male31", DRUGS)]
 )
-def test_trinary_inequality(name, aspects):
+def test_trinary_inequality_by_definition(name, aspects):
     data = th.datasets.celebrities() if name == "celebrities" else shared(name)
     counts, labels = data.counts.astype(float), data.labels
     ratios = {}

@@ -35,7 +35,7 @@ def saturated(data):
     return float(binom.logpmf(data.wins, n, data.wins / n).sum())
 
 
-def test_thurstone_of_celebrities():
+def test_thurstone_of_celebrities_as_published():
     found = th.paired.thurstone(th.datasets.celebrities())
     assert found.deviance == pytest.approx(81.42, abs=5e-3)
     assert found.df == 28
@@ -43,7 +43,7 @@ def test_thurstone_of_celebrities():
 
 
 @pytest.mark.fit
-def test_thurstone_of_every_data_set():
+def test_thurstone_of_every_data_set_maximises_the_likelihood():
     for name, data in everything().items():
         found = th.paired.thurstone(data)
 
@@ -63,7 +63,7 @@ def test_thurstone_of_every_data_set():
             assert found.p_value == pytest.approx(chi2.sf(found.deviance, found.df))
 
 
-def test_thurstone_standard_errors():
+def test_thurstone_standard_errors_follow_the_information():
     data = total(PORK)
     found = th.paired.thurstone(data)
 
@@ -101,7 +101,7 @@ def test_estimates_at_infinity_are_refused():
 
 @pytest.mark.parametrize("aspects", ["unique", pytest.param(DRUGS, marks=pytest.mark.long)])
 @pytest.mark.fit
-def test_group_test_of_drugrisk(aspects):
+def test_the_group_test_of_drugrisk_compares_separate_fits(aspects):
     names = ["drugrisk_female30", "drugrisk_male30", "drugrisk_male31"]
     groups = {name: shared(name) for name in names}
     found = th.paired.group_test(groups, aspects)
@@ -146,7 +146,7 @@ def test_group_test_of_drugrisk(aspects):
 
 
 @pytest.mark.fit
-def test_group_test_of_one_group_and_of_pork():
+def test_the_group_test_of_one_group_is_zero():
     found = th.paired.group_test(th.datasets.celebrities(), TREE)
     assert found.table.loc["model", "deviance"] == pytest.approx(30.1663, abs=5e-5)
     assert found.table.loc["group", ["deviance", "df", "p_value"]].tolist() == [0.0, 0, 1.0]
@@ -286,7 +286,7 @@ def test_order_effect_with_shared_aspects():
 
 
 @pytest.mark.fit  # for its time
-def test_wald_test():
+def test_the_wald_test_follows_its_definition():
     model = maximised(TREE)
     contrast = np.zeros((2, 9))
     contrast[0, [3, 4]] = contrast[1, [3, 5]] = 1, -1  # are the athletes alike?
@@ -363,7 +363,7 @@ def test_wald_test():
 
 
 @pytest.mark.fit
-def test_davidson_against_a_search():
+def test_davidson_agrees_with_a_general_search():
     decisions = rng(5)
     for _ in range(3):
         n = 5
@@ -410,7 +410,7 @@ def league(seed, n=5, games=12, gamma=1.6, nu=0.7):
 
 
 @pytest.mark.fit
-def test_davidson_with_home_advantage_against_a_search():
+def test_davidson_with_home_advantage_agrees_with_a_general_search():
     frame, n = league(3), 5
     found = th.paired.davidson(frame, order=True)
     i, j = (frame[side].str[1:].astype(int).to_numpy() for side in ("HomeTeam", "AwayTeam"))
@@ -485,7 +485,7 @@ def test_davidson_in_closed_form():
     assert "Tie parameter 0.866" in str(found)
 
 
-def test_half_wins():
+def test_half_wins_count_ties_for_both_sides():
     data = th.paired.half_wins(
         pd.DataFrame([[0, 3], [1, 0]], ["a", "b"], ["a", "b"]), [[0, 0], [3, 0]]
     )
@@ -506,7 +506,7 @@ def test_half_wins():
 
 
 @pytest.mark.fit
-def test_bootstrap_over_respondents():
+def test_the_bootstrap_over_respondents_refits_their_samples():
     respondents = [shared(name) for name in PORK]
     found = th.paired.bootstrap(respondents, samples=40, random_seed=3)
     again = th.paired.bootstrap(dict(enumerate(respondents)), samples=40, random_seed=3)
@@ -539,7 +539,7 @@ def test_bootstrap_over_respondents():
         th.paired.bootstrap(respondents, samples=1)
 
 
-def test_simulation():
+def test_simulated_choices_keep_totals_and_probabilities():
     model = maximised(TREE)
     data = th.datasets.celebrities()
     drawn = th.paired.simulate(model, random_seed=1)

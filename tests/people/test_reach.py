@@ -147,6 +147,6 @@ def test_draws_are_left_out_where_there_is_no_room(monkeypatch):
         (2, 0, ("`top` must be",)),
     ],
 )
-def test_refused(size, top, facts):
+def test_bad_arguments_of_reach_are_refused(size, top, facts):
     with refused(ArgumentError, *facts):
         tabulate_best_sets(truths(), OPTIONS, size, top, 0, 0.89)

@@ -29,7 +29,7 @@ def test_a_fit_without_draws_names_its_pictures(tree):
         tree.plot("trace")
 
 
-def test_utility_scale(tree):
+def test_utility_scale_draws_every_option(tree):
     table = tree.findings(ci=0.95)["utility_scale"].table
     ax = plots.utility_scale(table)
     assert (
@@ -57,7 +57,7 @@ def test_an_option_of_utility_0_is_at_the_left_end():
     assert triangle.get_ydata().tolist() == [3] and ax.get_yticklabels()[3].get_text() == "d"
 
 
-def test_preference_tree(tree):
+def test_preference_tree_draws_branches_of_aspect_weights(tree):
     ax = tree.plot("preference_tree")
     assert [tick.get_text() for tick in ax.get_yticklabels()] == list(TREE)
     # Nodes: nine leaves, then three aspects; an edge each, as long as the weight.
@@ -103,7 +103,7 @@ def test_aspects_that_do_not_form_a_tree_are_not_drawn():
 
 
 @pytest.mark.parametrize("n", [4, 40])
-def test_many_options_with_long_names(n):
+def test_many_options_with_long_names_are_drawn(n):
     decisions = np.random.default_rng(1)
     labels = [f"a rather long name, that of option ${number}" for number in range(n)]
     counts = decisions.integers(5, 20, (n, n))

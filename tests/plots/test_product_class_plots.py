@@ -84,7 +84,7 @@ def select_stable_classes(model):
 
 
 @pytest.mark.first(1)
-def test_classes(model):
+def test_classes_are_drawn_by_importance(model):
     shares, importance = plots.classes(select_stable_classes(model), max_classes=12)
     table = select_stable_classes(model).head(12)
     widths = [[bar.get_width() for bar in ax.patches] for ax in (shares, importance)]
@@ -107,7 +107,7 @@ def test_classes_that_nobody_owns():
 
 @pytest.mark.first(1)
 @pytest.mark.fit
-def test_level_effects(model):
+def test_level_effects_are_drawn_by_attribute(model):
     table = model.level_effects()
     ax = plots.level_effects(table)
     check_no_overlap(ax)
@@ -131,7 +131,7 @@ def test_level_effects(model):
 
 @pytest.mark.first(1)
 @pytest.mark.fit
-def test_attribute_importance(model):
+def test_attribute_importance_is_drawn(model):
     table = model.attribute_importance()
     ax = plots.attribute_importance(table)
     check_no_overlap(ax)
@@ -145,7 +145,7 @@ def test_attribute_importance(model):
 
 @pytest.mark.first(1)
 @pytest.mark.fit
-def test_market_shares(model):
+def test_market_shares_are_drawn_with_changes(model):
     data = list_attributes(model)
     products = build_market(data)
     table = model.market_shares(products)

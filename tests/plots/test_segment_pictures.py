@@ -10,7 +10,7 @@ from thali._people.segments import Preferences, build_segments
 pytestmark = pytest.mark.fit
 
 
-def test_points_are_profiles():
+def test_points_are_the_profiles_of_segments():
     frame, _ = of_segments(people=30, tasks=5)
     model = th.LatentClassLogit(2, starts=4).fit(
         th.ChoiceExperiment.from_frame(frame), random_seed=1

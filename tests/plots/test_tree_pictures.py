@@ -46,7 +46,7 @@ def build_mixed_tree():
     return tree.for_labels(["a", "b", "c", "d", "e", "two\nlines"])
 
 
-def test_text():
+def test_a_tree_prints_as_plain_text():
     assert str(th.Tree.from_groups(CELEBRITIES)) == NINE
     assert str(build_mixed_tree()) == MIXED
     assert str(th.Tree.from_groups({"all": ["a", "b"]}, leaf_length=0.25)) == SINGLE
@@ -63,7 +63,7 @@ def test_text_is_to_scale(n):
     assert forks == {round(50 * depth) for depth in tree.depths[n:]}
 
 
-def test_repr():
+def test_a_tree_repr_states_its_size():
     said(repr(th.Tree.from_groups(CELEBRITIES)), "9 leaves", "3 clades", "3.6")
     said(repr(th.Tree.from_newick("((a:1,b:1):1);")), "2 leaves", "1 clade", "1.5")
 

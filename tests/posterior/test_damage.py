@@ -24,7 +24,7 @@ if kind == "posterior":
     store.save(small_fit()[2], path)
     read = lambda: store.load(path)
 elif kind in ("parts", "parts index"):
-    from thali._inference.parts import PartsFolder
+    from thali._inference.task_jobs import PartsFolder
     rng = np.random.default_rng(1)
     records = {f"{n} BTL": {"model": "BTL", "pair": n, "error": None, "nll": rng.normal()} for n in range(30)}
     stamp = {"kind": "comparison", "models": {}, "settings": {}, "data": ""}
@@ -97,7 +97,7 @@ def reads(place, kind, flips, blocks):
 @pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("kind", ["posterior", "parts", "parts index", "index", "state", "draws"])
-def test_damage_is_noticed(kind, tmp_path):
+def test_damaged_files_are_refused(kind, tmp_path):
     reads(tmp_path, kind, 60, 20)
 
 

@@ -90,7 +90,7 @@ def ours(draws):
 @pytest.mark.fit  # for its time
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("chains", [2, 1, 3, 4, 5, 8])
-def test_they_are_those_of_arviz_stats(chains):
+def test_diagnostics_are_those_of_arviz_stats(chains):
     rng = np.random.default_rng(chains)
     for draws in [*LENGTHS, *rng.integers(4, 300, size=10)]:
         values = quantities(chains, draws, rng)

@@ -52,7 +52,7 @@ def test_few_chains_have_the_error_of_blocks():
         ),
     ],
 )
-def test_not_usable(energies, swaps, said):
+def test_evidence_of_disagreeing_chains_is_not_usable(energies, swaps, said):
     found = estimate_log_evidence(BETA, energies, swaps, 0.0)
     assert not found.usable
     assert said in str(found.convergence)

@@ -14,8 +14,8 @@ from helpers.patience import PATIENCE
 from helpers.places import TESTS
 from helpers.sentences import refused
 
-from thali._inference import files as _files
-from thali._inference.files import atomic_write, compute_seal, is_intact, write_together
+from thali._inference import checksummed_files as _files
+from thali._inference.checksummed_files import atomic_write, compute_seal, is_intact, write_together
 from thali.errors import DataError
 
 # A posterior is saved where a file may have 1,000 bytes or the disk is full; then the process must
@@ -132,7 +132,7 @@ def test_a_fault_at_any_byte_leaves_what_was_there(tmp_path, monkeypatch, broken
         assert os.listdir(tmp_path) == ["b.csv"] and (tmp_path / "b.csv").read_bytes() == b"old"
 
 
-def test_bad_places(tmp_path):
+def test_paths_that_cannot_be_written_are_refused(tmp_path):
     with refused(DataError, "it is a"):
         atomic_write(tmp_path, b"")
     with refused(DataError, "does not", "exist; create it"):

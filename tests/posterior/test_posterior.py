@@ -27,7 +27,7 @@ from scipy.special import betaln
 from scipy.stats import binom
 
 import thali as th
-from thali._inference.files import compute_seal
+from thali._inference.checksummed_files import compute_seal
 from thali._posterior.store import append_draws, load, save
 from thali.errors import DataError
 

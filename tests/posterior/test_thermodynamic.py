@@ -41,7 +41,7 @@ def test_the_bias_is_that_of_the_rule(beta):
 
 
 @pytest.mark.parametrize("beta", LADDERS)
-def test_draws_agree(beta):
+def test_both_estimates_of_evidence_agree(beta):
     found = estimate_log_evidence(beta, normal_draws(beta), np.full(beta.size - 1, 0.5), -7.0)
     check = found.thermodynamic
     assert check.agrees

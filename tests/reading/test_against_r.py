@@ -15,7 +15,7 @@ from helpers.real_data import needs_data, real_data
 
 import thali as th
 import thali._data.kinds as kinds
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali._source import Source
 from thali.errors import DataWarning
 
@@ -38,7 +38,7 @@ SPRINGALL = """
 def assert_worths(source, expected, ties=None):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # of the meaning of codes
-        data, _ = read(source, kinds.PAIRS)
+        data, _ = read_data(source, kinds.PAIRS)
     model = th.EliminationByAspects("unique", method="maximum-likelihood", ties=ties).fit(data)
     if isinstance(expected, dict):
         expected = [expected[label] for label in data.labels]
@@ -46,7 +46,7 @@ def assert_worths(source, expected, ties=None):
     return data
 
 
-def test_patterns_with_counts():
+def test_patterns_with_counts_have_the_worths_of_r():
     # M: M[1, 2] <- sum(n[C1 == 1]); M[2, 1] <- sum(n[C1 == -1]); C2: 1 and 3; C3: 2 and 3
     # worths(BTm(cbind(w1, w2), factor(a), factor(b)))
     data = assert_worths(
@@ -138,17 +138,17 @@ def test_wins_losses_and_ties(ties, expected):
         ),
     ],
 )
-def test_files(file, ties, expected):
+def test_files_of_r_packages_have_the_worths_of_r(file, ties, expected):
     assert_worths(real_data(file), expected, ties)
 
 
 @needs_data
-def test_home_advantage():
+def test_the_home_advantage_is_that_of_bradleyterry2():
     # b <- baseball; b$home.team <- data.frame(team = b$home.team, at.home = 1) b$away.team <-
     # data.frame(team = b$away.team, at.home = 0) f <- BTm(cbind(home.wins, away.wins), home.team,
     # away.team, ~ team + at.home, id = "team", data = b) coef(summary(f))["at.home", ]; worths(f);
     # logLik(f); anova(BTm(... ~ team ...), f, test = "Chisq")
-    data, _ = read(real_data("paired_bradleyterry2/baseball.csv"), kinds.PAIRS)
+    data, _ = read_data(real_data("paired_bradleyterry2/baseball.csv"), kinds.PAIRS)
     found = th.paired.order_effect(data)
     assert np.log(found.advantage) == pytest.approx(0.3022606555276, rel=1e-6)
     assert found.advantage_std_error / found.advantage == pytest.approx(0.1309436425323, rel=1e-6)
@@ -162,11 +162,11 @@ def test_home_advantage():
 
 
 @needs_data
-def test_undecided_as_davidson():
+def test_undecided_answers_are_the_ties_of_davidson():
     # b <- btmodel(paircomp(immig[, 1:6])); worth(b); exp(coef(b)["(undecided)"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        data, _ = read(real_data("paired_prefmod/immig.csv"), kinds.PAIRS)
+        data, _ = read_data(real_data("paired_prefmod/immig.csv"), kinds.PAIRS)
     found = th.paired.davidson(data)
     expected = [0.3883524009, 0.1357759274, 0.3714277613, 0.1044439103]
     np.testing.assert_allclose(found.table["weight"], expected, rtol=1e-6)

@@ -290,13 +290,13 @@ WARNED = [
 
 
 @pytest.mark.parametrize(("name", "text", "facts"), REFUSED)
-def test_what_is_refused(name, text, facts):
+def test_bad_tables_are_refused_with_the_facts(name, text, facts):
     with refused(ValueError, f"{name}: ", *facts):
         recognise(table(text, name)).build()
 
 
 @pytest.mark.parametrize(("text", "facts"), WARNED)
-def test_what_is_read_with_a_warning(text, facts):
+def test_doubtful_tables_are_read_with_a_warning(text, facts):
     with warned(DataWarning, *facts) as messages:
         made(text)
     assert len(messages) == 1

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from helpers.sentences import refused
 
-import thali._reading.cells as cells
-from thali._reading.table import load
+import thali._reading.text_cells as cells
+from thali._reading.table_files import load_table
 from thali._source import Source
 
 ODD = [
@@ -39,7 +39,7 @@ def quoted(text):
 
 
 def same_both_ways(text):
-    quick, slow = (load(Source("x.csv", each.encode())) for each in (text, quoted(text)))
+    quick, slow = (load_table(Source("x.csv", each.encode())) for each in (text, quoted(text)))
     pd.testing.assert_frame_equal(quick.frame, slow.frame, check_index_type=False)
     assert (quick.named, quick.note) == (slow.named, slow.note)
 
@@ -98,11 +98,11 @@ def test_shapes_of_all_kinds(text):
         "a,b\nx,1,2\n",
     ],
 )
-def test_what_is_wrong_is_said_alike(text):
+def test_both_readers_report_the_same_error(text):
     faults = []
     for each in (text, quoted(text)):
         try:
-            faults.append(load(Source("x.csv", each.encode())).note)
+            faults.append(load_table(Source("x.csv", each.encode())).note)
         except ValueError as error:
             faults.append(str(error))
     assert faults[0] == faults[1] != ""
@@ -111,4 +111,4 @@ def test_what_is_wrong_is_said_alike(text):
 def test_a_cell_that_is_too_long_is_refused_both_ways():
     content = b"a,b\n" + b"z,1\n" * 60 + b"x," + b"y" * 200_000 + b"\n"
     with refused(ValueError, "Line 62", "131,072 characters"):
-        load(Source("x.csv", content))
+        load_table(Source("x.csv", content))

@@ -11,7 +11,7 @@ from helpers.sentences import refused, said, warned
 import thali as th
 import thali._reading.large_tables as large_tables
 from thali._data.kinds import PAIRS
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import DataError, DataWarning
 
 pytest.importorskip("pyarrow")
@@ -97,7 +97,7 @@ def test_batches_give_the_same_counts(tmp_path, kind, shape):
         )
     path = written(frame, tmp_path, kind)
     found, sentence = read_counts(path)
-    same(found, read(path, PAIRS)[0])
+    same(found, read_data(path, PAIRS)[0])
     assert (
         found.answers is None and "identical rows" in sentence or shape in ("counted", "both ways")
     )
@@ -137,7 +137,7 @@ def test_other_shapes_and_small_files_are_read_as_ever(tmp_path, monkeypatch):
     assert read_counts(tmp_path / "square.csv")[0].n_comparisons == 16
     path = written(battles(), tmp_path, "csv")
     limits.lower(monkeypatch, bytes_read_at_once=1 << 24)
-    assert read_counts(path)[1] == read(path, PAIRS)[1]
+    assert read_counts(path)[1] == read_data(path, PAIRS)[1]
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
@@ -165,7 +165,7 @@ def test_who_answered_is_read_if_it_is_named(tmp_path):
     assert len(data.respondents) == 99 and data.answers.wins.sum() == data.wins.sum()
 
 
-def test_named_columns(tmp_path):
+def test_named_columns_are_counted_in_batches(tmp_path):
     frame = battles().rename(columns={"model_a": "x", "model_b": "y", "winner": "z"})
     coding = dict(zip(WORDS, ("first", "second", "tie", "tie"), strict=True))
     found, _ = read_counts(
@@ -198,7 +198,7 @@ def test_conditions_hold_in_every_batch(tmp_path, kind, where):
     frame["score"] = np.where(frame["id"] % 70 < 65, np.nan, frame["id"] / 500)
     path = written(frame, tmp_path, kind)
     found, sentence = read_counts(path, where=where)
-    whole, message = read(path, PAIRS, where=where)
+    whole, message = read_data(path, PAIRS, where=where)
     same(found, whole)
     left_out = message[message.rindex("; ") :]
     assert sentence.endswith(left_out)
@@ -234,7 +234,7 @@ def test_practice_is_counted_in_the_whole_file(tmp_path, kind):
 
 
 @pytest.mark.fit
-def test_texts_stay_texts(tmp_path):
+def test_columns_of_text_stay_text_in_batches(tmp_path):
     """Those that stand for categories keep their order, missing ones their column, counts in text
     their size."""
     frame = battles().drop(columns="judge")
@@ -252,5 +252,5 @@ def test_texts_stay_texts(tmp_path):
     counted = frame[["model_a", "model_b", "winner"]].iloc[:90].assign(n="2")
     same(
         read_counts(written(counted, tmp_path, "parquet"), count="n")[0],
-        read(written(counted, tmp_path, "csv"), PAIRS, count="n")[0],
+        read_data(written(counted, tmp_path, "csv"), PAIRS, count="n")[0],
     )

@@ -9,7 +9,7 @@ import pytest
 
 import thali as th
 from thali._data.kinds import EXPERIMENTS
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali._source import Source
 from thali.errors import DataError
 
@@ -154,7 +154,7 @@ def test_used_and_left_out_are_all(shape, seed):
         )
         conditions = {"where": "block != 2"}
     kinds = [EXPERIMENTS] if shape is experiment else []
-    data, said = read(
+    data, said = read_data(
         Source("table.csv", "\n".join([header, *lines]).encode()), *kinds, **conditions
     )
     if shape is counted:

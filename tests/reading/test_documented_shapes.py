@@ -9,11 +9,11 @@ import pytest
 from helpers.places import PROJECT
 
 import thali as th
+from thali._data.column_roles import NO_ANSWERS, UNKNOWN_WORDS, simplify_name
 from thali._data.kinds import EXPERIMENTS
-from thali._data.roles import NO_ANSWERS, UNKNOWN_WORDS, simplify_name
 from thali._model.options import EXPERIMENT, TABLE_OPTIONS
-from thali._reading.recognise import read
-from thali._reading.table import read_table
+from thali._reading.recognise import read_data
+from thali._reading.table_files import read_table
 from thali._source import Source
 from thali.errors import DataWarning
 
@@ -71,7 +71,9 @@ def test_every_file_of_a_program_is_read(name, header, rows, said, tmp_path):
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        data, _ = read(Source(name, "\n".join([header, *rows]).encode()), EXPERIMENTS, **options)
+        data, _ = read_data(
+            Source(name, "\n".join([header, *rows]).encode()), EXPERIMENTS, **options
+        )
     assert type(data).__name__ == "ChoiceExperiment" and data.n_tasks >= 1
     if said.keys() & {"codes", "design"}:
         assert data.has_none and set(data.levels["brand"]) == {"Sony", "Canon"}
@@ -87,7 +89,7 @@ def test_every_shape_is_read_as_its_constructor_reads_it(header, rows, construct
     source = Source("table.csv", "\n".join([header, *rows]).encode())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        data, _ = read(source, *([EXPERIMENTS] if "model" in options else []))
+        data, _ = read_data(source, *([EXPERIMENTS] if "model" in options else []))
         assert type(data).__name__ == re.match("[A-Za-z]+", constructor)[0]
         if "(" in constructor:
             return

@@ -10,7 +10,7 @@ from helpers.places import PROJECT
 from helpers.sentences import said
 
 from thali._data.kinds import EXPERIMENTS
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import DataWarning
 
 PEOPLE, QUESTIONS, ITEMS = 5, 4, ("tea", "milk", "rum", "water", "juice")
@@ -167,7 +167,7 @@ def taken(tmp_path, name, text, design=None, *kinds):
         options["design"] = tmp_path / "sets.csv"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        return read(tmp_path / name, *kinds, **options)
+        return read_data(tmp_path / name, *kinds, **options)
 
 
 @pytest.mark.parametrize(("write", "expected"), EXPORTS.values(), ids=EXPORTS)

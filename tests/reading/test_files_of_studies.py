@@ -9,7 +9,7 @@ from helpers.typed_tables import made
 
 import thali as th
 from thali._data.kinds import EXPERIMENTS
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali._source import Source
 from thali.errors import DataError
 
@@ -117,13 +117,13 @@ def test_codes_that_do_not_fit(tmp_path, text, facts):
         made(sawtooth(), EXPERIMENTS, codes=file_of(tmp_path, text, "codes.csv"))
 
 
-def test_a_cho_file(codes, expected):
-    found, sentence = read(Source("study.cho", cho().encode()), EXPERIMENTS, codes=codes)
+def test_a_cho_file_is_read_as_an_experiment(codes, expected):
+    found, sentence = read_data(Source("study.cho", cho().encode()), EXPERIMENTS, codes=codes)
     same(found, expected)
     assert found.people["variable2"].tolist() == [1, 2] and "a .cho file" in sentence
     lines = cho().split("\n")
     lines[lines.index("3 32")] = "0 32"
-    found, sentence = read(Source("study.cho", "\n".join(lines).encode()), EXPERIMENTS)
+    found, sentence = read_data(Source("study.cho", "\n".join(lines).encode()), EXPERIMENTS)
     assert found.n_tasks == 3
     said(sentence, "1 task")
     assert set(found.levels) == {"inside", "attribute1", "attribute2"}
@@ -139,9 +139,9 @@ def test_a_cho_file(codes, expected):
         (lambda text: text.replace("1 1\n2 3", "0 1\n2 3", 1), ("without some attribute",)),
     ],
 )
-def test_no_cho_file(change, facts):
+def test_damaged_cho_files_are_refused(change, facts):
     with refused(DataError, *facts):
-        read(Source("study.cho", change(cho()).encode()), EXPERIMENTS)
+        read_data(Source("study.cho", change(cho()).encode()), EXPERIMENTS)
 
 
 def design(none=False, fixed=False):
@@ -323,7 +323,7 @@ GERMAN = """Befragter;Aufgabe;Konzept;Marke;Preis;Auswahl
     ],
 )
 @pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
-def test_shapes_of_packages(text, options, size, attributes):
+def test_tables_of_r_packages_are_recognised(text, options, size, attributes):
     data, _ = made(text, EXPERIMENTS, **options)
     assert (data.n_respondents, data.n_tasks, len(data.row_product)) == size
     assert list(data.attributes) == attributes
@@ -348,7 +348,7 @@ def test_a_sheet_with_its_header_twice(tmp_path):
         book.active.append(row)
     book.save(tmp_path / "joined.xlsx")
     with refused(DataError, "Line 3"):
-        read(tmp_path / "joined.xlsx")
+        read_data(tmp_path / "joined.xlsx")
 
 
 def test_a_row_of_numbers_may_be_there_twice():
@@ -419,7 +419,7 @@ def test_columns_of_sets_in_a_design_are_called_as_in_a_table(tmp_path, header, 
     ]
     design = file_of(tmp_path, "\n".join([header, *rows]), "design.csv")
     answers = f"id,{asked}_1,{asked}_2,{asked}_3\nx,1,2,1\ny,1,2,2\n"
-    data = read(Source("answers.csv", answers.encode()), design=design)[0]
+    data = read_data(Source("answers.csv", answers.encode()), design=design)[0]
     assert data.labels == ("a", "b", "c") and data.counts.tolist() == [
         [0, 2, 1],
         [0, 0, 0],

@@ -10,8 +10,8 @@ from helpers.sentences import refused, said
 
 import thali as th
 import thali._data.kinds as kinds
-from thali._reading.recognise import read
-from thali._reading.table import Source, load, read_table
+from thali._reading.recognise import read_data
+from thali._reading.table_files import Source, load_table, read_table
 from thali.errors import DataError
 
 BATTLES = [
@@ -125,10 +125,10 @@ def test_lists_and_objects_are_left_out_and_named():
         each | {"turns": [{"role": "user"}], "meta": {"a": 1} if k else None}
         for k, each in enumerate(BATTLES)
     ]
-    table = load(source(in_lines(records)))
+    table = load_table(source(in_lines(records)))
     assert table.names == list(BATTLES[0])
     said(table.note, "'turns'", "'meta'")
-    assert "'turns' and 'meta'" in read(source(in_lines(records)), kinds.PAIRS)[1]
+    assert "'turns' and 'meta'" in read_data(source(in_lines(records)), kinds.PAIRS)[1]
 
 
 OBJECT = '{"winner": "tea", "loser": "milk"}'
@@ -149,7 +149,7 @@ DAMAGED = {
 
 @pytest.mark.unit
 @pytest.mark.parametrize(("text", "facts"), DAMAGED.values(), ids=DAMAGED.keys())
-def test_damaged_files(text, facts):
+def test_damaged_json_files_are_refused(text, facts):
     # whose words are in part those of `json`
     with pytest.raises(DataError, match="^log.jsonl: ") as error:
         read_table(source(text))
@@ -179,7 +179,7 @@ def test_rows_of_an_error_are_lines_of_the_file():
         [{"winner": "tea", "loser": "milk", "n": 3}, {"winner": "tea", "loser": "milk", "n": -1}]
     )
     with refused(DataError, "row 3"):
-        read(source(text), kinds.PAIRS)
+        read_data(source(text), kinds.PAIRS)
 
 
 @pytest.mark.fit

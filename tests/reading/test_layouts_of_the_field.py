@@ -6,7 +6,7 @@ import pytest
 from helpers.sentences import refused, said, warned
 
 from thali._data.kinds import EXPERIMENTS
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali._source import Source
 from thali.errors import DataError, DataWarning
 
@@ -170,7 +170,7 @@ for stem in ("choice", "Option ", "alt.", "Profile_"):
 def taken(text, *kinds, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        return read(Source("table.csv", text.encode()), *kinds, **options)
+        return read_data(Source("table.csv", text.encode()), *kinds, **options)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_what_is_left_out_is_counted():
 
 def test_a_triangle_without_a_diagonal_may_hold_distances():
     with warned(DataWarning, "distances"):
-        read(Source("dist.txt", b"tea milk\nmilk 4\nwater 2 1\n"))
+        read_data(Source("dist.txt", b"tea milk\nmilk 4\nwater 2 1\n"))
     data, sentence = taken("tea milk\nmilk 4\nwater 2 1\n", dissimilarities="linear")
     assert data.values.tolist() == [0, 2, 3]
     said(sentence, "dissimilarities")

@@ -18,7 +18,7 @@ import thali._data.kinds as kinds
 import thali._reading.recognise as recognise
 from thali._described import Description, format_html, format_text
 from thali._labels import format_label
-from thali._reading.table import RawTable, read_table
+from thali._reading.table_files import RawTable, read_table
 from thali._source import Source
 from thali.errors import DataError, DataWarning
 from thali.report import slides
@@ -36,7 +36,7 @@ SHAPES = {  # in which a number stands for {}
 
 
 def taken(text, name="x.csv"):
-    return recognise.read(Source(name, text.encode() if isinstance(text, str) else text))
+    return recognise.read_data(Source(name, text.encode() if isinstance(text, str) else text))
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -77,14 +77,14 @@ def test_triplets_are_no_comparisons(header):
         taken(text)
     assert "--" not in str(asked.value)
     columns = header.split(",")
-    data, _ = recognise.read(Source("x.csv", text.encode()), odd=columns[2], objects=columns)
+    data, _ = recognise.read_data(Source("x.csv", text.encode()), odd=columns[2], objects=columns)
     assert str(data) == str(th.Triplets([row.split(",") for row in rows]))
     assert "odd one out" in (th.Triplets.__doc__ or "")
 
 
 def test_the_odd_one_out_may_be_the_last_of_three():
     """What the message asks for is enough."""
-    data, _ = recognise.read(Source("x.csv", b"i,j,k\na,b,c\nb,c,a\n"), odd="k")
+    data, _ = recognise.read_data(Source("x.csv", b"i,j,k\na,b,c\nb,c,a\n"), odd="k")
     assert isinstance(data, th.Triplets) and data.labels == ("a", "b", "c")
 
 
@@ -207,12 +207,12 @@ def test_levels_that_each_task_has_once_are_no_ranks(tmp_path):
     rows = ["p,1,A,B,B,1,3,2,1", "p,2,B,A,B,3,2,1,2", "q,1,A,B,A,2,1,3,3", "q,2,B,A,B,3,1,2,none"]
     table = "person,task,brand_1,brand_2,brand_3,price_1,price_2,price_3,choice\n" + "\n".join(rows)
     (tmp_path / "tasks.csv").write_text(table)
-    data, how = recognise.read(tmp_path / "tasks.csv")
+    data, how = recognise.read_data(tmp_path / "tasks.csv")
     assert isinstance(data, th.ChoiceExperiment) and "2 respondents, 4 tasks" in how
     (tmp_path / "ranks.csv").write_text(
         "person,tea,milk,water,choice\np,1,3,2,tea\nq,3,2,1,water\nr,2,1,3,milk\n"
     )
-    assert "ranking" in recognise.read(tmp_path / "ranks.csv")[1]
+    assert "ranking" in recognise.read_data(tmp_path / "ranks.csv")[1]
 
 
 @pytest.mark.parametrize("best", ["item1", "1"])
@@ -352,7 +352,7 @@ def test_experiments_count_tasks_without_an_answer():
         for k in (0, 1)
     ]
     frame = pd.DataFrame(rows, columns=["respondent", "task", "alternative", "chosen", "price"])
-    data, sentence = recognise.read(
+    data, sentence = recognise.read_data(
         Source("x.csv", frame.to_csv(index=False).encode()), kinds.EXPERIMENTS
     )
     assert data.n_tasks == 4 and "; 4 rows without an answer" in sentence

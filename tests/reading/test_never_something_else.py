@@ -11,7 +11,7 @@ from helpers.sentences import refused, said, warned
 import thali as th
 from thali import Similarities
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
-from thali._reading.recognise import RecognitionError, read
+from thali._reading.recognise import RecognitionError, read_data
 from thali._reading.shapes import SHAPES
 from thali._source import Source
 from thali.errors import DataError, DataWarning
@@ -20,7 +20,7 @@ OF_SIMILARITIES = (SIMILARITIES, TRIPLETS)  # the data of additive clustering
 
 
 def taken(text, *kinds, **options):
-    return read(Source("table.csv", text.encode()), *kinds, **options)
+    return read_data(Source("table.csv", text.encode()), *kinds, **options)
 
 
 # Distances and similarities are no comparisons ----------------------------------------------------
@@ -376,7 +376,7 @@ def test_python_reads_what_the_terminal_reads(tmp_path):
     assert th.PairedComparisons([[0, 1], [2, 0]]).read_as == ""
 
 
-def test_it_reads_every_kind():
+def test_every_kind_of_data_is_read():
     square = pd.DataFrame([[0, 3, 1], [2, 0, 4], [5, 1, 0]], list("abc"), list("abc"))
     assert th.read(square) == th.PairedComparisons(square)
     alike = square / 10 + square.T / 10 + np.eye(3)
@@ -393,7 +393,7 @@ def test_it_reads_every_kind():
     assert rows.read_as.startswith("3 rows, 1 covariate") and list(rows.labels) == ["a", "b", "a"]
 
 
-def test_it_says_what_was_tried():
+def test_an_error_lists_the_layouts_that_were_tried():
     with refused(DataError, "choice_id"):
         th.read(pd.read_csv(io.StringIO(OFFERED.format("av"))))
     with pytest.raises(DataError) as error:

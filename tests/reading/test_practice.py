@@ -8,7 +8,7 @@ from helpers.sentences import said, warned
 
 import thali as th
 from thali._data.kinds import PAIRS
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import DataWarning
 
 ROWS = [("a", "b"), ("b", "c"), ("c", "a"), ("a", "c"), ("b", "a"), ("c", "b")]
@@ -38,7 +38,7 @@ def file_of(folder, **columns):
 )
 def test_words_that_say_so(tmp_path, word):
     with pytest.warns(DataWarning, match="1 row.*'block'"):
-        read(file_of(tmp_path, block=[word, *5 * ["main"]]), PAIRS)
+        read_data(file_of(tmp_path, block=[word, *5 * ["main"]]), PAIRS)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_words_that_say_so(tmp_path, word):
 def test_words_that_do_not(tmp_path, word):
     with warnings.catch_warnings():
         warnings.simplefilter("error", DataWarning)
-        read(file_of(tmp_path, block=[word, *5 * ["other"]]), PAIRS)
+        read_data(file_of(tmp_path, block=[word, *5 * ["other"]]), PAIRS)
 
 
 def test_rows_that_say_practice_are_noticed_and_counted(tmp_path):
@@ -55,7 +55,7 @@ def test_rows_that_say_practice_are_noticed_and_counted(tmp_path):
         tmp_path, block=2 * ["Practice"] + 4 * ["main"], kind=["catch", "demo"] + 4 * [None]
     )
     with warned(DataWarning, "2 rows", "'block' is 'Practice'", "block != 'Practice'") as messages:
-        data, _ = read(path, PAIRS)
+        data, _ = read_data(path, PAIRS)
     assert data.n_comparisons == 6 and len(messages) == 2
     said(messages[1].message, "2 rows", "'kind' is 'catch' or 'demo'", "kind != 'demo'")
     with warned(DataWarning, "1 row", "'block'"):
@@ -63,12 +63,12 @@ def test_rows_that_say_practice_are_noticed_and_counted(tmp_path):
         th.leaderboard(path, method="maximum-likelihood", progressbar=False)
 
 
-def test_what_is_asked_for_is_not_said_again(tmp_path):
+def test_practice_rows_that_are_filtered_are_not_warned_of(tmp_path):
     path = file_of(tmp_path, block=2 * ["Practice"] + 4 * ["main"])
     with warnings.catch_warnings():
         warnings.simplefilter("error", DataWarning)
-        assert read(path, PAIRS, where="block == main")[0].n_comparisons == 4
-        assert read(path, PAIRS, where="block in (main, Practice)")[0].n_comparisons == 6
+        assert read_data(path, PAIRS, where="block == main")[0].n_comparisons == 4
+        assert read_data(path, PAIRS, where="block in (main, Practice)")[0].n_comparisons == 6
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,4 @@ def test_what_is_asked_for_is_not_said_again(tmp_path):
 def test_options_people_and_whole_files_may_be_called_so(tmp_path, columns):
     with warnings.catch_warnings():
         warnings.simplefilter("error", DataWarning)
-        assert read(file_of(tmp_path, **columns), PAIRS)[0].n_comparisons == 6
+        assert read_data(file_of(tmp_path, **columns), PAIRS)[0].n_comparisons == 6

@@ -114,7 +114,7 @@ def taken(tmp_path):
 
 
 @pytest.mark.parametrize(("text", "options", "worths", "other"), WORTHS.values(), ids=WORTHS)
-def test_worths(text, options, worths, other, taken):
+def test_reported_tables_have_the_published_worths(text, options, worths, other, taken):
     model = th.BradleyTerryLuce(method="maximum-likelihood").fit(taken(text, **options))
     estimates = model.summary()["estimate"]
     shares = np.exp(estimates[: len(worths)])
@@ -128,7 +128,7 @@ def test_worths(text, options, worths, other, taken):
 
 
 @pytest.mark.parametrize(("text", "options", "counts", "ties"), COUNTS.values(), ids=COUNTS)
-def test_counts(text, options, counts, ties, taken):
+def test_reported_tables_have_the_right_counts(text, options, counts, ties, taken):
     data = taken(text, **options)
     assert data.counts.tolist() == counts and data.n_ties == ties
 
@@ -136,7 +136,9 @@ def test_counts(text, options, counts, ties, taken):
 @pytest.mark.parametrize(
     ("text", "attributes", "coefficient", "error"), COEFFICIENTS.values(), ids=COEFFICIENTS
 )
-def test_coefficients(text, attributes, coefficient, error, taken):
+def test_reported_tables_have_the_published_coefficients(
+    text, attributes, coefficient, error, taken
+):
     name = "price" if attributes is None else "fee"
     data = taken(text, attributes=attributes)
     summary = th.MultinomialLogit(linear=[name], constants=False).fit(data).summary()
@@ -160,7 +162,7 @@ def test_survey_weights_are_not_ignored(taken):
 
 
 @pytest.mark.parametrize(("text", "facts"), REFUSED.items())
-def test_what_is_asked(text, facts, taken):
+def test_ambiguous_tables_are_refused_with_a_question(text, facts, taken):
     with refused(DataError, *facts):
         taken(text)
 
@@ -188,7 +190,7 @@ def test_marks_of_best_and_worst(taken):
     assert [*frame.alternative[frame.worst == 1]] == ["C", "C", "B"]
 
 
-def test_card_sorts(taken):
+def test_card_sorts_become_shares_of_respondents(taken):
     rows = ["1,tea,x", "1,milk,x", "1,beer,y", "2,tea,a", "2,beer,b", "2,wine,b", "3,milk,p"]
     data = taken(lines("Subject,Card,Group", *rows, "3,beer,q", "3,wine,q"))
     shares = {
@@ -224,7 +226,7 @@ def test_answers_beside_a_design(taken, tmp_path):
     said(data.read_as, "design.csv")
 
 
-def test_a_ladder(taken):
+def test_ratings_along_a_ladder_are_evenly_spaced(taken):
     steps = [(f"p{k:02d}", f"p{k + 1:02d}") for k in range(1, 12)]
     rows = [f"{a},{b},9" for a, b in steps] + [f"{b},{a},1" for a, b in steps]
     ratings = th.leaderboard(taken(lines("winner,loser,n", *rows)), progressbar=False).table[

@@ -17,8 +17,8 @@ from helpers.sentences import refused, said
 
 import thali as th
 import thali._data.kinds as kinds
-from thali._reading.recognise import read
-from thali._reading.table import load, read_table
+from thali._reading.recognise import read_data
+from thali._reading.table_files import load_table, read_table
 from thali._source import Source, read_source
 from thali.errors import LONGEST, MAX_NAME_LENGTH, ArgumentError, DataError, DataWarning, one_line
 
@@ -72,7 +72,7 @@ def test_standard_input_by_its_short_name(run, tmp_path):
     said(found.err, "standard input", "is empty")
 
 
-def test_what_is_no_file_is_refused(tmp_path):
+def test_other_paths_than_files_are_refused(tmp_path):
     (tmp_path / "dang").symlink_to("nowhere")
     (tmp_path / "loop").symlink_to("loop")
     in_file(tmp_path, LONG, "title.csv")
@@ -217,11 +217,11 @@ def test_gaps_do_not_fill_the_memory(tmp_path, monkeypatch):
 def test_formulas_that_were_never_calculated(tmp_path):
     path = workbook(tmp_path, ["", "tea", "milk"], ["tea", None, 12], ["milk", "=20-C2", None])
     with refused(DataError, "sheet 'Sheet'", "20"):
-        read(path, kinds.PAIRS)
+        read_data(path, kinds.PAIRS)
     calculated = rewritten(
         path, lambda part: part.replace(b"</f><v />", b"</f><v>8</v>").replace(b"<v/>", b"<v>8</v>")
     )
-    assert read(calculated, kinds.PAIRS)[0].counts.tolist() == [[0, 12], [8, 0]]
+    assert read_data(calculated, kinds.PAIRS)[0].counts.tolist() == [[0, 12], [8, 0]]
 
 
 def test_names_that_promise_another_kind_of_file(tmp_path):
@@ -232,12 +232,12 @@ def test_names_that_promise_another_kind_of_file(tmp_path):
 
 
 @pytest.mark.parametrize("cell", [["a"], {"a": 1}, ("a",)], ids=["list", "dict", "tuple"])
-def test_nested_cells(cell, tmp_path):
+def test_cells_with_lists_are_refused(cell, tmp_path):
     pytest.importorskip("pyarrow", reason="Parquet files need pyarrow")
     frame = pd.DataFrame({"winner": ["a", "b"], "loser": [cell, cell]})
     frame.to_parquet(tmp_path / "nested.parquet")
     with refused(DataError, "Column 'loser'"):
-        load(tmp_path / "nested.parquet")
+        load_table(tmp_path / "nested.parquet")
     with refused(DataError, "Column 'loser'"):
         th.PairedComparisons.from_frame(frame, "winner", "loser")
     with refused(DataError, "Column 'loser'"):
@@ -250,11 +250,11 @@ def test_damaged_parquet_files(tmp_path):
     content = (tmp_path / "x.parquet").read_bytes()
     for damaged in (content[:-9], content[:-4] + b"PARX", b"PAR1"):
         with pytest.raises(DataError, match="not a readable Parquet file"):
-            load(Source("x.parquet", damaged))
+            load_table(Source("x.parquet", damaged))
     # of a page, not of the notes
     flipped = content[:8] + bytes(~byte & 255 for byte in content[8:24]) + content[24:]
     with pytest.raises(DataError, match="not a readable Parquet file"):
-        load(Source("x.parquet", flipped))
+        load_table(Source("x.parquet", flipped))
 
 
 # messages -----------------------------------------------------------------------------------------
@@ -279,7 +279,7 @@ def test_messages_are_one_line_of_bounded_length():
 
 def test_a_long_cell_makes_a_short_sentence(tmp_path):
     with pytest.raises(DataError) as caught:
-        read(in_file(tmp_path, LONG.replace(",1", "," + "x" * 5000)), kinds.PAIRS)
+        read_data(in_file(tmp_path, LONG.replace(",1", "," + "x" * 5000)), kinds.PAIRS)
     assert len(str(caught.value)) < 300
 
 
@@ -324,19 +324,19 @@ def test_totals_on_one_side_of_a_file(tmp_path):
         ",a,b,N\na,0,3,3\nb,2,0,2\nTotal,2,3,\n",
     ):
         with refused(DataError, "sums over the options"):
-            read(in_file(tmp_path, text), kinds.PAIRS)
+            read_data(in_file(tmp_path, text), kinds.PAIRS)
     with refused(DataError, "only the rows have 'c'"):
-        read(in_file(tmp_path, table + "c,2,4\n"), kinds.PAIRS)
+        read_data(in_file(tmp_path, table + "c,2,4\n"), kinds.PAIRS)
 
 
-def test_percentages_are_said(tmp_path, recwarn):
+def test_percentages_in_counts_are_named(tmp_path, recwarn):
     table = ",a,b,c\na,0,60,75\nb,40,0,55\nc,25,45,0\n"
-    read(in_file(tmp_path, table), kinds.PAIRS)
+    read_data(in_file(tmp_path, table), kinds.PAIRS)
     th.PairedComparisons(pd.DataFrame([[0, 60, 75], [40, 0, 55], [25, 45, 0]]))
     assert len(recwarn) == 2 and all("sum to 100" in str(each.message) for each in recwarn)
     recwarn.clear()
     with refused(DataError, "these are proportions"):
-        read(
+        read_data(
             in_file(
                 tmp_path,
                 table.replace("60", ".6")
@@ -349,7 +349,7 @@ def test_percentages_are_said(tmp_path, recwarn):
             kinds.PAIRS,
         )
     th.PairedComparisons([[0, 60, 75], [40, 0, 55], [25, 45, 0]])  # the array of a program
-    read(in_file(tmp_path, table.replace("45", "44")), kinds.PAIRS)
+    read_data(in_file(tmp_path, table.replace("45", "44")), kinds.PAIRS)
     assert not len(recwarn)
 
 
@@ -364,7 +364,7 @@ def test_percentages_are_said(tmp_path, recwarn):
 )
 def test_numbers_that_only_people_read(cell, facts, tmp_path):
     with refused(DataError, *facts):
-        read(in_file(tmp_path, LONG.replace(",3", f',"{cell}"')), kinds.PAIRS)
+        read_data(in_file(tmp_path, LONG.replace(",3", f',"{cell}"')), kinds.PAIRS)
 
 
 def test_labels_that_are_nearly_the_same(recwarn):
@@ -436,5 +436,7 @@ def test_one_weight_that_is_left_has_no_standard_error(few_replicates):
 @pytest.mark.parametrize("name", ["Schüler", "Schülerin", "pupil", "VP", "participant"])
 def test_who_answered_is_recognised_by_the_name_of_the_column(tmp_path, name):
     rows = "p1,a,b,a\np1,b,c,c\np2,a,b,b\np2,b,c,c\n"
-    data, sentence = read(in_file(tmp_path, f"{name},first,second,chosen\n{rows}"), kinds.PAIRS)
+    data, sentence = read_data(
+        in_file(tmp_path, f"{name},first,second,chosen\n{rows}"), kinds.PAIRS
+    )
     assert data.respondents == ("p1", "p2") and f"respondents in {name!r}" in sentence

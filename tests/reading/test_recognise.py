@@ -10,9 +10,9 @@ from helpers import typed_tables
 from helpers.sentences import refused, said
 
 import thali._data.kinds as kinds
-from thali._reading.recognise import RecognitionError, read, recognise
+from thali._reading.recognise import RecognitionError, read_data, recognise
 from thali._reading.shapes import SHAPES
-from thali._reading.table import read_table
+from thali._reading.table_files import read_table
 from thali._source import Source
 from thali.errors import DataError
 
@@ -133,7 +133,7 @@ def test_two_readings_are_an_ambiguity_that_names_both():
 def test_a_list_of_three_similarities_is_no_square_of_counts():
     text = "a,b,similarity\n1,2,0.5\n1,3,0.2\n2,3,0.4\n"  # as many rows as columns, all numbers
     assert recognise(table(text)).shape == "list of similarities"
-    assert read(Source("x", text.replace("a,b", "i,j").encode()))[0].values.tolist() == [
+    assert read_data(Source("x", text.replace("a,b", "i,j").encode()))[0].values.tolist() == [
         0.5,
         0.2,
         0.4,
@@ -204,6 +204,6 @@ def test_a_list_of_similarities_whose_rows_end_early_is_not_misread():
 def test_facts_in_errors_about_data_are_spelled_by_the_place(run, tmp_path):
     (tmp_path / "data.csv").write_text(",a,b\na,0,3\nb,3.5,0\n")
     with refused(ValueError, "weights=True", "'weight'"):
-        read(tmp_path / "data.csv")
+        read_data(tmp_path / "data.csv")
     sentence = run("fit", tmp_path / "data.csv", *ML).err
     said(sentence, "'weight'", "--model")

@@ -4,7 +4,7 @@ recognised."""
 import pytest
 
 from thali._data.kinds import EXPERIMENTS
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali._source import Source
 
 NAMES = (
@@ -37,7 +37,7 @@ SHAPES = {  # a table in which {} is who answered, p or q
 
 def data_of(shape, name):
     kinds = [EXPERIMENTS] if shape == "tasks" else []
-    return read(Source("table.csv", SHAPES[shape].format(name).encode()), *kinds)[0]
+    return read_data(Source("table.csv", SHAPES[shape].format(name).encode()), *kinds)[0]
 
 
 def pairs():
@@ -62,5 +62,5 @@ def test_a_name_that_rows_of_tasks_have_besides_is_not_who_answered():
         "respondent,task,marker,price,chosen\np,1,pen,90,1\np,1,chalk,150,0\nq,1,pen,90,0\n"
         "q,1,chalk,150,1\n"
     )
-    data = read(Source("table.csv", text.encode()), EXPERIMENTS)[0]
+    data = read_data(Source("table.csv", text.encode()), EXPERIMENTS)[0]
     assert data.respondents == ("p", "q") and data.scheme.names == ("marker", "price")

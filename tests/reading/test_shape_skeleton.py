@@ -10,10 +10,10 @@ from thali import PairedComparisons
 from thali._data.kinds import PAIRS
 from thali._reading.recognise import RecognitionError, recognise
 from thali._reading.shapes import SHAPES
-from thali._reading.table import load
+from thali._reading.table_files import load_table
 from thali._source import Source
 
-TABLE = load(
+TABLE = load_table(
     Source("cups.csv", b"one,other,verdict\ntea,milk,one\ntea,milk,other\ncoffee,tea,one\n")
 )
 
@@ -28,7 +28,7 @@ def skeleton():
     return module
 
 
-def test_one_more_shape(skeleton):
+def test_an_added_shape_is_recognised(skeleton):
     reading = recognise(TABLE, shapes=(*SHAPES, skeleton.SHAPE))
     assert (reading.kind, reading.shape) == (PAIRS, "table of decisions")
     data, sentence = reading.build()
@@ -39,6 +39,6 @@ def test_one_more_shape(skeleton):
 def test_without_it_the_table_is_unknown_and_with_it_the_error_names_it(skeleton):
     with refused(RecognitionError, "'one'", "'other'", "'verdict'"):
         recognise(TABLE, PAIRS)
-    unlike = load(Source("x.csv", b"x,y\n1,2\n3,4\n5,6\n"))
+    unlike = load_table(Source("x.csv", b"x,y\n1,2\n3,4\n5,6\n"))
     with refused(RecognitionError, "'one'", "'other'", "'verdict'"):
         recognise(unlike, PAIRS, shapes=(*SHAPES, skeleton.SHAPE))

@@ -6,7 +6,7 @@ import pytest
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import DataError
 
 PAIRS = "winner,loser\n{0},{1}\n{1},{2}\n{2},{0}\n{0},{2}\n"
@@ -19,13 +19,13 @@ def file_of(folder, text, name="table.csv"):
 
 def test_names_of_files_lose_folder_and_ending_and_that_is_said(tmp_path):
     names = ("stimuli/ice_cream.png", "stimuli\\green  tea.JPG", "cake.webp")
-    data, sentence = read(file_of(tmp_path, PAIRS.format(*names)))
+    data, sentence = read_data(file_of(tmp_path, PAIRS.format(*names)))
     assert data.labels == ("ice cream", "green tea", "cake")
     said(sentence, "'ice cream'", "ice_cream")
 
 
 def test_so_do_those_of_a_square(tmp_path):
-    data, sentence = read(file_of(tmp_path, ",a.png,b_c.png\na.png,0,3\nb_c.png,1,0\n"))
+    data, sentence = read_data(file_of(tmp_path, ",a.png,b_c.png\na.png,0,3\nb_c.png,1,0\n"))
     assert data.labels == ("a", "b c") and data.counts.tolist() == [[0, 3], [1, 0]]
     assert "file names" in sentence
 
@@ -40,27 +40,27 @@ def test_so_do_those_of_a_square(tmp_path):
     ],
 )
 def test_other_labels_stay_as_they_are(tmp_path, names):
-    data, sentence = read(file_of(tmp_path, PAIRS.format(*names)))
+    data, sentence = read_data(file_of(tmp_path, PAIRS.format(*names)))
     assert set(data.labels) == set(names) and "file names" not in sentence
 
 
 def test_a_table_of_labels_names_options_and_levels(tmp_path):
     labels = file_of(tmp_path, "name,shown\ntea,Grüner Tee\nmilk,Hafermilch\n", "labels.csv")
-    data, _ = read(file_of(tmp_path, PAIRS.format("tea", "milk", "beer")), labels=labels)
+    data, _ = read_data(file_of(tmp_path, PAIRS.format("tea", "milk", "beer")), labels=labels)
     assert data.labels == ("Grüner Tee", "Hafermilch", "beer")
     square = file_of(tmp_path, ",tea,milk\ntea,0,3\nmilk,1,0\n")
-    assert read(square, labels=labels)[0].labels == ("Grüner Tee", "Hafermilch")
+    assert read_data(square, labels=labels)[0].labels == ("Grüner Tee", "Hafermilch")
     rows = [(1, 1, "tea", 2, 1), (1, 1, "milk", 3, 0), (1, 2, "milk", 2, 1), (1, 2, "tea", 3, 0)]
     study = pd.DataFrame(rows, columns=["respondent", "task", "drink", "price", "chosen"])
     study.to_csv(tmp_path / "study.csv", index=False)
-    found, _ = read(tmp_path / "study.csv", "choice experiments", labels=labels)
+    found, _ = read_data(tmp_path / "study.csv", "choice experiments", labels=labels)
     assert isinstance(found, th.ChoiceExperiment)
     assert set(found.to_frame()["drink"].cat.categories) == {"Grüner Tee", "Hafermilch"}
 
 
 def test_rows_are_left_out_by_the_names_in_the_data(tmp_path):
     path = file_of(tmp_path, PAIRS.format("tea", "milk", "beer"))
-    data, _ = read(path, labels={"tea": "T"}, where="winner != 'tea'")
+    data, _ = read_data(path, labels={"tea": "T"}, where="winner != 'tea'")
     assert data.n_comparisons == 2 and set(data.labels) == {"T", "milk", "beer"}
 
 
@@ -75,12 +75,16 @@ def test_rows_are_left_out_by_the_names_in_the_data(tmp_path):
         ("name,shown,more\ntea,x,y\n", ("two columns",)),
     ],
 )
-def test_what_cannot_be_shown_is_refused(tmp_path, table, facts):
+def test_bad_tables_of_labels_are_refused(tmp_path, table, facts):
     path = file_of(tmp_path, PAIRS.format("tea", "milk", "beer"))
     with refused(DataError, *facts):
-        read(path, labels=file_of(tmp_path, table, "labels.csv"))
+        read_data(path, labels=file_of(tmp_path, table, "labels.csv"))
 
 
 def test_two_names_may_change_places(tmp_path):
     path = file_of(tmp_path, PAIRS.format("tea", "milk", "beer"))
-    assert read(path, labels={"tea": "milk", "milk": "tea"})[0].labels == ("milk", "tea", "beer")
+    assert read_data(path, labels={"tea": "milk", "milk": "tea"})[0].labels == (
+        "milk",
+        "tea",
+        "beer",
+    )

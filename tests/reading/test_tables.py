@@ -10,15 +10,15 @@ from helpers.sentences import refused, said, warned
 
 import thali._data.kinds as kinds
 from thali import PairedComparisons, Similarities
-from thali._reading.recognise import read, recognise
-from thali._reading.table import load, read_table
+from thali._reading.recognise import read_data, recognise
+from thali._reading.table_files import load_table, read_table
 from thali.errors import DataWarning
 
 EXPECTED = PairedComparisons([[0, 3, 4], [5, 0, 6], [7, 8, 0]], "ABC")
 
 
 def are_similarities(path):
-    return recognise(load(path), kinds.PAIRS, kinds.SIMILARITIES).kind == kinds.SIMILARITIES
+    return recognise(load_table(path), kinds.PAIRS, kinds.SIMILARITIES).kind == kinds.SIMILARITIES
 
 
 UNLABELLED = PairedComparisons(EXPECTED.counts)
@@ -60,20 +60,20 @@ def in_file(folder, content, name="data.csv"):
 
 
 @pytest.mark.parametrize("content", SQUARES.values(), ids=SQUARES.keys())
-def test_square_tables(content, tmp_path):
-    assert read(in_file(tmp_path, content), kinds.PAIRS) == (EXPECTED, SQUARE)
+def test_square_tables_are_recognised_and_read(content, tmp_path):
+    assert read_data(in_file(tmp_path, content), kinds.PAIRS) == (EXPECTED, SQUARE)
 
 
 @pytest.mark.parametrize(
     "content",
     ["0,3,4\n5,0,6\n7,8,0\n", "0.0e+00 3.0e+00 4.0e+00\n5 0 6\n7 8 0\n", "\n0;3;4\n5;0;6\n7;8;0\n"],
 )
-def test_square_without_labels(content, tmp_path):
-    assert read(in_file(tmp_path, content), kinds.PAIRS) == (UNLABELLED, SQUARE)
+def test_a_square_without_labels_is_recognised_and_read(content, tmp_path):
+    assert read_data(in_file(tmp_path, content), kinds.PAIRS) == (UNLABELLED, SQUARE)
 
 
 def test_square_without_labels_whose_first_row_repeats_a_number(tmp_path):
-    data, _ = read(in_file(tmp_path, "0,50,50\n50,0,50\n50,50,0\n"), kinds.PAIRS)
+    data, _ = read_data(in_file(tmp_path, "0,50,50\n50,0,50\n50,50,0\n"), kinds.PAIRS)
     assert data.counts.tolist() == [[0, 50, 50], [50, 0, 50], [50, 50, 0]]
 
 
@@ -88,7 +88,7 @@ def test_square_without_labels_whose_first_row_repeats_a_number(tmp_path):
     ],
 )
 def test_labels_that_look_like_numbers_or_gaps(content, labels, tmp_path):
-    data, _ = read(in_file(tmp_path, content), kinds.PAIRS)
+    data, _ = read_data(in_file(tmp_path, content), kinds.PAIRS)
     assert data == PairedComparisons([[0, 3], [4, 0]], labels)
 
 
@@ -96,7 +96,7 @@ def test_options_called_i_j_and_n_are_still_a_square(tmp_path):
     frame = pd.DataFrame([[0, 3, 4], [5, 0, 6], [7, 8, 0]], index=list("IJN"), columns=list("IJN"))
     for index in (True, False):
         frame.to_csv(tmp_path / "letters.csv", index=index)
-        assert read(tmp_path / "letters.csv", kinds.PAIRS)[1] == SQUARE
+        assert read_data(tmp_path / "letters.csv", kinds.PAIRS)[1] == SQUARE
 
 
 LONG = [
@@ -111,9 +111,9 @@ LONG = [
 
 
 @pytest.mark.parametrize(("header", "how", "rows"), LONG, ids=[case[0] for case in LONG])
-def test_long_tables(header, how, rows, tmp_path):
+def test_long_tables_are_recognised_and_read(header, how, rows, tmp_path):
     text = "\n".join([header, *(",".join(map(str, row)) for row in rows)])
-    data, messages = read(in_file(tmp_path, text), kinds.PAIRS)
+    data, messages = read_data(in_file(tmp_path, text), kinds.PAIRS)
     assert data == PairedComparisons([[0, 2], [1, 0]], "AB")
     chosen, rejected = header.split(",")[:2]
     assert messages == (
@@ -132,8 +132,10 @@ def test_long_tables(header, how, rows, tmp_path):
         "first,second,wins,losses",
     ],
 )
-def test_tables_of_pairs(header, tmp_path):
-    data, messages = read(in_file(tmp_path, f"{header}\nA,B,3,5\nA,C,4,7\nB,C,6,8\n"), kinds.PAIRS)
+def test_tables_of_pairs_are_recognised_and_read(header, tmp_path):
+    data, messages = read_data(
+        in_file(tmp_path, f"{header}\nA,B,3,5\nA,C,4,7\nB,C,6,8\n"), kinds.PAIRS
+    )
     a, b, over, under = header.split(",")
     assert data.to_frame().equals(EXPECTED.to_frame())
     assert (data.forward is not None) == header.startswith("home")
@@ -144,14 +146,14 @@ def test_tables_of_pairs(header, tmp_path):
 
 
 def test_columns_not_used_are_named(tmp_path):
-    _, messages = read(in_file(tmp_path, "judge,winner,loser,ties\n1,A,B,0\n"), kinds.PAIRS)
+    _, messages = read_data(in_file(tmp_path, "judge,winner,loser,ties\n1,A,B,0\n"), kinds.PAIRS)
     said(messages, "'ties'", "'judge'", "2 options", "1 pair")
 
 
 def test_labels_keep_their_accents_and_separators(tmp_path):
     text = 'winner;loser\n"Café; noir";Thé, vert\nThé, vert;Eau\n'
     for encoding in ("utf-8", "utf-8-sig", "latin-1", "utf-16"):
-        data, _ = read(in_file(tmp_path, text.encode(encoding)), kinds.PAIRS)
+        data, _ = read_data(in_file(tmp_path, text.encode(encoding)), kinds.PAIRS)
         assert data.labels == ("Café; noir", "Thé, vert", "Eau")
 
 
@@ -164,10 +166,10 @@ def test_excel_square_below_and_beside_empty_cells(tmp_path):
         sheet.append([None, *row])
     sheet.insert_rows(1, 3)
     book.save(tmp_path / "data.xlsx")
-    assert read(tmp_path / "data.xlsx", kinds.PAIRS) == (EXPECTED, SQUARE)
+    assert read_data(tmp_path / "data.xlsx", kinds.PAIRS) == (EXPECTED, SQUARE)
     book.create_sheet("notes")["B2"] = "collected in May"
     book.save(tmp_path / "data.csv")  # recognised by its content, not by its name
-    said(read(tmp_path / "data.csv", kinds.PAIRS)[1], "sheet 'data'", "'notes'", SQUARE)
+    said(read_data(tmp_path / "data.csv", kinds.PAIRS)[1], "sheet 'data'", "'notes'", SQUARE)
 
 
 def test_excel_sheet_that_states_a_wrong_size(tmp_path):
@@ -181,11 +183,11 @@ def test_excel_sheet_that_states_a_wrong_size(tmp_path):
             part = right.read(name)
             assert name != "xl/worksheets/sheet1.xml" or b'<dimension ref="A1:D4"' in part
             wrong.writestr(name, part.replace(b'<dimension ref="A1:D4"', b'<dimension ref="A1"'))
-    assert read(tmp_path / "wrong.xlsx", kinds.PAIRS)[0] == EXPECTED
+    assert read_data(tmp_path / "wrong.xlsx", kinds.PAIRS)[0] == EXPECTED
 
 
 def test_an_option_may_bear_the_name_of_a_column(tmp_path):
-    data, _ = read(in_file(tmp_path, "winner,loser\nloser,b\nb,c\nc,winner\n"), kinds.PAIRS)
+    data, _ = read_data(in_file(tmp_path, "winner,loser\nloser,b\nb,c\nc,winner\n"), kinds.PAIRS)
     assert data.labels == ("loser", "b", "c", "winner")
 
 
@@ -198,7 +200,7 @@ def test_excel_and_parquet_of_a_data_frame(tmp_path):
     EXPECTED.to_frame().to_excel(tmp_path / "long.xlsx")
     EXPECTED.to_frame().to_parquet(tmp_path / "long.parquet")
     for name in ("square.xlsx", "square.parquet", "long.xlsx", "long.parquet"):
-        assert read(tmp_path / name, kinds.PAIRS)[0] == EXPECTED
+        assert read_data(tmp_path / name, kinds.PAIRS)[0] == EXPECTED
 
 
 def test_read_table_types(tmp_path):
@@ -258,18 +260,20 @@ READABLE = {
 
 @needs_data
 @pytest.mark.parametrize(("file", "messages"), READABLE.items())
-def test_real_tables(file, messages):
-    assert messages in read(real_data(file), kinds.PAIRS)[1]
+def test_published_tables_are_recognised(file, messages):
+    assert messages in read_data(real_data(file), kinds.PAIRS)[1]
 
 
 @needs_data
 def test_the_diagonal_of_citations_is_named():
     with warned(DataWarning, "diagonal"):
-        read(real_data("paired_bradleyterry2/citations.csv"), kinds.PAIRS)
+        read_data(real_data("paired_bradleyterry2/citations.csv"), kinds.PAIRS)
 
 
 def test_as_many_rows_as_columns_of_numbers_may_still_be_a_list(tmp_path):
-    data, messages = read(in_file(tmp_path, "winner,loser,n\n1,2,3\n2,1,4\n3,1,5\n"), kinds.PAIRS)
+    data, messages = read_data(
+        in_file(tmp_path, "winner,loser,n\n1,2,3\n2,1,4\n3,1,5\n"), kinds.PAIRS
+    )
     assert data == PairedComparisons(
         [[0, 3, 0], [4, 0, 0], [5, 0, 0]], "123"
     ) and messages.startswith("long table")
@@ -329,11 +333,11 @@ SIMILARITIES = {
 
 
 @pytest.mark.parametrize(("content", "shape"), SIMILARITIES.values(), ids=SIMILARITIES.keys())
-def test_similarities(content, shape, tmp_path):
+def test_squares_of_similarities_are_recognised_and_read(content, shape, tmp_path):
     path = in_file(tmp_path, content)
-    assert read(path, kinds.SIMILARITIES) == (ALIKE, READ.format(shape))
+    assert read_data(path, kinds.SIMILARITIES) == (ALIKE, READ.format(shape))
     assert are_similarities(path)
-    assert read(path, kinds.PAIRS, kinds.SIMILARITIES) == (ALIKE, READ.format(shape))
+    assert read_data(path, kinds.PAIRS, kinds.SIMILARITIES) == (ALIKE, READ.format(shape))
 
 
 @pytest.mark.parametrize(
@@ -346,42 +350,42 @@ def test_similarities(content, shape, tmp_path):
 )
 def test_similarities_without_labels(content, shape, tmp_path):
     expected = Similarities(ALIKE.matrix)
-    assert read(in_file(tmp_path, content), kinds.PAIRS, kinds.SIMILARITIES) == (
+    assert read_data(in_file(tmp_path, content), kinds.PAIRS, kinds.SIMILARITIES) == (
         expected,
         READ.format(shape),
     )
 
 
 def test_missing_similarities_are_counted(tmp_path):
-    _, messages = read(in_file(tmp_path, LOWER.replace("0.45", "NA")), kinds.SIMILARITIES)
+    _, messages = read_data(in_file(tmp_path, LOWER.replace("0.45", "NA")), kinds.SIMILARITIES)
     said(messages, "3 objects", "3 similarities")
 
 
-def test_lists_of_similarities(tmp_path):
+def test_lists_of_similarities_are_recognised_and_read(tmp_path):
     path = in_file(
         tmp_path, "judge,item 1,item 2,Sim,n\n1,A,B,0.8,1\n1,C,A,0.2,1\n2,A,C,0.4,1\n1,B,C,.45,2\n"
     )
-    data, messages = read(path, kinds.PAIRS, kinds.SIMILARITIES)
+    data, messages = read_data(path, kinds.PAIRS, kinds.SIMILARITIES)
     assert data.labels == ALIKE.labels and data.values == pytest.approx(ALIKE.values)
     said(messages, "3 objects", "3 similarities", "2 judgements")
 
 
 def test_both_sides_of_a_file_are_averaged(tmp_path):
     path = in_file(tmp_path, SIMILAR.replace("B,0.8", "B,0.6"))
-    data, messages = read(path, kinds.SIMILARITIES, symmetrize="mean")
+    data, messages = read_data(path, kinds.SIMILARITIES, symmetrize="mean")
     assert data.values.tolist() == [0.7, 0.3, 0.45]
     said(messages, "square table", "the two halves")
-    assert read(in_file(tmp_path, SIMILAR), kinds.SIMILARITIES, symmetrize="mean")[
+    assert read_data(in_file(tmp_path, SIMILAR), kinds.SIMILARITIES, symmetrize="mean")[
         1
     ] == READ.format("square table")
 
 
 def test_objects_called_i_j_and_s_are_a_square_if_it_is_symmetric(tmp_path):
-    data, _ = read(
+    data, _ = read_data(
         in_file(tmp_path, "i,j,s\n1,0.8,0.3\n0.8,1,0.45\n0.3,0.45,1\n"), kinds.SIMILARITIES
     )
     assert data == Similarities(ALIKE.matrix, "ijs")
-    data, messages = read(
+    data, messages = read_data(
         in_file(tmp_path, "i,j,s\n1,2,0.3\n1,3,0.4\n2,3,0.5\n"), kinds.SIMILARITIES
     )
     assert data.values.tolist() == [0.3, 0.4, 0.5] and "table of pairs" in messages
@@ -390,10 +394,10 @@ def test_objects_called_i_j_and_s_are_a_square_if_it_is_symmetric(tmp_path):
 def test_a_symmetric_table_of_whole_numbers_may_be_either(tmp_path):
     path = in_file(tmp_path, ",A,B\nA,0,3\nB,3,0\n")
     assert not are_similarities(path)
-    data, messages = read(path, kinds.PAIRS, kinds.SIMILARITIES)
+    data, messages = read_data(path, kinds.PAIRS, kinds.SIMILARITIES)
     assert data == PairedComparisons([[0, 3], [3, 0]], "AB") and messages.endswith("6 comparisons")
-    assert recognise(load(path)).other_kind == kinds.SIMILARITIES
-    assert read(path, kinds.SIMILARITIES)[0] == Similarities([[0, 3], [3, 0]], "AB")
+    assert recognise(load_table(path)).other_kind == kinds.SIMILARITIES
+    assert read_data(path, kinds.SIMILARITIES)[0] == Similarities([[0, 3], [3, 0]], "AB")
 
 
 @pytest.mark.parametrize(
@@ -405,10 +409,10 @@ def test_a_symmetric_table_of_whole_numbers_may_be_either(tmp_path):
         "a,b,wins,losses,similarity\nA,B,1,2,.5\n",
     ],
 )
-def test_what_is_not_taken_for_similarities(content, tmp_path):
+def test_other_tables_are_not_taken_for_similarities(content, tmp_path):
     path = in_file(tmp_path, content)
     assert not are_similarities(path)
-    data, messages = read(path, kinds.PAIRS, kinds.SIMILARITIES)
+    data, messages = read_data(path, kinds.PAIRS, kinds.SIMILARITIES)
     assert isinstance(data, PairedComparisons) and "similarities" not in messages
 
 
@@ -420,7 +424,7 @@ def test_similarities_in_excel_and_parquet(tmp_path):
     ALIKE.to_frame(long=True).to_excel(tmp_path / "long.xlsx")
     ALIKE.to_frame(long=True).to_parquet(tmp_path / "long.parquet")
     for name in ("square.xlsx", "square.parquet", "long.xlsx", "long.parquet"):
-        assert read(tmp_path / name, kinds.PAIRS, kinds.SIMILARITIES)[0] == ALIKE
+        assert read_data(tmp_path / name, kinds.PAIRS, kinds.SIMILARITIES)[0] == ALIKE
 
 
 REAL = {
@@ -444,12 +448,12 @@ REAL = {
 
 @needs_data
 @pytest.mark.parametrize(("file", "size"), REAL.items())
-def test_real_similarities(file, size):
-    data, messages = read(real_data(file), kinds.PAIRS, kinds.SIMILARITIES)
+def test_published_similarities_are_recognised(file, size):
+    data, messages = read_data(real_data(file), kinds.PAIRS, kinds.SIMILARITIES)
     assert isinstance(data, Similarities) and (data.n_options, data.n_pairs) == size
     assert messages.startswith(f"{size[0]} objects, {size[1]:,} similarities")
     with pytest.raises(ValueError, match="The table contains similarities"):
-        read(real_data(file), kinds.PAIRS)
+        read_data(real_data(file), kinds.PAIRS)
 
 
 @needs_data
@@ -466,7 +470,9 @@ def test_real_comparisons_are_not_taken_for_similarities():
 def test_morse_from_its_file():
     path = real_data("morse/dissimilarity_asymmetric_smacof.csv")
     with pytest.raises(ValueError, match=r"largest difference is 0\.4"):
-        read(path, kinds.SIMILARITIES)
-    said(read(path, kinds.SIMILARITIES, symmetrize="mean")[1], "36 objects", "630 similarities")
+        read_data(path, kinds.SIMILARITIES)
+    said(
+        read_data(path, kinds.SIMILARITIES, symmetrize="mean")[1], "36 objects", "630 similarities"
+    )
     with refused(ValueError, "08, which is"):
-        read(path, kinds.PAIRS, kinds.SIMILARITIES)
+        read_data(path, kinds.PAIRS, kinds.SIMILARITIES)

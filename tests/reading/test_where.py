@@ -9,10 +9,10 @@ from helpers.sentences import refused, said, warned
 
 import thali as th
 from thali._data.kinds import CLASSES, PAIRS
-from thali._reading.cells import TextTable
-from thali._reading.recognise import read, recognise
+from thali._reading.recognise import read_data, recognise
 from thali._reading.row_filter import Condition, RowFilter
-from thali._reading.table import RawTable, build_raw_table, load, read_table
+from thali._reading.table_files import RawTable, build_raw_table, load_table, read_table
+from thali._reading.text_cells import TextTable
 from thali.errors import ArgumentError, DataError, DataWarning
 
 TEXT = '''n,block,rt,code,Trial type,day
@@ -65,7 +65,7 @@ def file(tmp_path):
         ("day > 2026-06-01", [4, 5]),
     ],
 )
-def test_the_rows_that_are_kept(file, condition, rows):
+def test_a_condition_keeps_the_rows_that_fulfil_it(file, condition, rows):
     assert read_table(file, where=condition)["n"].tolist() == rows
 
 
@@ -117,7 +117,7 @@ def test_errors_name_the_argument_that_gave_the_conditions():
 
 
 @pytest.mark.parametrize("given", [5, [], [1], {"block": "main"}, pd.Series([True])])
-def test_what_is_no_condition_is_refused(given):
+def test_other_objects_than_conditions_are_refused(given):
     with refused(ArgumentError, "where"):
         RowFilter.parse(given)
 
@@ -152,7 +152,7 @@ def test_a_workbook_of_squares_has_no_rows_to_leave_out(tmp_path):
         square.to_excel(book, sheet_name="one")
         square.to_excel(book, sheet_name="two")
     with refused(DataError, "where"):
-        read(tmp_path / "two.xlsx", PAIRS, where="a > 1")
+        read_data(tmp_path / "two.xlsx", PAIRS, where="a > 1")
     square.reset_index().to_excel(tmp_path / "one.xlsx", index=False)
     assert len(read_table(tmp_path / "one.xlsx", where="a > 0")) == 2
 
@@ -229,7 +229,7 @@ def test_rows_are_those_of_pandas(tmp_path, kind):
                 frame.to_parquet(path)
             else:
                 frame.to_csv(path, index=False)
-            table = load(path)
+            table = load_table(path)
         for sign, compared in SIGNS.items():
             number, quarter = int(rng.integers(-3, 4)), float(rng.integers(0, 6) / 4)
             word = str(rng.choice(["main", "practice", "x y"]))
@@ -289,7 +289,7 @@ def test_columns_of_data_frames(column, condition, rows):
     )
 
 
-def test_what_is_no_date_is_refused():
+def test_a_value_that_is_no_date_is_refused():
     frame = pd.DataFrame({"x": pd.to_datetime(["2026-05-01"])})
     with refused(DataError, "column 'x'", "'May'", "2026", "-05"):
         RowFilter.parse("x < May").select(frame)
@@ -319,22 +319,22 @@ def test_a_table_is_that_of_a_file_without_these_rows(tmp_path, separator):
 def test_lines_keep_their_numbers(tmp_path):
     (tmp_path / "won.csv").write_text("block,winner,loser\npractice,a,a\nmain,a,b\nmain,,b\n")
     with refused(DataError, "missing", "row 4"):
-        read(tmp_path / "won.csv", PAIRS, where="block == main")
+        read_data(tmp_path / "won.csv", PAIRS, where="block == main")
 
 
 def test_the_sentence_says_how_many_rows_were_left_out(tmp_path):
     path = tmp_path / "won.csv"
     path.write_text("block,winner,loser\npractice,a,b\nmain,a,b\nmain,b,a\n")
-    data, sentence = read(path, PAIRS, where=["block == main", "winner != c"])
+    data, sentence = read_data(path, PAIRS, where=["block == main", "winner != c"])
     assert data.n_comparisons == 2
     said(sentence, "3 rows", "'main'", "'c'")
-    assert recognise(load(path), PAIRS, where="block == main").build()[0] == data
+    assert recognise(load_table(path), PAIRS, where="block == main").build()[0] == data
 
 
 def test_a_column_of_text_that_says_which_rows_count_is_no_covariate(tmp_path):
     path = tmp_path / "plants.csv"
     path.write_text("part,len,kind\ntrain,1,moss\ntest,2,fern\ntrain,3,fern\n")
-    data, _ = read(path, CLASSES, target="kind", where="part == train and len > 0")
+    data, _ = read_data(path, CLASSES, target="kind", where="part == train and len > 0")
     assert list(data.covariates.columns) == ["len"] and data.labels.tolist() == ["moss", "fern"]
 
 

@@ -18,7 +18,7 @@ from thali._aspects.likelihoods.custom_data import build_custom_part
 from thali._aspects.state import COLUMNS
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali._compile.jit import scalar, vectorised
-from thali._data.observed import Observed
+from thali._data.custom_data import Observed
 from thali.errors import DataError
 
 _CONSTANT = -0.5 * math.log(2.0 * math.pi)  # of one option's log-likelihood

@@ -7,7 +7,7 @@ there, and a test.
 from thali import PairedComparisons
 from thali._data.kinds import PAIRS
 from thali._reading.shape import Reading, Shape
-from thali._reading.table import RawTable
+from thali._reading.table_files import RawTable
 
 NAME = "table of decisions"
 COLUMNS = ("one", "other", "verdict")

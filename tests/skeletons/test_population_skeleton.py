@@ -20,8 +20,12 @@ pytestmark = [
 class OfEverybody(th.EliminationByAspects):
     """A model that takes the groups of a table for one."""
 
-    def _population(self, data):
-        return super()._population(data) if isinstance(data, th.PairedComparisons) else Everybody()
+    def _choose_population(self, data):
+        return (
+            super()._choose_population(data)
+            if isinstance(data, th.PairedComparisons)
+            else Everybody()
+        )
 
 
 @pytest.fixture

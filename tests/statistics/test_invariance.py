@@ -4,7 +4,7 @@ code.
 One table: data and where a state begins, and a move of it.
 """
 
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import pytest
@@ -18,7 +18,6 @@ from helpers.elimination_moves import (
 )
 from helpers.phylogenetic_trees import pattern_by_pattern
 from helpers.problems import FIXED_UNIQUE, random_comparisons, random_similarities, three_options
-from helpers.row_blocks import blocks_of_two
 from helpers.set_problems import choices_of, random_choices
 from helpers.triplet_problems import LINKS, MIXED, three_objects
 
@@ -44,6 +43,15 @@ ROWS_OF_FOUR = {
     "weights": [0.31, 0.43, 0.27],
     "unique": TINY_U,
 }
+
+
+@contextmanager
+def blocks_of_two():
+    """Draw memberships of two columns together meanwhile, so that three columns leave a choice."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(joint_rows, "BLOCK_COLUMNS", 2)
+        patched.setattr(joint_rows, "STIFFNESS_START", 4)
+        yield
 
 
 def passed(rng, model, c, b):

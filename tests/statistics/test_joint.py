@@ -33,7 +33,6 @@ from thali.priors import FiniteFeatures, Given, IndianBuffet, PhylogeneticBuffet
 BUFFET = IndianBuffet()
 LIGHT = -np.expm1(-0.5)
 GIVEN = Given([[1, 0, 1], [1, 0, 1], [0, 1, 1], [0, 1, 1]])
-NOTHING = Given(np.zeros((4, 0)))
 GIVEN_MEANS = {
     "shared weight": 3.0,
     "heavy": 3.0 * HEAVY,

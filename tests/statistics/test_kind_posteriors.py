@@ -405,7 +405,7 @@ def test_joint_distribution(kinds, weights, make, rounds):
             )
             return [win, loss, tie]
 
-        of_task.people = asked.simulate_counts(rng, probabilities)
+        of_task.people = asked.drawn(rng, probabilities)
 
     scores = geweke(chain, expected, rounds, simulate, more, sweeps=5)
     assert max(abs(z) for z in scores.values()) < LIMIT, scores

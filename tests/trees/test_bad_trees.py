@@ -44,7 +44,7 @@ AT = [
 
 
 @pytest.mark.parametrize(("text", "position", "fact"), AT)
-def test_newick_syntax(text, position, fact):
+def test_newick_syntax_errors_name_their_position(text, position, fact):
     near = text[max(0, position - 13) : position + 11]
     with refused(DataError, f"position {position}, near {near!r}", fact):
         Tree.from_newick(text)
@@ -66,12 +66,12 @@ NEWICK = [
 
 
 @pytest.mark.parametrize(("text", "facts"), NEWICK)
-def test_newick(text, facts):
+def test_newick_of_bad_trees_is_refused(text, facts):
     with refused(DataError, *facts):
         Tree.from_newick(text)
 
 
-def test_newick_files(tmp_path):
+def test_newick_files_that_cannot_be_read_are_refused(tmp_path):
     path, binary = tmp_path / "of drinks.nwk", tmp_path / "binary.nwk"
     path.write_text("(tea:1 milk:1);")
     binary.write_bytes(b"(\xff\xfe:1);")
@@ -87,7 +87,7 @@ def test_newick_files(tmp_path):
             Tree.from_newick(file)
 
 
-def test_rescale():
+def test_unknown_rescaling_is_refused():
     with refused(ArgumentError, "`rescale`", "None or 'extend'", "got 'divide'"):
         Tree.from_newick("(a:1,b:1);", rescale="divide")
 
@@ -108,13 +108,13 @@ GROUPS = [
 
 
 @pytest.mark.parametrize(("groups", "facts"), GROUPS)
-def test_groups(groups, facts):
+def test_bad_groups_are_refused(groups, facts):
     with refused(DataError, *facts):
         Tree.from_groups(groups)
 
 
 @pytest.mark.parametrize("length", [0, -0.1, 1.0000001, NAN, INF, "0.1", True, None, 1j])
-def test_leaf_length(length):
+def test_bad_leaf_lengths_are_refused(length):
     with refused(ArgumentError, "leaf_length", f"got {length!r}"):
         Tree.from_groups({"hot": ["tea", "coffee"]}, length)
 
@@ -135,7 +135,7 @@ STARS = [
 
 
 @pytest.mark.parametrize(("labels", "facts"), STARS)
-def test_star(labels, facts):
+def test_stars_of_bad_labels_are_refused(labels, facts):
     with refused(DataError, *facts):
         Tree.star(labels)
 
@@ -169,7 +169,7 @@ LINKAGES = [
 
 
 @pytest.mark.parametrize(("linkage", "labels", "facts"), LINKAGES)
-def test_linkage(linkage, labels, facts):
+def test_bad_linkages_are_refused(linkage, labels, facts):
     with refused(DataError, *facts):
         Tree.from_linkage(linkage, labels)
 

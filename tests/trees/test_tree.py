@@ -98,7 +98,7 @@ def test_a_single_group_hangs_from_the_root_by_an_edge_of_its_own():
     assert tree != Tree.star("abc")
 
 
-def test_star():
+def test_a_star_relates_no_options():
     tree = Tree.star(["tea", 2, 3.5])
     same(tree, ["tea", "2", "3.5"], [3, 3, 3, -1], [1.0, 1.0, 1.0, 0.0], ["tea", "2", "3.5", ""])
     assert tree.total_length == 3.0 and tree.clades() == {}
@@ -170,7 +170,7 @@ def test_heights_of_a_linkage_are_those_of_scipy(method):
     np.testing.assert_allclose(2 * (1 - forks(tree)), 2 * (heights + np.eye(30)), atol=2 * 30 * EPS)
 
 
-def test_linkage_by_hand():
+def test_a_linkage_gives_the_tree_by_hand():
     # 0 and 2 join at 1, then 1 and 3 at 2, then the two at 4
     tree = Tree.from_linkage([[0, 2, 1, 2], [3, 1, 2, 2], [4, 5, 4, 4]], "abcd")
     same(
@@ -189,7 +189,7 @@ def test_heights_that_fall_by_rounding_are_no_inversion():
     assert tree.lengths.tolist() == [1.0, 1.0, 1.0, 0.0, 0.0]
 
 
-def test_one_tree_made_in_four_ways():
+def test_one_tree_made_in_four_ways_is_equal():
     groups = Tree.from_groups(
         {"hot": ["tea", "coffee"], "cold": ["milk", "juice"]}, leaf_length=0.25
     )
@@ -210,7 +210,7 @@ def test_one_tree_made_in_four_ways():
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_random_trees(seed):
+def test_random_trees_are_read_and_written(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 30))
     text, labels, fork, total = random_tree(rng, n)
@@ -258,13 +258,13 @@ GRAMMAR = [
 
 
 @pytest.mark.parametrize(("text", "meaning"), GRAMMAR)
-def test_grammar(text, meaning):
+def test_the_newick_grammar_is_read(text, meaning):
     tree = Tree.from_newick(text)
     assert tree.to_newick() == meaning
     assert Tree.from_newick(meaning) == tree
 
 
-def test_newick_files(tmp_path):
+def test_newick_files_are_read(tmp_path):
     path = tmp_path / "of drinks.nwk"
     path.write_text("(tea:1,mílk:1);\n", encoding="utf-8-sig")
     assert Tree.from_newick(path).labels == ("tea", "mílk")
@@ -272,7 +272,7 @@ def test_newick_files(tmp_path):
     assert Tree.from_newick(path, rescale="extend") == Tree.star(["tea", "milk"])
 
 
-def test_equal_trees():
+def test_trees_are_equal_up_to_order_and_rounding():
     text = "((a:1,b:1)ab:3,c:4);"
     tree = Tree.from_newick(text)
     assert tree == Tree.from_newick("(c:4,(b:1,a:1)ab:3);")

@@ -196,7 +196,7 @@ def sample_prior_points(density, rng, count):
     return points, spreads
 
 
-def test_joint_distribution():
+def test_sweeps_of_parts_pass_the_joint_distribution_test():
     """Chains that begin with the prior and get new comparisons before every sweep stay at the
     prior, each by itself."""
     density, rng = random_parts(2, 0.02, n=3, parts=2, rows=12), np.random.default_rng(9)
@@ -217,7 +217,7 @@ def test_joint_distribution():
 
 @pytest.mark.long
 @pytest.mark.parametrize("method", ["laplace", "mcmc"])
-def test_calibration_of_parts(method):
+def test_intervals_of_parts_are_calibrated(method):
     """As in test_worth_calibration."""
     design, found = random_parts(5, 0.01, False, 0, rows=60), []
     for seed in range(200 if method == "laplace" else 100):

@@ -56,7 +56,7 @@ def drawn(n, rest, spread, rows=2, seed=0):
 @LAPSES
 @pytest.mark.parametrize("spread", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize("n_tied", [1, 2, 3, 5, 8])
-def test_all_orders(n_tied, spread, lapse):
+def test_probabilities_sum_over_all_orders_of_tied_options(n_tied, spread, lapse):
     weights = drawn(n_tied, 3, spread)
     expected = [by_orders(each, n_tied, lapse) for each in weights]
     np.testing.assert_allclose(
@@ -67,21 +67,21 @@ def test_all_orders(n_tied, spread, lapse):
 
 
 @pytest.mark.parametrize(("n_tied", "lapse"), [(12, 0.05), (13, 0.0)])
-def test_recursion(n_tied, lapse):
+def test_probabilities_agree_with_a_recursion(n_tied, lapse):
     (weights,) = drawn(n_tied, 2, 1.0, 1)
     found = np.exp(differentiate_tied_answers(weights[None], n_tied, lapse, False).log_p)
     np.testing.assert_allclose(found, by_recursion(weights, n_tied, lapse), rtol=1e-10)
 
 
 @pytest.mark.long
-def test_recursion_of_fifteen():
+def test_probabilities_of_fifteen_ties_agree_with_a_recursion():
     for spread in (0.1, 1.0, 4.0):
         (weights,) = drawn(15, 2, spread, 1)
         found = np.exp(differentiate_tied_answers(weights[None], 15, 0.0, False).log_p)
         np.testing.assert_allclose(found, by_recursion(weights, 15, 0.0), rtol=1e-10)
 
 
-def test_two_hundred():
+def test_probabilities_of_two_hundred_ties_are_exact():
     """Equal options: 200 of 203 in any order before three have the probability 1 / C(203, 3)."""
     found = differentiate_tied_answers(np.ones((1, 203)), 200, 0.0, False).log_p
     np.testing.assert_allclose(found, -np.log(203 * 202 * 201 / 6), rtol=1e-12)
@@ -91,7 +91,7 @@ def test_two_hundred():
     )
 
 
-def test_far_worths():
+def test_far_worths_keep_probabilities_finite():
     """Weights as far apart as the density allows."""
     weights = np.exp([[0.0, -30.0, -15.0], [0.0, -600.0, -300.0], [-600.0, -600.0, 0.0]])
     found = differentiate_tied_answers(weights, 2, 0.0, False)
@@ -105,7 +105,7 @@ def test_far_worths():
 
 @LAPSES
 @pytest.mark.parametrize("n_tied", [2, 4])
-def test_derivatives(n_tied, lapse):
+def test_derivatives_agree_with_differences(n_tied, lapse):
     logs = 1.5 * np.random.default_rng(1).normal(size=(3, n_tied + 3))
     found = differentiate_tied_answers(np.exp(logs), n_tied, lapse, True)
     step = 1e-5 * np.eye(n_tied + 3)[:, None]

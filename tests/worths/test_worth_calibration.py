@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.long, pytest.mark.fit]
         pytest.param(4, 1, "mcmc", True, marks=pytest.mark.study),
     ],
 )
-def test_calibration(n_judges, n_periods, method, bias):
+def test_intervals_of_worths_are_calibrated(n_judges, n_periods, method, bias):
     """Of so many data sets the share of draws below the truth is uniform; by Laplace's
     approximation nearly."""
     # of 80 rows the level of log d is too low

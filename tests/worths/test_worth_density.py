@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import halfnorm, norm
 from worth_problems import build_spreads, naive, random_density
 
-from thali._paired.more_votes import VoteOutcome
+from thali._paired.vote_forecast import VoteOutcome
 from thali._worths.density import add_bordered, compute_derivatives, split_probabilities
 
 SETTINGS = list(
@@ -47,7 +47,7 @@ def test_the_density_is_that_of_the_model(lapse, ties, sizes):
 
 
 @pytest.mark.parametrize(("lapse", "ties", "sizes"), SETTINGS)
-def test_slopes_and_curvature(lapse, ties, sizes):
+def test_slopes_and_curvature_agree_with_differences(lapse, ties, sizes):
     density, points, spreads = made(lapse, ties, sizes)
     point, free = points[:, :1], density.is_free
     step = 1e-5 * np.eye(density.size)

@@ -211,7 +211,7 @@ def state_of(density, points, spreads):
     ("tau", "s", "bias"),
     [(None, None, False), pytest.param(0.5, 0.4, False, marks=pytest.mark.long), (None, 0.4, True)],
 )
-def test_joint_distribution(tau, s, bias):
+def test_sweeps_pass_the_joint_distribution_test(tau, s, bias):
     """Chains that begin with the prior and get new comparisons before every sweep stay at the
     prior, each by itself."""
     density = random_density(2, 0.02, True, 2, 3, 1, n=3, rows=12, max_count=2, bias=bias)

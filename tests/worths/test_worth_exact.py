@@ -104,7 +104,7 @@ def seen(density):
 @pytest.mark.first(2)
 @pytest.mark.parametrize("known", [(1.5, None, None), (1.5, 0.5, 0.5)], ids=["learned", "known"])
 @pytest.mark.parametrize("name", PROBLEMS)
-def test_judges_and_periods(name, known):
+def test_draws_with_judges_and_periods_agree_with_quadrature(name, known):
     density = PROBLEMS[name]
     quantity = seen(density)
     _, values, weights = posterior(density, quantity, known)
@@ -123,7 +123,7 @@ def test_judges_and_periods(name, known):
 # Data sets of the study behind the prior ----------------------------------------------------------
 
 
-def test_a_ladder_of_twelve():
+def test_a_chain_of_twelve_clear_wins_separates_neighbours():
     """Each beats the next 9 of 10 times: neighbours are separated, and the spread is far above
     1.3."""
     density = of_pairs(12, {(k, k + 1): (9, 1, 0) for k in range(11)})

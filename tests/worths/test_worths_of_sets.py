@@ -180,7 +180,7 @@ def design(rule, n=4, n_judges=2, times=2.0):
 
 @pytest.mark.first(1)
 @pytest.mark.parametrize("rule", [CHOICE, RANKING])
-def test_joint_distribution(rule):
+def test_sweeps_pass_the_joint_distribution_test(rule):
     """Chains that begin with the prior and get new answers before every sweep stay at the prior."""
     density, count, rng = design(rule), 200, np.random.default_rng(9)
     sampler = chains.Sampler(Marginal(density))
@@ -204,7 +204,7 @@ def test_joint_distribution(rule):
     ("rule", "method"),
     [(CHOICE, "laplace"), (RANKING, "laplace"), (CHOICE, "mcmc"), (RANKING, "mcmc")],
 )
-def test_calibration(rule, method):
+def test_intervals_of_worths_of_sets_are_calibrated(rule, method):
     """Of 200 data sets the share of draws below the truth is uniform; by Laplace's approximation
     nearly."""
     plan, found = design(rule, 5 if rule == CHOICE else 4, 4, 12.0), []

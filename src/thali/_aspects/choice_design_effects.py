@@ -8,10 +8,10 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.kinds import CHOICES
 from thali._data.pairs import PairedComparisons
-from thali._model.clusters import AnswersByRespondent, group_by_respondent
+from thali._model.answers_by_respondent import AnswersByRespondent, group_by_respondent
 from thali._model.design_effects import MAX_OPTIONS, choose_chain_dependence, mean_design_effect
 from thali._model.respondent_scores import ScoreVariance, compute_score_variance
-from thali._posterior.dependence import Dependence
+from thali._posterior.repeated_answers import Dependence
 
 from .likelihoods.elimination import MAX_RANKED_OPTIONS, Elimination, convert_to_rankings
 from .maximum_likelihood.estimates import compute_covariate_sizes
@@ -21,7 +21,7 @@ from .priors.given import Given
 
 
 def choice_dependence(setting: Any, data: Any, parts: dict[str, Any]) -> Dependence | None:
-    """Return how chains treat repeated choices of a respondent; None for other data.
+    """Return how chains correct for a respondent's repeated choices; None for other data.
 
     The design effect is that of known aspects, or else of Bradley-Terry-Luce.
     """

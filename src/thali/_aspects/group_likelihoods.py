@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.answers import OUTCOMES
+from thali._data.respondent_answers import OUTCOMES
 
 from .group_state import ClassAnswers, select_group_likelihood
 from .likelihoods.elimination_kernels import OfferedSets, make_set_cache

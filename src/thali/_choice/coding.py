@@ -16,7 +16,7 @@ from thali._data.experiments.levels import (
     is_integer,
     parse_number,
 )
-from thali._data.experiments.scheme import (
+from thali._data.experiments.product_encoding import (
     INSIDE,
     Scheme,
     SchemeCells,

@@ -130,7 +130,7 @@ def maximise_log_likelihood(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonRe
     p = tasks.matrix.shape[1]
     ridges = ridge * np.eye(p)
 
-    def evaluate(beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    def evaluate_objective(beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """Return penalised log-likelihood, gradient and information at beta."""
         log_likelihood, gradient, hessian = log_likelihood_derivatives(tasks, beta)
         return (
@@ -139,7 +139,7 @@ def maximise_log_likelihood(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonRe
             hessian + ridges,
         )
 
-    objective = Concave(evaluate, _compute_newton_step, rounding=0.0)
+    objective = Concave(evaluate_objective, _compute_newton_step, rounding=0.0)
     top, _, converged = maximise_newton(
         objective,
         objective.evaluate(np.zeros(p)),
@@ -226,7 +226,7 @@ def tabulate_coefficients(
     """Return a table of estimates, standard errors, z and two-sided p-values."""
     from scipy.special import ndtr
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     with np.errstate(invalid="ignore", divide="ignore"):
         z = estimates / errors

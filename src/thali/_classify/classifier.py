@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from thali._data.classifier_rows import Observations, TrainingData, merge_rows, wrap_sparse_rows
 from thali._data.facts import MAX_LISTED
-from thali._data.rows import Observations, TrainingData, merge_rows, wrap_sparse_rows
 from thali._described import Facts
 from thali._inference.chains import Run, build_run
 from thali._labels import format_plural, list_names
@@ -18,7 +18,7 @@ from thali._model.engine import MAXIMUM, Engine
 from thali._model.prior_sample import (
     PriorSample,
     add_replicates,
-    build_predictive_group,
+    build_predictive_dataset,
     draw_prior,
 )
 from thali._model.requirements import requires
@@ -30,8 +30,8 @@ from thali.errors import (
 
 from .dask_blocks import is_dask_array
 from .input import encode_class_labels, is_sparse, read_string_column_names
+from .posterior_datasets import build_observed_groups, sample_class_codes
 from .predictions import Predictions
-from .row_groups import build_observed_groups, sample_class_codes
 from .row_weights import apply_class_weights, check_row_weights, warn_about_small_weights
 from .scikit_learn import convert_random_state
 
@@ -301,7 +301,7 @@ class Classifier(Predictions, MarkovChainModel):
         matrix, observed_codes = model._read_rows(X, y)
         prior, codes = model._sample_prior_draws(matrix, rngs)
         fixed = build_observed_groups(observed_codes, model.classes_, {})
-        predictive = build_predictive_group(fixed["observed_data"], prior, {"label": codes[None]})
+        predictive = build_predictive_dataset(fixed["observed_data"], prior, {"label": codes[None]})
         data: list[Any] = []
         for draw_codes in codes:
             if np.unique(draw_codes).size < model.classes_.size:

@@ -22,7 +22,7 @@ from .input import (
     is_sparse,
     read_string_column_names,
 )
-from .row_groups import compute_probability_errors, sample_class_codes
+from .posterior_datasets import compute_probability_errors, sample_class_codes
 from .row_weights import check_row_weights
 from .scikit_learn import ScikitLearn
 
@@ -311,7 +311,7 @@ class Predictions(ScikitLearn):
         >>> int(model.calibration(X[200:], y[200:], bins=4)["rows"].sum())
         200
         """
-        from thali._tables import Table
+        from thali._result_table import Table
 
         bins = check_integer("bins", bins, 2)
         matrix = self._read_covariates(X)

@@ -13,14 +13,14 @@ from thali._arguments import check_positive
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged
 from thali._data.kinds import CHOICES
-from thali._inference.parts import Batch, Record, run_serially
 from thali._inference.progress import Progress
+from thali._inference.task_jobs import Batch, Record, run_serially
 from thali._inference.threads import has_workers, run_all
 from thali._inference.warn import warn
 from thali._labels import shorten
 from thali._model.chain_model import MarkovChainModel
 from thali._model.evidence import EvidenceRun, check_fitted_data
-from thali._model.model_files import decode, encode, pack
+from thali._model.model_files import decode_object, encode_arrays, encode_object
 from thali._posterior.evidence import LogEvidence
 from thali.errors import (
     Argument,
@@ -71,7 +71,7 @@ def compare_by_evidence(
         _check_model(name, model, data)
     base = compute_guessing_evidence(data)
     settings = {name: getattr(run, name) for name in _RUN}
-    source = pack({"base": base})
+    source = encode_arrays({"base": base})
     with open_job(job, BY_EVIDENCE, models, settings, data, run.random_seed, source) as (
         folder,
         seed,
@@ -117,7 +117,7 @@ def build_table_of_records(
     missing = {}
     for fit in number_models(names):
         if format_fit_key(fit) in records:
-            evidence[fit[0]] = decode(records[format_fit_key(fit)]["evidence"], {})
+            evidence[fit[0]] = decode_object(records[format_fit_key(fit)]["evidence"], {})
         else:
             missing[fit[0]] = NOT_RUN
     prior = np.array([odds[name] for name in evidence])
@@ -164,7 +164,7 @@ def _compute_evidence(task: EvidenceTask) -> Record:
             evidence = task.model._compute_log_evidence(task.data, task.run)
     except ThaliError as error:
         raise type(error)(f"Model {task.fit[0]!r}: ", error) from None
-    return {"evidence": encode(evidence, None), "seconds": time.process_time() - began}
+    return {"evidence": encode_object(evidence, None), "seconds": time.process_time() - began}
 
 
 def has_evidence(model: Any) -> bool:
@@ -257,7 +257,7 @@ def build_evidence_table(
     """
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     names = list(evidence_by_name)
     rows = {

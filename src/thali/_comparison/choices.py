@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from thali._data.choice_scores import TIE_TOLERANCE, score_choices
 from thali._data.choices import Choices
 from thali._data.choices.subsets import select_choices
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.experiment import select_held_tasks
 from thali._data.questions import Questions
-from thali._data.scores import TIE_TOLERANCE, score_choices
 from thali._digits import format_percent
 from thali._inference.indexing import part_bounds
 from thali._labels import format_plural
@@ -38,9 +38,10 @@ class TaskDataSplitter(Splitter):
 
     @property
     def block_of_unit(self) -> np.ndarray:
+        """Number of each task: a task is its own block."""
         return np.arange(self.tasks.n_tasks)
 
-    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+    def build_unit_index(self, units: np.ndarray) -> "pandas.MultiIndex":
         """Return respondent and task of each held-out task, as table index."""
         import pandas as pd
 
@@ -49,7 +50,8 @@ class TaskDataSplitter(Splitter):
             [people, self.tasks.task_labels[units]], names=["respondent", "task"]
         )
 
-    def observed(self) -> dict[str, np.ndarray]:
+    def get_observed(self) -> dict[str, np.ndarray]:
+        """Return the number of alternatives of each task."""
         return {"sizes": np.diff(self.tasks.first_row)}
 
 
@@ -58,7 +60,7 @@ class TaskSplitter(TaskDataSplitter):
 
     leave_out = "task"
 
-    def parts(
+    def list_parts(
         self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
         """Return masks of held-out tasks, one for each part."""
@@ -87,6 +89,7 @@ class RespondentSplitter(TaskDataSplitter):
 
     @property
     def block_of_unit(self) -> np.ndarray:
+        """Number of the respondent of each task."""
         return self.tasks.respondent_of_task
 
 
@@ -104,12 +107,15 @@ class ChoiceSplitter(EvenSplitter, TaskDataSplitter):
 
     @property
     def whole(self) -> Choices:
+        """All occasions as `Choices`."""
         return self.tasks.choices
 
-    def train(self, part: np.ndarray) -> tuple[Choices]:
+    def select_training_data(self, part: np.ndarray) -> tuple[Choices]:
+        """Return the choices that are not held out, as arguments of `fit`."""
         return (self.tasks.take(~part).choices,)
 
-    def test(self, part: np.ndarray) -> "ScoredOccasions":
+    def select_held_out_data(self, part: np.ndarray) -> "ScoredOccasions":
+        """Return the held-out occasions."""
         return self.tasks.take(part)
 
 
@@ -129,6 +135,7 @@ class ChooserSplitter(ChoiceSplitter):
 
     @property
     def block_of_unit(self) -> np.ndarray:
+        """Number of the respondent of each occasion."""
         return self.tasks.respondent_of_task
 
 
@@ -154,22 +161,27 @@ class QuestionSplitter(EvenSplitter):
 
     @property
     def block_of_unit(self) -> np.ndarray:
+        """Number of the question of each answer."""
         return self.set
 
     @property
     def count(self) -> int:
+        """Number of questions."""
         return len(self.questions.sizes)
 
     def build_part(self, blocks: np.ndarray) -> np.ndarray:
+        """Return the mask of questions to hold out."""
         return np.isin(np.arange(self.count), blocks)
 
-    def observed(self) -> dict[str, np.ndarray]:
+    def get_observed(self) -> dict[str, np.ndarray]:
+        """Return the number of possible answers to each answer's question."""
         return {"sizes": self.questions.sizes[self.set]}
 
-    def units(self, part: np.ndarray) -> np.ndarray:
+    def list_units(self, part: np.ndarray) -> np.ndarray:
+        """Return the indices of answers to held-out questions."""
         return np.flatnonzero(part[self.set])
 
-    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+    def build_unit_index(self, units: np.ndarray) -> "pandas.MultiIndex":
         """Return set and labels of each held-out answer, as table index."""
         import pandas as pd
 
@@ -254,10 +266,12 @@ class ScoredOccasions:
 
     @property
     def n_tasks(self) -> int:
+        """Number of occasions."""
         return len(self.answer)
 
     @property
     def n_respondents(self) -> int:
+        """Number of respondents."""
         return len(self.respondents)
 
     @property
@@ -277,6 +291,7 @@ class ScoredOccasions:
 
     @property
     def n_alternatives(self) -> int:
+        """Number of alternatives in all occasions."""
         return int(self.first_row[-1])
 
     @property
@@ -343,17 +358,17 @@ class HitScorer(Scorer):
     )
     per_unit_text: ClassVar[str]
 
-    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+    def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         """Return log probabilities and hits of all units, with those of guessing."""
         log_score = self.log_score(score_table)
-        hits = score_table.frame("hits")
-        sizes = score_table.observed("sizes")
+        hits = score_table.build_score_frame("hits")
+        sizes = score_table.get_observed("sizes")
         log_score[BASE], hits[BASE] = -np.log(sizes), 1.0 / sizes
         return {"log_score": log_score, "hit_rate": hits}
 
     def log_score(self, score_table: ScoreTable) -> Any:
         """Return log scores of all units by all models, as a data frame."""
-        return score_table.frame("log_score")
+        return score_table.build_score_frame("log_score")
 
     def describe_test_data(self, table: "pandas.DataFrame") -> str:
         """Return the noun phrase for held-out units, such as "held-out tasks"."""
@@ -407,16 +422,17 @@ class ChoiceScorer(HitScorer):
         return {"chosen": chosen.tolist(), "hits": hits.tolist()}
 
     def log_score(self, score_table: ScoreTable) -> Any:
+        """Return log P(choice) of all tasks by all models, as a data frame."""
         with np.errstate(divide="ignore"):  # a probability of 0
-            return np.log(score_table.frame("chosen"))
+            return np.log(score_table.build_score_frame("chosen"))
 
-    def attrs(self, score_table: ScoreTable) -> dict[str, Any]:
+    def build_attrs(self, score_table: ScoreTable) -> dict[str, Any]:
         """Return the `leave_out` value and the independent unit, for the table's attrs."""
         splitter = score_table.splitter
         unit = "choice"
         if splitter.knows_people:
             unit = "respondent"
-        return super().attrs(score_table) | {"leave_out": splitter.leave_out, "unit": unit}
+        return super().build_attrs(score_table) | {"leave_out": splitter.leave_out, "unit": unit}
 
     def describe_test_data(self, table: "pandas.DataFrame") -> str:
         """Return "choices of new respondents" or "held-out tasks"."""
@@ -425,6 +441,7 @@ class ChoiceScorer(HitScorer):
         return super().describe_test_data(table)
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
+        """Return sentences on models that gave an observed choice probability 0."""
         return self.describe_impossible(table, ranked, "{count:,} of the {n:,} observed choices")
 
 
@@ -456,14 +473,15 @@ class PeopleScorer(ChoiceScorer):
         per_choice = log_joint / np.diff(test.first_task)
         return choice_scores | {"together": per_choice[test.respondent_of_task].tolist()}
 
-    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+    def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         """Return the frames of `ChoiceScorer`, and that of joint log probabilities."""
-        frames = super().frames(score_table)
-        together = score_table.frame("together")
+        frames = super().build_score_frames(score_table)
+        together = score_table.build_score_frame("together")
         together[list(self.before)] = frames[self.main][list(self.before)]
         return frames | {"together": together}
 
     def compute_columns(self, score_table: ScoreTable) -> dict[str, Any]:
+        """Return the table's columns, with differences of joint log probabilities."""
         difference, difference_se = score_table.compute_differences(
             score_table.find_best("together"), "together"
         )
@@ -472,8 +490,9 @@ class PeopleScorer(ChoiceScorer):
             "together_difference_se": difference_se,
         }
 
-    def attrs(self, score_table: ScoreTable) -> dict[str, Any]:
-        return super().attrs(score_table) | {"together": score_table.frames["together"]}
+    def build_attrs(self, score_table: ScoreTable) -> dict[str, Any]:
+        """Return the table's attrs, with joint log probabilities of respondents."""
+        return super().build_attrs(score_table) | {"together": score_table.frames["together"]}
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
         """Return sentences on which model predicts all choices of a respondent best."""
@@ -545,9 +564,10 @@ class AnswerScorer(HitScorer):
             "hits": hits[answers].tolist(),
         }
 
-    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        return super().frames(score_table) | {
-            "log_score_mcse": score_table.frame("log_score_mcse").assign(**{BASE: 0.0})
+    def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+        """Return log probabilities, hits and Monte Carlo errors of all answers."""
+        return super().build_score_frames(score_table) | {
+            "log_score_mcse": score_table.build_score_frame("log_score_mcse").assign(**{BASE: 0.0})
         }
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ from thali._data.kinds import OWN, PAIRS, DataForm, find_data_spec
 from thali._labels import list_names, shorten
 from thali._model.evidence import USUAL, build_evidence_run
 from thali._model.registry import find_spec
-from thali._model.tie_treatment import CONVERSIONS, has_ties
+from thali._model.tie_and_covariate_arguments import CONVERSIONS, has_ties
 from thali._people.populations import Individuals, LatentClasses
 from thali._worths.model import BradleyTerryLuce
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
@@ -473,7 +473,7 @@ def compare(
     if cores is not None:
         cores = check_integer("cores", cores, 1)
     prepared = prepare_models(models_by_name, data, settings)
-    splitter.warn()
+    splitter.warn_about_parts()
     return run_comparison(
         models_by_name,
         splitter,

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.parts import Batch, Record
 from thali._inference.progress import Progress, build_duration_warning
+from thali._inference.task_jobs import Batch, Record
 from thali._inference.threads import run_all
 from thali._inference.warn import silence_warnings, warn
 from thali._labels import list_names
-from thali._model.model_files import pack
+from thali._model.model_files import encode_arrays
 from thali._model.registry import find_spec
 from thali._model.spec import MODEL
 from thali.errors import (
@@ -68,10 +68,10 @@ def run(task: HeldOutFit) -> dict[Any, Any]:
         with ignore_sigint(task.home), silence_warnings():
             model = clone(task.model, settings)  # another thread may use the model of the task
             arguments = select_arguments(model.fit, _select_settings(model, settings))
-            model.fit(*task.splitter.train(task.part), **arguments)
+            model.fit(*task.splitter.select_training_data(task.part), **arguments)
             if find_spec(model) is not None and model._interrupted_:
                 raise KeyboardInterrupt
-            scores = task.scorer.score(model, task.splitter.test(task.part))
+            scores = task.scorer.score(model, task.splitter.select_held_out_data(task.part))
     except Exception as error:  # a failure must not end the other fits
         return task.record | {"error": f"{type(error).__name__}: {error}"}
     return task.record | scores | {"seconds": time.process_time() - began}
@@ -99,7 +99,7 @@ def clone(model: Any, settings: dict[Any, Any]) -> Any:
 
 
 def select_arguments(function: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
-    """Return the settings that are parameters of a function."""
+    """Return those of the settings that are parameters of the function."""
     parameters = inspect.signature(function).parameters
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return settings
@@ -148,12 +148,12 @@ def run_comparison(
     if folds is not None:
         splitter.part = Splitter.part  # without folds a part may be one pair
     # raise errors before the job folder is created
-    splitter.parts(np.random.SeedSequence(0), hold_out, folds)
-    source = pack({"data": splitter.data, "lapses": lapses})
+    splitter.list_parts(np.random.SeedSequence(0), hold_out, folds)
+    source = encode_arrays({"data": splitter.data, "lapses": lapses})
     with open_job(
         job, BY_PREDICTION, models, split_settings | budget, splitter.data, random_seed, source
     ) as (folder, seed):
-        parts = splitter.parts(seed, hold_out, folds)
+        parts = splitter.list_parts(seed, hold_out, folds)
         fits = list_fits(models, len(parts))
         if len(fits) == 1:
             cores_of_fit = cores
@@ -223,7 +223,7 @@ def warn_about_fits(
     missing = table.attrs["missing"]
     n_fits = table.attrs["fits"]
     fit_names = {
-        number: f"{row['model']!r} fitted without {splitter.name(row)}"
+        number: f"{row['model']!r} fitted without {splitter.name_part(row)}"
         for number, row in missing.iterrows()
     }
     is_failed = missing["why"] != NOT_RUN

@@ -8,10 +8,10 @@ import numpy as np
 
 from thali._arguments import check_allowed
 from thali._data.choices import Choices
+from thali._data.classifier_rows import Observations
 from thali._data.groups import GroupedData
 from thali._data.kinds import CLASSES, GROUPS, SPECS, DataForm, get_data_form
 from thali._data.pairs import PairedComparisons
-from thali._data.rows import Observations
 from thali._data.spec import DataSpec
 from thali._inference.warn import warn
 from thali._labels import format_plural, shorten
@@ -123,7 +123,7 @@ def count_parts(data: Any, leave_out: str | None) -> int:
     """Return how many parts are held out by default."""
     data, leave_out = convert_data(data, leave_out)
     splitter = find_scheme(find_data_form(data), leave_out).splitter(data)
-    return len(splitter.parts(np.random.SeedSequence(0), None, None))
+    return len(splitter.list_parts(np.random.SeedSequence(0), None, None))
 
 
 def choose_n_folds(n_models: int, n_parts: int) -> int | None:

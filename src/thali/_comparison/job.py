@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from thali._inference.array_encoding import Arrays
-from thali._inference.parts import PartsFolder
 from thali._inference.seeds import build_seed_sequence
-from thali._model.model_files import compute_digest, describe_model, encode
+from thali._inference.task_jobs import PartsFolder
+from thali._model.model_files import compute_digest, describe_model, encode_object
 from thali._model.registry import find_spec
 from thali.errors import Fact, InPython
 
@@ -54,7 +54,7 @@ def open_job(
     stamp = {
         "kind": kind,
         "models": {name: _describe_model(model) for name, model in models.items()},
-        "settings": {name: encode(value, None) for name, value in settings.items()},
+        "settings": {name: encode_object(value, None) for name, value in settings.items()},
         "data": compute_digest(data),
     }
     with PartsFolder(job, stamp, random_seed, source) as folder:
@@ -74,7 +74,7 @@ def _describe_model(model: Any) -> dict[str, Any]:
         if type(model).__repr__ is not object.__repr__:
             parameters = {"model": repr(model)}
         else:
-            parameters = {name: encode(field, None) for name, field in vars(model).items()}
+            parameters = {name: encode_object(field, None) for name, field in vars(model).items()}
         return {"class": type(model).__name__, "parameters": parameters}
     description = describe_model(model)
     parameters = dict(description["parameters"])

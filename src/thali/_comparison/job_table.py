@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali._inference.parts import JobParts, read_parts
 from thali._inference.seeds import decode_seed
-from thali._model.model_files import unpack
+from thali._inference.task_jobs import JobParts, read_parts
+from thali._model.model_files import decode_arrays
 
 from .by_evidence import build_table_of_records
 from .holdout_schemes import SCHEMES, find_data_form
@@ -25,11 +25,11 @@ def read_job_table(job: Any) -> "pandas.DataFrame":
 def _build_prediction_table(parts: JobParts) -> "pandas.DataFrame":
     """Build the table of a comparison by prediction from a job's records."""
     settings = parts.stamp["settings"]
-    source = unpack(parts.source)
+    source = decode_arrays(parts.source)
     scheme = SCHEMES[find_data_form(source["data"])][settings["leave_out"]]
     splitter = scheme.splitter(source["data"])
     names = list(parts.stamp["models"])
-    held_out_parts = splitter.parts(
+    held_out_parts = splitter.list_parts(
         decode_seed(parts.stamp["seed"]), settings["hold_out"], settings["folds"]
     )
     table = build_comparison_table(splitter, scheme.scorer, held_out_parts, names, parts.records)
@@ -38,10 +38,10 @@ def _build_prediction_table(parts: JobParts) -> "pandas.DataFrame":
 
 
 def _build_evidence_table(parts: JobParts) -> "pandas.DataFrame":
-    """Build the table of a comparison by evidence from a job's records."""
+    """Build the table of the models' log evidence from a job's records."""
     names = list(parts.stamp["models"])
     table = build_table_of_records(
-        names, parts.records, unpack(parts.source)["base"], dict.fromkeys(names, 1.0)
+        names, parts.records, decode_arrays(parts.source)["base"], dict.fromkeys(names, 1.0)
     )
     table.attrs["interrupted"] = False
     return table

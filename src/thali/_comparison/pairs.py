@@ -161,9 +161,11 @@ class PairwiseSplitter(Splitter):
 
     @property
     def block_of_unit(self) -> np.ndarray:
+        """Number of each pair: a pair is its own block."""
         return np.arange(self.data.n_pairs)
 
-    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+    def build_unit_index(self, units: np.ndarray) -> "pandas.MultiIndex":
+        """Return both labels of these pairs, as table index."""
         return build_pair_index(self.data, units)
 
 
@@ -188,23 +190,26 @@ class PairSplitter(PairwiseSplitter):
         return splitters
 
     def build_part(self, blocks: np.ndarray) -> np.ndarray:
+        """Return the numbers of the pairs to hold out."""
         return blocks
 
-    def observed(self) -> dict[str, np.ndarray]:
+    def get_observed(self) -> dict[str, np.ndarray]:
+        """Return wins, losses and ties of each pair."""
         return {name: getattr(self.data, name) for name in ("wins", "losses", "tied")}
 
     def options(self, pair: int) -> tuple[str, str]:
         """Return both option labels of pair number `pair`."""
         return self.data.labels[self.data.first[pair]], self.data.labels[self.data.second[pair]]
 
-    def train(self, part: np.ndarray) -> tuple[PairedComparisons]:
+    def select_training_data(self, part: np.ndarray) -> tuple[PairedComparisons]:
         """Return the comparisons without the pairs of a part, as arguments of `fit`."""
         data = self.data
         for pair in part:
             data = data.without_pair(*self.options(pair))
         return (data,)
 
-    def test(self, part: np.ndarray) -> list[HeldOutPair]:
+    def select_held_out_data(self, part: np.ndarray) -> list[HeldOutPair]:
+        """Return all comparisons of each held-out pair."""
         return list(map(self._left_pair, part))
 
     def _left_pair(self, pair: int) -> HeldOutPair:
@@ -222,7 +227,8 @@ class PairSplitter(PairwiseSplitter):
         }
         return HeldOutPair(self.options(pair), counts, columns)
 
-    def units(self, part: np.ndarray) -> np.ndarray:
+    def list_units(self, part: np.ndarray) -> np.ndarray:
+        """Return the numbers of the held-out pairs."""
         return part
 
     def locate_part(self, number: int) -> dict[str, Any]:
@@ -231,18 +237,21 @@ class PairSplitter(PairwiseSplitter):
             return super().locate_part(number)
         return dict(zip("ab", self.options(number), strict=True))
 
-    def name(self, part_columns: Mapping[Any, Any]) -> str:
+    def name_part(self, part_columns: Mapping[Any, Any]) -> str:
         """Return "a-b" for a part's only pair."""
         if self.part == Splitter.part:
-            return super().name(part_columns)
+            return super().name_part(part_columns)
         return f"{part_columns['a']}-{part_columns['b']}"
 
-    def warn(self) -> None:
+    def warn_about_parts(self) -> None:
         """Warn of options that are disconnected if some pair is held out."""
         isolated, bridges, never_judged = [], [], set(self.data.never_judged)
         n_components = len(self.data.components())
         for part in range(self.data.n_pairs):
-            (data,), name = self.train(np.array([part])), "-".join(self.options(part))
+            (data,), name = (
+                self.select_training_data(np.array([part])),
+                "-".join(self.options(part)),
+            )
             if lost := [label for label in data.never_judged if label not in never_judged]:
                 isolated.append(f"{shorten(lost)} (compared only in the pair {name!r})")
             elif len(data.components()) > n_components:
@@ -278,7 +287,8 @@ class ObjectPairSplitter(PairwiseSplitter):
     single_block_text = "judged only one pair:"
     data: Similarities
 
-    def observed(self) -> dict[str, np.ndarray]:
+    def get_observed(self) -> dict[str, np.ndarray]:
+        """Return similarity and number of judgements of each pair."""
         return {"values": self.data.values, "judgements": self.data.judgements}
 
 
@@ -340,6 +350,7 @@ class BinomialScorer(Scorer):
     )
 
     def score_one(self, model: Any, test: list[HeldOutPair]) -> dict[str, Any]:
+        """Return the scores of each held-out pair, by name of the score."""
         scores = [asdict(self._score_pair(model, pair)) for pair in test]
         return {name: [pair_scores[name] for pair_scores in scores] for name in scores[0]}
 
@@ -353,16 +364,16 @@ class BinomialScorer(Scorer):
             p = np.broadcast_to(p, (1, MIN_DRAWS, *p.shape))
         return score_answers(test.counts, p)
 
-    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+    def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         """Return the scores of all pairs, with those of guessing and observed shares."""
         from scipy.special import xlogy
 
-        nll = score_table.frame("nll")
-        log_pred = score_table.frame("log_pred")
+        nll = score_table.build_score_frame("nll")
+        log_pred = score_table.build_score_frame("log_pred")
         outcomes = ("wins", "losses")
-        if score_table.observed("tied").any():
+        if score_table.get_observed("tied").any():
             outcomes = ("wins", "tied", "losses")
-        counts = np.column_stack([score_table.observed(name) for name in outcomes])
+        counts = np.column_stack([score_table.get_observed(name) for name in outcomes])
         observed = counts / counts.sum(axis=1, keepdims=True)
         for name, p in ((BASE, np.full_like(observed, 1 / len(outcomes))), (EMP, observed)):
             nll[name] = -log_outcome_coefficients(counts) - xlogy(counts, p).sum(axis=1)
@@ -371,28 +382,29 @@ class BinomialScorer(Scorer):
         return {
             "nll": nll,
             "mean_log_pred": log_pred,
-            "nll_mcse": score_table.frame("nll_mcse").assign(**no_error),
-            "mean_log_pred_mcse": score_table.frame("log_pred_mcse").assign(**no_error),
+            "nll_mcse": score_table.build_score_frame("nll_mcse").assign(**no_error),
+            "mean_log_pred_mcse": score_table.build_score_frame("log_pred_mcse").assign(**no_error),
         }
 
     def compute_columns(self, score_table: ScoreTable) -> dict[str, Any]:
         """Return the table's columns, with information in bits per comparison."""
-        nll = score_table.counted("nll")
+        nll = score_table.select_complete_units("nll")
         n = _count_comparisons(score_table)[score_table.counts]
         with np.errstate(invalid="ignore"):
             bits = (nll[BASE].sum() - nll.sum(skipna=False)) / (math.log(2) * n.sum())
         return super().compute_columns(score_table) | {"information": bits}
 
-    def observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
+    def get_observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
         """Return number of comparisons and observed share of each pair."""
         n = _count_comparisons(score_table)
-        tied = score_table.observed("tied")
-        observed = {"n": n, "observed": score_table.observed("wins") / n}
+        tied = score_table.get_observed("tied")
+        observed = {"n": n, "observed": score_table.get_observed("wins") / n}
         if tied.any():
             observed["observed_tie"] = tied / n
         return observed
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
+        """Return the sentence on the best model's score per pair."""
         return (
             f"{best!r} predicts held-out pairs best: {table.loc[best, 'nll']:.3f} nats per pair"
             f" (observed proportions: {table.loc[EMP, 'nll']:.3f}, guessing:"
@@ -413,7 +425,9 @@ class BinomialScorer(Scorer):
 def _count_comparisons(score_table: ScoreTable) -> np.ndarray:
     """Return the number of comparisons of each held-out pair, with ties."""
     return (
-        score_table.observed("wins") + score_table.observed("losses") + score_table.observed("tied")
+        score_table.get_observed("wins")
+        + score_table.get_observed("losses")
+        + score_table.get_observed("tied")
     )
 
 
@@ -487,22 +501,23 @@ class GaussianScorer(Scorer):
             "r_hat": [compute_r_hat(mu[..., k]) for k in pairs],
         }
 
-    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+    def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         """Return log scores and squared errors of all similarities, with a constant reference."""
-        score = score_table.frame("log_score")
-        predicted = score_table.frame("predicted")
-        data = score_table.splitter.observed()
+        score = score_table.build_score_frame("log_score")
+        predicted = score_table.build_score_frame("predicted")
+        data = score_table.splitter.get_observed()
         base = [
             score_constant_prediction(data["values"], data["judgements"], units)
             for units in score_table.units
         ]
         score[BASE], predicted[BASE] = np.concatenate(base, axis=1)
-        error = score_table.frame("log_score_mcse").assign(**{BASE: 0.0})
-        squared = predicted.sub(score_table.observed("values"), axis=0) ** 2
+        error = score_table.build_score_frame("log_score_mcse").assign(**{BASE: 0.0})
+        squared = predicted.sub(score_table.get_observed("values"), axis=0) ** 2
         return {"log_score": score, "log_score_mcse": error, "squared_error": squared}
 
-    def observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
-        return {"observed": score_table.observed("values")}
+    def get_observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
+        """Return the observed similarity of each pair."""
+        return {"observed": score_table.get_observed("values")}
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
         """Return the sentence on log score and error of the best model."""
@@ -515,6 +530,7 @@ class GaussianScorer(Scorer):
         )
 
     def format_prediction(self, row: Any) -> str:
+        """Return a pair with its observed and predicted similarity, as text."""
         return f"{row.a} and {row.b} (observed {row.observed:.2f}, predicted {row.predicted:.2f})"
 
 

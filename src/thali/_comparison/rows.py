@@ -54,7 +54,7 @@ class RowSplitter(Splitter):
             )
         super().__init__((self.X, self.y))
 
-    def parts(
+    def list_parts(
         self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
         """Return masks of held-out rows, one for each fold."""
@@ -71,10 +71,11 @@ class RowSplitter(Splitter):
         fold = assign_folds(self.y, folds, seed)
         return [fold == k for k in range(folds)]
 
-    def train(self, part: np.ndarray) -> tuple[Any, np.ndarray]:
+    def select_training_data(self, part: np.ndarray) -> tuple[Any, np.ndarray]:
+        """Return covariates and class labels of rows that are not held out."""
         return self.take_rows(~part), self.y[~part]
 
-    def test(self, part: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+    def select_held_out_data(self, part: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
         """Return covariates and class codes of held-out rows, and class shares of the others."""
         classes, counts = np.unique(self.y[~part], return_counts=True)
         return self.take_rows(part), np.searchsorted(classes, self.y[part]), counts / counts.sum()
@@ -86,7 +87,8 @@ class RowSplitter(Splitter):
             return self.X.iloc[rows]
         return self.X[rows]
 
-    def labels(self, units: np.ndarray) -> "pandas.Index":
+    def build_unit_index(self, units: np.ndarray) -> "pandas.Index":
+        """Return the row numbers as table index."""
         import pandas as pd
 
         return pd.Index(units, name="row")
@@ -188,22 +190,23 @@ class ClassScorer(Scorer):
             raise DataError("predict_proba must return probabilities that sum to 1 in every row.")
         return score_rows(p, truth)
 
-    def frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
+    def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         """Return the scores of all rows, with those of class shares."""
         base_scores = []
         for part in score_table.parts:
-            _, truth, proportions = score_table.splitter.test(part)
+            _, truth, proportions = score_table.splitter.select_held_out_data(part)
             base_scores.append(score_rows(np.tile(proportions, (len(truth), 1)), truth))
         frames = {}
         for name, field in (("log_loss", "chosen"), ("accuracy", "hits"), ("brier", "brier")):
-            frames[name] = score_table.frame(field)
+            frames[name] = score_table.build_score_frame(field)
             frames[name][BASE] = np.concatenate([scores[field] for scores in base_scores])
         with np.errstate(divide="ignore"):  # a probability of 0
             frames["log_loss"] = -np.log(frames["log_loss"])
         return frames
 
-    def attrs(self, score_table: ScoreTable) -> dict[str, Any]:
-        return super().attrs(score_table) | {"fold": score_table.list_part_indices()}
+    def build_attrs(self, score_table: ScoreTable) -> dict[str, Any]:
+        """Return the table's attrs, with the fold of each row."""
+        return super().build_attrs(score_table) | {"fold": score_table.list_part_indices()}
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
         """Return the sentence on log loss and hits of the best model."""
@@ -216,6 +219,7 @@ class ClassScorer(Scorer):
         )
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
+        """Return sentences on models that gave an observed class probability 0."""
         return self.describe_impossible(
             table, ranked, "the observed class of {count:,} of the {n:,} rows"
         )

@@ -76,7 +76,7 @@ class Scorer(ABC):
         """Return {score name: one number per unit}, for data without groups."""
 
     @abstractmethod
-    def frames(self, score_table: "ScoreTable") -> "dict[str, pandas.DataFrame]":
+    def build_score_frames(self, score_table: "ScoreTable") -> "dict[str, pandas.DataFrame]":
         """Return data frames of scores (units, models and references), by name.
 
         The column contains the mean of the frame. One of the names is `main`; the names of Monte
@@ -102,27 +102,29 @@ class Scorer(ABC):
         if "seconds" in self.table:
             columns["seconds"] = score_table.sum_seconds()
         if "r_hat" in self.table:
-            columns["r_hat"] = score_table.frame("r_hat").max()
+            columns["r_hat"] = score_table.build_score_frame("r_hat").max()
         if self.level:
             columns[f"{self.level}s"] = (
-                score_table.counted(self.main).index.get_level_values(self.level).nunique()
+                score_table.select_complete_units(self.main)
+                .index.get_level_values(self.level)
+                .nunique()
             )
         return columns
 
-    def attrs(self, score_table: "ScoreTable") -> dict[str, Any]:
+    def build_attrs(self, score_table: "ScoreTable") -> dict[str, Any]:
         """Return entries to add to the table's `attrs`."""
         frames = {name: score_table.frames[frame] for name, frame in self.extra_frames.items()}
         if self.predicted:
-            frames["predictions"] = score_table.predictions(
-                self.predicted, **self.observed(score_table)
+            frames["predictions"] = score_table.tabulate_predictions(
+                self.predicted, **self.get_observed(score_table)
             )
         return frames
 
-    def observed(self, score_table: "ScoreTable") -> dict[str, np.ndarray]:
+    def get_observed(self, score_table: "ScoreTable") -> dict[str, np.ndarray]:
         """Return observed values of every unit, for the table of predictions."""
         return {}
 
-    def groups(self, index: "pandas.Index") -> Iterable[Any] | None:
+    def group_units(self, index: "pandas.Index") -> Iterable[Any] | None:
         """Return the group of dependent units of each row; None if all are independent."""
         if self.level:
             return index.get_level_values(self.level)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.scores import mean_and_error
+from thali._data.choice_scores import mean_and_error
 from thali._labels import shorten
 from thali._posterior.convergence import HIGHEST_R_HAT
 from thali.errors import Argument, ArgumentError, Message
@@ -64,7 +64,7 @@ def describe_comparison(table: "pandas.DataFrame") -> list[str]:
         str(name) for name in table.index if name not in references and str(name) not in ranked
     ]
     scores = attrs[scorer.units][ranked].dropna()
-    groups = scorer.groups(scores.index)
+    groups = scorer.group_units(scores.index)
 
     def compute_difference(a: str, b: str) -> tuple[float, float] | None:
         """Return mean difference of two models' scores, with standard error; None if missing."""

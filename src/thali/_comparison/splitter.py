@@ -49,7 +49,7 @@ class Splitter(ABC):
                 raise DataError(f"Group {name!r}: ", error) from None
         return splitters
 
-    def parts(
+    def list_parts(
         self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[Any]:
         """Return all parts to hold out; randomness comes from the seed."""
@@ -101,23 +101,23 @@ class Splitter(ABC):
         """The complete data, in the form that models are fitted to."""
         return self.data
 
-    def train(self, part: Any) -> tuple[Any, ...]:
+    def select_training_data(self, part: Any) -> tuple[Any, ...]:
         """Return the arguments of `fit`: the data without the held-out part."""
         return (self.data.take(~part),)
 
-    def test(self, part: Any) -> Any:
+    def select_held_out_data(self, part: Any) -> Any:
         """Return the held-out data, in the form that the scorer predicts."""
         return self.data.take(part)
 
-    def units(self, part: Any) -> np.ndarray:
+    def list_units(self, part: Any) -> np.ndarray:
         """Return the indices of a part's held-out units."""
         return np.flatnonzero(part)
 
     @abstractmethod
-    def labels(self, units: np.ndarray) -> "pandas.Index":
+    def build_unit_index(self, units: np.ndarray) -> "pandas.Index":
         """Return the table index that names these units."""
 
-    def observed(self) -> dict[str, np.ndarray]:
+    def get_observed(self) -> dict[str, np.ndarray]:
         """Return observed values of every unit that scores need."""
         return {}
 
@@ -125,11 +125,11 @@ class Splitter(ABC):
         """Return the columns that identify a part in the table of missing fits."""
         return {"part": number}
 
-    def name(self, part_columns: Mapping[Any, Any]) -> str:
+    def name_part(self, part_columns: Mapping[Any, Any]) -> str:
         """Return a part's name for messages, such as "part 3"."""
         return f"part {part_columns['part'] + 1}"
 
-    def warn(self) -> None:
+    def warn_about_parts(self) -> None:
         """Warn if the data without some part are insufficient; by default do nothing."""
         return None
 
@@ -193,9 +193,10 @@ class GroupSplitter(Splitter):
             [0, *(len(splitter.block_of_unit) for splitter in self.splitters.values())]
         )
 
-    def parts(
+    def list_parts(
         self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[dict[str, Any]]:
+        """Return all parts to hold out, each a dict of parts by group."""
         return [
             self.build_part(numbers)
             for numbers in self.splitter_class.draw_parts_of_groups(
@@ -212,33 +213,40 @@ class GroupSplitter(Splitter):
             for g in np.unique(group)
         }
 
-    def train(self, part: Mapping[str, Any]) -> tuple[GroupedData]:
+    def select_training_data(self, part: Mapping[str, Any]) -> tuple[GroupedData]:
         """Return the data of all groups without the held-out part."""
         groups = {name: splitter.whole for name, splitter in self.splitters.items()}
         for name, group_part in part.items():
-            (groups[name],) = self.splitters[name].train(group_part)
+            (groups[name],) = self.splitters[name].select_training_data(group_part)
         return (GroupedData(groups),)
 
-    def test(self, part: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: self.splitters[name].test(group_part) for name, group_part in part.items()}
+    def select_held_out_data(self, part: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the held-out data of each group with any."""
+        return {
+            name: self.splitters[name].select_held_out_data(group_part)
+            for name, group_part in part.items()
+        }
 
-    def units(self, part: Mapping[str, Any]) -> np.ndarray:
+    def list_units(self, part: Mapping[str, Any]) -> np.ndarray:
+        """Return indices of held-out units, numbered through all groups."""
         splitters = zip(self.splitters.items(), self._first_unit, strict=False)
         return np.concatenate(
             [
-                first_unit + splitter.units(part[name])
+                first_unit + splitter.list_units(part[name])
                 for (name, splitter), first_unit in splitters
                 if name in part
             ]
         )
 
-    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+    def build_unit_index(self, units: np.ndarray) -> "pandas.MultiIndex":
         """Return the table index of units, with the group's name."""
         import pandas as pd
 
         frames = []
         for name, splitter in self.splitters.items():
-            frame = splitter.labels(np.arange(len(splitter.block_of_unit))).to_frame(index=False)
+            frame = splitter.build_unit_index(np.arange(len(splitter.block_of_unit))).to_frame(
+                index=False
+            )
             if level := splitter.level:
                 frame[level] = f"{name}: " + frame[level].astype(str)
             else:
@@ -246,8 +254,9 @@ class GroupSplitter(Splitter):
             frames.append(frame)
         return pd.MultiIndex.from_frame(pd.concat(frames).iloc[units])
 
-    def observed(self) -> dict[str, np.ndarray]:
-        observed = [splitter.observed() for splitter in self.splitters.values()]
+    def get_observed(self) -> dict[str, np.ndarray]:
+        """Return observed values of every unit of all groups."""
+        observed = [splitter.get_observed() for splitter in self.splitters.values()]
         return {name: np.concatenate([group[name] for group in observed]) for name in observed[0]}
 
     def locate_part(self, number: int) -> dict[str, Any]:
@@ -257,13 +266,12 @@ class GroupSplitter(Splitter):
         ((group, group_part),) = self.build_part(np.array([number])).items()
         return {"group": group, **self.splitters[group].locate_part(group_part[0])}
 
-    def name(self, part_columns: Mapping[Any, Any]) -> str:
+    def name_part(self, part_columns: Mapping[Any, Any]) -> str:
         """Return a part's name with its group."""
         if "group" not in part_columns:
-            return super().name(part_columns)
-        return (
-            f"{self.splitters[part_columns['group']].name(part_columns)} of {part_columns['group']}"
-        )
+            return super().name_part(part_columns)
+        group = part_columns["group"]
+        return f"{self.splitters[group].name_part(part_columns)} of {group}"
 
 
 def refuse_both(hold_out: int | None, folds: int | None) -> None:

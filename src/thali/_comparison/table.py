@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.scores import mean_and_error
-from thali._inference.parts import Record, is_finished
+from thali._data.choice_scores import mean_and_error
+from thali._inference.task_jobs import Record, is_finished
 from thali.errors import ArgumentError
 
 from .job import format_fit_key, list_fits
@@ -62,18 +62,20 @@ class ScoreTable:
         self.records = {
             fit: records.get(format_fit_key(fit)) for fit in list_fits(names, len(parts))
         }
-        self.units = [splitter.units(part) for part in parts]
+        self.units = [splitter.list_units(part) for part in parts]
         self.numbers = np.concatenate(self.units)
         self.sizes = [len(units) for units in self.units]
-        self.index = splitter.labels(self.numbers)
+        self.index = splitter.build_unit_index(self.numbers)
         self.order = [*scorer.before, *names, *scorer.after]
-        self.frames = {name: frame[self.order] for name, frame in scorer.frames(self).items()}
+        self.frames = {
+            name: frame[self.order] for name, frame in scorer.build_score_frames(self).items()
+        }
         main = self.frames[scorer.main]
         self.started = [name for name in names if main[name].notna().any()]
         self.counts = main[self.started].notna().all(axis=1).to_numpy()
         self.best = self.find_best(scorer.main)
 
-    def frame(self, field: str) -> "pandas.DataFrame":
+    def build_score_frame(self, field: str) -> "pandas.DataFrame":
         """Return one score as data frame (units, models); NaN if a fit is missing."""
         import pandas as pd
 
@@ -86,13 +88,13 @@ class ScoreTable:
                     scores[row, start:stop] = record.get(field, np.nan)
         return pd.DataFrame(scores.T, index=self.index, columns=pd.Index(self.names, name="model"))
 
-    def observed(self, name: str) -> np.ndarray:
+    def get_observed(self, name: str) -> np.ndarray:
         """Return observed values `name` of every unit, in the table's order."""
-        return self.splitter.observed()[name][self.numbers]
+        return self.splitter.get_observed()[name][self.numbers]
 
     def find_best(self, frame: str) -> str | None:
         """Return the model with the best mean score; None without complete units."""
-        scores = self.counted(frame)
+        scores = self.select_complete_units(frame)
         if not len(scores) or not self.started:
             return None
         means = scores[self.started].mean()
@@ -100,25 +102,25 @@ class ScoreTable:
             return str(means.idxmax())
         return str(means.idxmin())
 
-    def counted(self, frame: str) -> Any:
+    def select_complete_units(self, frame: str) -> Any:
         """Return a frame's rows (units) that every started model has scored."""
         return self.frames[frame][self.counts]
 
     def compute_means(self, frame: str) -> tuple[Any, Any]:
         """Return each model's mean score, and its standard error."""
-        return self._compute_means(self.counted(frame))
+        return self._compute_means(self.select_complete_units(frame))
 
     def compute_differences(self, best: str | None, frame: str) -> tuple[Any, Any]:
         """Return mean score differences from the model `best`, and standard errors."""
         if best is None:
             return math.nan, math.nan
-        scores = self.counted(frame)
+        scores = self.select_complete_units(frame)
         with np.errstate(invalid="ignore"):  # two infinite scores
             return self._compute_means(scores.sub(scores[best], axis=0))
 
     def compute_monte_carlo_error(self, frame: str) -> Any:
         """Return the Monte Carlo error of mean scores."""
-        errors = self.counted(frame)
+        errors = self.select_complete_units(frame)
         if not len(errors):
             return math.nan
         return np.sqrt((errors**2).sum(skipna=False)) / len(errors)
@@ -139,11 +141,13 @@ class ScoreTable:
 
         return pd.Series(np.repeat(np.arange(len(self.parts)), self.sizes), index=self.index)
 
-    def predictions(self, fields: tuple[str, ...], **observed: np.ndarray) -> "pandas.DataFrame":
+    def tabulate_predictions(
+        self, fields: tuple[str, ...], **observed: np.ndarray
+    ) -> "pandas.DataFrame":
         """Return a table of predictions, one row per model and unit."""
         import pandas as pd
 
-        frames = {field: self.frame(field) for field in fields}
+        frames = {field: self.build_score_frame(field) for field in fields}
         tables = []
         for name in self.names:
             columns = {field: frame[name].to_numpy() for field, frame in frames.items()}
@@ -169,7 +173,7 @@ class ScoreTable:
         """Return means and standard errors of a frame's columns."""
         import pandas as pd
 
-        groups = self.scorer.groups(scores.index)
+        groups = self.scorer.group_units(scores.index)
         means, errors = {}, {}
         for name in scores:
             means[name], errors[name] = mean_and_error(scores[name].to_numpy(), groups)
@@ -186,7 +190,7 @@ def build_comparison_table(
     """Build the table of `thali.compare` from the records of all fits."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     score_table = ScoreTable(splitter, scorer, parts, names, records)
     missing = score_table.list_missing()
@@ -209,5 +213,5 @@ def build_comparison_table(
         fits=len(score_table.records),
         unit=scorer.unit,
     )
-    table.attrs.update(scorer.attrs(score_table))
+    table.attrs.update(scorer.build_attrs(score_table))
     return table

@@ -35,6 +35,7 @@ class LinkedLibrary(JITCodeLibrary):
 
     @property
     def codegen(self) -> Any:
+        """Substitute for numba's execution engine, which stores nothing."""
         return _NoEngine()
 
     def _optimize_final_module(self) -> None:
@@ -48,6 +49,7 @@ class LinkedLibrary(JITCodeLibrary):
         self._finalized = True
 
     def get_pointer_to_function(self, name: str) -> int:
+        """Return an address that is never called."""
         self._ensure_finalized()
         return 0
 

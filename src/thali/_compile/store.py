@@ -384,7 +384,10 @@ def explain_refusal(folder: str) -> str:
 
 
 def find_untrusted_writers(path: Path) -> set[tuple[str, int]]:
-    """Return users and groups who can change the path but not the library."""
+    """Return users and groups who may write the path but not the installed library's folder.
+
+    The user of this process and the administrator (root) are excluded.
+    """
     if os.name != "posix":
         return set()
     return (

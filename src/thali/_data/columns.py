@@ -22,9 +22,9 @@ from thali._labels import (
 from thali.errors import DataError, DataWarning
 
 from .checks import check_counts
-from .roles import column_names, find_no_answers
+from .column_roles import column_names, find_no_answers
 from .squares import SquareTableWords, describe_cell, read_square_table
-from .suspicious import (
+from .suspicious_data import (
     explain_tie_label,
     find_percentages,
     is_tie_label,
@@ -371,10 +371,10 @@ def note_omission(n_omitted: float, words: Iterable[str] = (), noun: str = "row"
     if words:
         quoted_words = f" ({shorten(sorted(words))})"
     if n_omitted:
-        note(f"{format_plural(n_omitted, noun)} without an answer{quoted_words} dropped")
+        add_note(f"{format_plural(n_omitted, noun)} without an answer{quoted_words} dropped")
 
 
-def note(clause: str) -> None:
+def add_note(clause: str) -> None:
     """Append a clause to the collected notes; warn if none are collected."""
     if (clauses := _NOTES.get()) is not None:
         clauses.append(f"; {clause}")
@@ -422,7 +422,7 @@ def drop_self_comparisons(
     if not is_self.any() or is_self.all():
         return frame
     n_omitted = simplify_number(count_comparisons(frame.loc[is_self], count))
-    note(f"{format_plural(n_omitted, name_rows(count))} of an option with itself dropped")
+    add_note(f"{format_plural(n_omitted, name_rows(count))} of an option with itself dropped")
     return frame.loc[~is_self]
 
 

@@ -10,9 +10,7 @@ import numpy as np
 
 from thali._labels import format_label
 
-from .columns import get_column, is_row_number, list_texts
-from .people_table import is_constant_within, list_differing_columns
-from .roles import (
+from .column_roles import (
     ALTERNATIVE,
     CHOSEN_OF_TWO,
     DISSIMILARITY,
@@ -30,6 +28,8 @@ from .roles import (
     map_plain_names,
     simplify_name,
 )
+from .columns import get_column, is_row_number, list_texts
+from .people_table import is_constant_within, list_differing_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,28 +48,32 @@ def find_side_columns(names: list[str]) -> list[SideColumns]:
 
     Series of three or more columns (a, b, c) are skipped.
     """
-    name_by_plain = map_plain_names(names)
+    name_by_simplified = map_plain_names(names)
     pairs: dict[tuple[str, str], SideColumns] = {}
     for marks in (*SIDES, *MORE_SIDES):
-        for stem, first_name, second_name, third_name in _split_side_names(name_by_plain, marks):
-            if second_name in name_by_plain and third_name not in name_by_plain:
+        for stem, first_name, second_name, third_name in _split_side_names(
+            name_by_simplified, marks
+        ):
+            if second_name in name_by_simplified and third_name not in name_by_simplified:
                 pairs.setdefault(
-                    (name_by_plain[first_name], name_by_plain[second_name]),
+                    (name_by_simplified[first_name], name_by_simplified[second_name]),
                     SideColumns(
-                        stem, marks, (name_by_plain[first_name], name_by_plain[second_name])
+                        stem,
+                        marks,
+                        (name_by_simplified[first_name], name_by_simplified[second_name]),
                     ),
                 )
     return list(pairs.values())
 
 
 def _split_side_names(
-    name_by_plain: dict[str, str], marks: tuple[str, str]
+    name_by_simplified: dict[str, str], marks: tuple[str, str]
 ) -> Iterator[tuple[str, str, str, str]]:
     """Yield (stem, first, second, third name) for names with the first side's mark."""
     # Yield the stem, and the names for the first, second and third side.
     first_mark, second_mark = marks
     third_mark = THIRD.get(second_mark, "")
-    for name in name_by_plain:
+    for name in name_by_simplified:
         if name == first_mark:
             yield "", first_mark, second_mark, third_mark
         elif name.endswith(first_mark):
@@ -98,17 +102,17 @@ def find_option_columns(names: Iterable[str]) -> list[str]:
     ... )
     (['option1', 'option2', 'option3'], ['links', 'rechts'])
     """
-    name_by_plain = map_plain_names(names)
-    if next(ALTERNATIVE.find_certain_columns(name_by_plain), None) is not None:
+    name_by_simplified = map_plain_names(names)
+    if next(ALTERNATIVE.find_certain_columns(name_by_simplified), None) is not None:
         return []
     for stem in _NUMBERED:
-        numbered = takewhile(name_by_plain.__contains__, (f"{stem}{k}" for k in count(1)))
-        if len(series := [name_by_plain[name] for name in numbered]) > 1:
+        numbered = takewhile(name_by_simplified.__contains__, (f"{stem}{k}" for k in count(1)))
+        if len(series := [name_by_simplified[name] for name in numbered]) > 1:
             return series
     for first_mark, second_mark in (*SIDES, *MORE_SIDES):
         is_word = not first_mark.isdigit() and len(first_mark) > 1
-        if is_word and first_mark in name_by_plain and second_mark in name_by_plain:
-            return [name_by_plain[first_mark], name_by_plain[second_mark]]
+        if is_word and first_mark in name_by_simplified and second_mark in name_by_simplified:
+            return [name_by_simplified[first_mark], name_by_simplified[second_mark]]
     return []
 
 
@@ -142,7 +146,7 @@ class ColumnsRead(NamedTuple):
 
     @property
     def all(self) -> set[str]:
-        """All columns in use."""
+        """Set of all column names that the reader uses."""
         return {*self.options, *self.outcome, *self.counts, *filter(None, [self.who])}
 
 

@@ -161,7 +161,7 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     @property
     def are_choices(self) -> bool:  # type: ignore[override]
-        """Whether the answers are choices."""
+        """Whether the data are choices among options."""
         return self.data[0].are_choices
 
     @property
@@ -195,14 +195,14 @@ class GroupedData(Judged, Mapping[str, Any]):
         return GroupedData({name: function(part) for name, part in self.items()}, self.people)
 
     def without_ties(self, how: str) -> "GroupedData":
-        """Return the groups without ties.
+        """Return the data with ties halved ("half") or dropped ("drop") in each group.
 
         A tie counts as half a choice of either option ("half"), or is dropped ("drop").
         """
         return self.map_groups(lambda part: part.without_ties(how) if part.n_ties else part)
 
     def with_covariates(self, names: Iterable[str]) -> "GroupedData":
-        """Keep only these covariates in each group."""
+        """Return the data of each group with only these covariates."""
         names = list(names)
         return self.map_groups(lambda part: part.with_covariates(names))
 
@@ -218,7 +218,7 @@ class GroupedData(Judged, Mapping[str, Any]):
         return self.data[0].together(self.data[1:], self.labels)
 
     def warn_if_unusual(self) -> None:
-        """Warn, with a `DataWarning`, of unusual data.
+        """Warn of options that a group did not judge or that nothing connects.
 
         These are options that a group did not judge or that nothing connects, and names that occur
         in several groups.

@@ -48,6 +48,7 @@ class Frozen(DescribedObject):
         return self._from_fields(*fields.values())
 
     def _description(self) -> Description:
+        """Return what `print` and notebooks show: size and details of the data."""
         return Description(type(self).__name__, (("data", str(self)), *self._details()))
 
     def _details(self) -> Facts:
@@ -131,7 +132,7 @@ class Judged(Frozen):
 
     @property
     def n_options(self) -> int:
-        """Number of options, including options never judged."""
+        """Number of options, including those without any answer."""
         return len(self.labels)
 
     @property
@@ -175,7 +176,7 @@ class Judged(Frozen):
         return ()
 
     def questions(self, ties: bool | None = None) -> "Questions | None":
-        """Return the questions with counts of their answers; None if answers are not counted.
+        """Return questions, possible answers and counts; None if answers are not counted.
 
         `ties`: whether a tie is an answer; None: if there are any.
         """
@@ -190,7 +191,7 @@ class Judged(Frozen):
         return ""
 
     def by_respondent(self, /) -> Mapping[str, Self]:
-        """Return the data of each respondent; a DataError if respondents are unknown."""
+        """Return the data of each respondent, by name; raise DataError if unknown."""
         raise DataError(
             f"{type(self).__name__} do not identify respondents; ",
             InPython(
@@ -200,7 +201,7 @@ class Judged(Frozen):
         )
 
     def by_group(self, column: str, /) -> Mapping[str, Self]:
-        """Return the data of each group of respondents, by a column of `people`.
+        """Return the data of each respondent group, given by a column of `people`.
 
         Raise a DataError for data that are not divided into groups, such as similarities, which are
         means over the people of a group.
@@ -211,24 +212,24 @@ class Judged(Frozen):
         )
 
     def to_comparisons(self) -> "PairedComparisons":
-        """Return the answers as paired comparisons; a DataError if impossible."""
+        """Convert the answers to `PairedComparisons`; raise DataError if impossible."""
         raise DataError(explain_unpaired_data(self))
 
     def without_ties(self, how: str, /) -> Self:
-        """Return the answers without ties.
+        """Return the data with ties halved or dropped, as `how` requests.
 
         A tie counts as half a choice of either option ("half"), or is dropped ("drop").
         """
         return self
 
     def with_covariates(self, names: Iterable[str], /) -> Self:
-        """Keep only these covariates; a DataError if a name is unknown."""
+        """Return the data with only these covariates; raise DataError if unknown."""
         if list(names):
             raise DataError(_NO_COVARIATES)
         return self
 
     def with_option_covariates(self, frame: Any, /) -> Self:
-        """Add covariates of options; a DataError unless these are comparisons of two."""
+        """Return comparisons with covariates of options added; else raise DataError."""
         raise DataError(_NO_COVARIATES)
 
     def together(self, others: Sequence[Any], labels: tuple[str, ...], /) -> Self:
@@ -253,7 +254,7 @@ class JudgedByPeople(Judged):
 
     @property
     def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
-        """Columns that describe the respondents, one row each; None if there are none."""
+        """Table of respondents' characteristics, one row each; None if there are none."""
         if self.answers is None:
             return None
         return self.answers.people

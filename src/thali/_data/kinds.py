@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from .roles import TARGET
+from .column_roles import TARGET
 from .spec import DataSpec
 
 PAIRS = "paired comparisons"
@@ -91,7 +91,7 @@ SPECS: tuple[DataSpec, ...] = (
     ),
     DataSpec(
         CLASSES,
-        "thali._data.rows:Observations",
+        "thali._data.classifier_rows:Observations",
         f"{_SHAPES}.covariates:SHAPES",
         ((f"{_COMPARISON}.rows:RowSplitter", f"{_COMPARISON}.rows:ClassScorer"),),
         example="PlackettLuceRegression()",

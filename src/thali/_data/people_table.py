@@ -9,7 +9,7 @@ from thali._described import Facts
 from thali._labels import format_label, shorten, suggest
 from thali.errors import DataError
 
-from .roles import column_names
+from .column_roles import column_names
 
 if TYPE_CHECKING:
     import pandas as pd

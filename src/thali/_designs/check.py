@@ -265,8 +265,8 @@ def _row_levels(data: "ChoiceExperiment") -> np.ndarray:
 
 def _count_dominated_tasks(data: "ChoiceExperiment", signs: np.ndarray) -> int:
     """Count the tasks in which a product is worse on all directed attributes."""
-    codes = _row_levels(data)
-    tasks = np.split(codes, data.first_row[1:-1])
+    level_codes = _row_levels(data)
+    tasks = np.split(level_codes, data.first_row[1:-1])
     return sum(bool(is_dominated(task[(task >= 0).all(axis=1)], signs).any()) for task in tasks)
 
 
@@ -320,12 +320,12 @@ def _drop_holdouts(frame: "pandas.DataFrame", attributes: list[Any]) -> "pandas.
 def _compute_utilities(data: "ChoiceExperiment", utilities: list[np.ndarray]) -> np.ndarray:
     """Return the expected utility of every product, shape (products,)."""
     scheme = data.scheme
-    codes = data.products[:, scheme.has_inside :]
-    product_utilities = np.zeros(len(codes))
-    for i in range(codes.shape[1]):
-        product_utilities += np.where(codes[:, i] >= 0, utilities[i][codes[:, i]], 0.0)
+    level_codes = data.products[:, scheme.has_inside :]
+    product_utilities = np.zeros(len(level_codes))
+    for i in range(level_codes.shape[1]):
+        product_utilities += np.where(level_codes[:, i] >= 0, utilities[i][level_codes[:, i]], 0.0)
     if scheme.none:
-        product_utilities[(codes < 0).all(axis=1)] = utilities[-1][0]
+        product_utilities[(level_codes < 0).all(axis=1)] = utilities[-1][0]
     return product_utilities
 
 
@@ -395,7 +395,7 @@ def _tabulate_coefficients(
 def _describe_sample_size(
     table: "pandas.DataFrame", n_respondents: int, target_error: float
 ) -> str:
-    """Return a sentence on the required number of respondents."""
+    """Return a sentence on unidentified effects, or on the required number of respondents."""
     unidentified = [
         str(name) for name in table.index[~np.isfinite(table["std_error"].to_numpy(float))]
     ]
@@ -414,12 +414,12 @@ def _tabulate_balance(data: "ChoiceExperiment", names: Any, levels: Any) -> "pan
     import pandas as pd
 
     rows = []
-    codes = _row_levels(data)
+    level_codes = _row_levels(data)
     version = np.repeat(data.respondent_of_task, np.diff(data.first_row))
     for i, (name, attribute_levels) in enumerate(zip(names, levels, strict=True)):
         times = np.zeros((data.n_respondents, len(attribute_levels)), np.int64)
-        is_product = codes[:, i] >= 0
-        np.add.at(times, (version[is_product], codes[is_product, i]), 1)
+        is_product = level_codes[:, i] >= 0
+        np.add.at(times, (version[is_product], level_codes[is_product, i]), 1)
         for level, version_times in zip(attribute_levels, times.T, strict=True):
             rows.append(
                 (
@@ -438,13 +438,13 @@ def _tabulate_overlap(data: "ChoiceExperiment", names: Any, levels: Any) -> "pan
     """Tabulate, per attribute, the share of product pairs in a task with equal levels."""
     import pandas as pd
 
-    codes = _row_levels(data)
+    level_codes = _row_levels(data)
     task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
     rows = []
     for i, (name, attribute_levels) in enumerate(zip(names, levels, strict=True)):
-        is_product = codes[:, i] >= 0
+        is_product = level_codes[:, i] >= 0
         counts = np.zeros((data.n_tasks, len(attribute_levels)))
-        np.add.at(counts, (task[is_product], codes[is_product, i]), 1.0)
+        np.add.at(counts, (task[is_product], level_codes[is_product, i]), 1.0)
         n_products = counts.sum(axis=1)
         quotient, remainder = np.divmod(n_products, len(attribute_levels))
         n_pairs = (n_products * (n_products - 1) / 2).sum()

@@ -67,7 +67,7 @@ class DesignGoal(NamedTuple):
     # (attributes,) target share of pairs with the same level; None: any
     overlap: np.ndarray | None = None
 
-    def matrix(self, design: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    def code_design(self, design: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
         """Return the coded design matrix of tasks, shape (..., alternatives, p)."""
         matrix = code_products(design, sizes, self.has_none, self.crossed)
         if self.has_none:
@@ -118,7 +118,11 @@ def _fill_task(
     earlier_products: set[tuple[int, ...]] = set()
     for product_index in range(len(task)):
         random_products = (
-            next(attributes.products([rng.permutation(size).tolist() for size in attributes.sizes]))
+            next(
+                attributes.iterate_products(
+                    [rng.permutation(size).tolist() for size in attributes.sizes]
+                )
+            )
             for _ in range(_MAX_PRODUCT_TRIES)
         )
         for product in itertools.chain(random_products, attributes.all_products()):
@@ -180,7 +184,7 @@ class Balance:
             )
         return np.array(costs)
 
-    def exchange(self, i: int, task: int, old: int, level: int) -> None:
+    def record_exchange(self, i: int, task: int, old: int, level: int) -> None:
         """Update the counts after replacing level `old` by `level` in a task."""
         for counts in (
             self.level_counts[i][task * self.n_versions // self.n_tasks],
@@ -221,8 +225,8 @@ def exchange_levels(
     balance = Balance(design, sizes, goal)
     costs = balance.compute_costs()
     # (D, tasks, p, p)
-    task_informations = compute_informations(goal.matrix(design, sizes), goal.betas)
-    total_information = task_informations.sum(axis=1)
+    information_by_task = compute_informations(goal.code_design(design, sizes), goal.betas)
+    total_information = information_by_task.sum(axis=1)
     criterion = float(_compute_log_det(total_information[:, None])[0] - costs.sum())
     positions = [(t, j, i) for t, j, i in np.ndindex(*design.shape)]
     for _ in range(_MAX_PASSES):
@@ -234,11 +238,11 @@ def exchange_levels(
                 continue
             tasks = np.repeat(design[t][None], len(levels), axis=0)
             tasks[:, j, i] = levels
-            proposed_informations = compute_informations(goal.matrix(tasks, sizes), goal.betas)
+            proposed_informations = compute_informations(goal.code_design(tasks, sizes), goal.betas)
             proposed_costs = balance.propose_costs(i, t, int(design[t, j, i]), levels)
             proposed_values = (
                 _compute_log_det(
-                    (total_information - task_informations[:, t])[:, None] + proposed_informations
+                    (total_information - information_by_task[:, t])[:, None] + proposed_informations
                 )
                 - (costs.sum() - costs[i])
                 - proposed_costs
@@ -246,10 +250,10 @@ def exchange_levels(
             # among equally good levels, take the first
             best = int((proposed_values > proposed_values.max() - _MIN_GAIN).argmax())
             if proposed_values[best] > criterion + _MIN_GAIN:
-                balance.exchange(i, t, int(design[t, j, i]), levels[best])
+                balance.record_exchange(i, t, int(design[t, j, i]), levels[best])
                 costs[i] = proposed_costs[best]
-                total_information += proposed_informations[:, best] - task_informations[:, t]
-                design[t, j, i], task_informations[:, t], criterion = (
+                total_information += proposed_informations[:, best] - information_by_task[:, t]
+                design[t, j, i], information_by_task[:, t], criterion = (
                     levels[best],
                     proposed_informations[:, best],
                     float(proposed_values[best]),
@@ -451,7 +455,7 @@ def _search_design(
         candidates.append(exchange_levels(attributes, start, goal, rng))
     best_value = max(candidate.value for candidate in candidates)
     best = next(candidate for candidate in candidates if candidate.value > best_value - _MIN_GAIN)
-    matrix = goal.matrix(best.products, attributes.sizes)
+    matrix = goal.code_design(best.products, attributes.sizes)
     total_information = compute_information(matrix, goal.betas.mean(axis=0)).sum(axis=0)
     is_directed = not attributes.rules and goal.signs is not None
     check_identified_effects(

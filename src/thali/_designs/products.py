@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._arguments import is_list
-from thali._data.experiments.scheme import HELD_OUT
+from thali._data.experiments.product_encoding import HELD_OUT
 from thali._labels import format_label, index_labels, shorten, suggest
 from thali.errors import Argument, ArgumentError, Setting
 
@@ -58,9 +58,9 @@ class Attributes(NamedTuple):
 
     def all_products(self) -> Iterator[tuple[int, ...]]:
         """Yield all products that are not prohibited, as level numbers."""
-        return self.products(list(map(range, self.sizes)))
+        return self.iterate_products(list(map(range, self.sizes)))
 
-    def products(
+    def iterate_products(
         self, orders: Sequence[Sequence[int]], leading_levels: tuple[int, ...] = ()
     ) -> Iterator[tuple[int, ...]]:
         """Yield allowed products that begin with `leading_levels`, in this order of levels."""
@@ -74,7 +74,7 @@ class Attributes(NamedTuple):
             yield leading_levels
             return
         for level in orders[len(leading_levels)]:
-            yield from self.products(orders, (*leading_levels, level))
+            yield from self.iterate_products(orders, (*leading_levels, level))
 
 
 def parse_attributes(attributes: Any, prohibited: Any) -> Attributes:
@@ -101,7 +101,7 @@ def parse_attributes(attributes: Any, prohibited: Any) -> Attributes:
         for level in range(len(attribute_levels)):
             orders: list[Sequence[int]] = list(map(range, parsed_attributes.sizes))
             orders[i] = [level]
-            if next(parsed_attributes.products(orders), None) is None:
+            if next(parsed_attributes.iterate_products(orders), None) is None:
                 if next(parsed_attributes.all_products(), None) is None:
                     raise ArgumentError(
                         Argument("prohibited"), " excludes every product; allow at least one."
@@ -321,7 +321,7 @@ def _draw_pilot_utilities(
     """Return mean level utilities in draws of a fitted pilot model."""
     from thali._choice.answers.utilities import NO_CHOICE_LEVEL, utility_draws
 
-    utility_keys, mean_utilities = utility_draws(model._people_of_fit().thin(draws))
+    utility_keys, mean_utilities = utility_draws(model._get_fitted_chooser().thin(draws))
     # shift the thinned draws to the mean of all draws
     mean_utilities = mean_utilities + (
         model.utilities()["utility"].to_numpy() - mean_utilities.mean(axis=0)
@@ -506,7 +506,7 @@ def compute_informations(matrix: np.ndarray, betas: np.ndarray) -> np.ndarray:
 
 
 def _compute_choice_covariance(matrix: np.ndarray, utility: np.ndarray) -> np.ndarray:
-    """Return the covariance of design columns under choice probabilities, (..., p, p)."""
+    """Return X' (diag(p) - p p') X, with p the logit choice probabilities, (..., p, p)."""
     odds_terms = np.exp(utility - utility.max(axis=-1, keepdims=True))
     p = odds_terms / odds_terms.sum(axis=-1, keepdims=True)
     weighted = matrix * p[..., None]

@@ -217,7 +217,7 @@ def _list_files(folder: Path) -> list[tuple[Path, str]]:
 def _read_sheets(file: Path, name: str, counts: _RowCounts) -> list[_AnswerSheet]:
     """Read the answer sheets in a file; [] if its columns are others."""
     # A file with the right header that cannot be read is an error.
-    from thali._reading.cells import decode_text, split_text_cells
+    from thali._reading.text_cells import decode_text, split_text_cells
 
     file_bytes = file.read_bytes()
     first_lines = decode_text(file_bytes[:_HEADER_BYTES]).split("\n")[:_HEADER_LINES]
@@ -331,7 +331,12 @@ def _select_sheets(
     senders: dict[tuple[str, str], list[str]] = {}
     for sheet in used_sheets:
         senders.setdefault((sheet.seed, sheet.started), []).append(sheet.person)
-    if copies := [name for names in senders.values() if len(names) > 1 for name in names]:
+    if copies := [
+        name
+        for respondent_names in senders.values()
+        if len(respondent_names) > 1
+        for name in respondent_names
+    ]:
         notes.append(
             f"{format_plural(len(copies), 'respondent')} have the same seed and start time as other"
             " respondents, which suggests copied answers under another name:"
@@ -372,8 +377,8 @@ def _list_answer_rows(sheet: _AnswerSheet, has_catch: bool) -> list[Row]:
 
 def _parse_rows(rows: list[Row]) -> "pandas.DataFrame":
     """Convert rows of texts to a data frame with numeric and text columns."""
-    from thali._reading.cells import TextTable
-    from thali._reading.table import build_raw_table
+    from thali._reading.table_files import build_raw_table
+    from thali._reading.text_cells import TextTable
 
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = [[row.get(name, "") for row in rows] for name in names]

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thali._data.choices.best_worst import are_rank_rows
-from thali._data.experiments.scheme import HELD_OUT
-from thali._data.roles import CHOSEN, RESPONDENT_OF_TASKS, SIDES, TIE_WORDS, simplify_name
-from thali._data.roles import TASK as TASK_OF_TABLES
-from thali._inference.files import atomic_write
+from thali._data.column_roles import CHOSEN, RESPONDENT_OF_TASKS, SIDES, TIE_WORDS, simplify_name
+from thali._data.column_roles import TASK as TASK_OF_TABLES
+from thali._data.experiments.product_encoding import HELD_OUT
+from thali._inference.checksummed_files import atomic_write
 from thali._labels import escape_unprintable, format_plural, shorten, suggest
 from thali._page import build_policy, encode_json, mark_as_html
 from thali.errors import DataError
@@ -295,7 +295,7 @@ def _check_settings(survey: Survey, study: StudyDescription) -> None:
 
 def _check_labels_unchanged(labels: tuple[str, ...]) -> None:
     """Raise DataError if a label, such as "01", would be read back differently."""
-    from thali._reading.table import reread_label
+    from thali._reading.table_files import reread_label
 
     for label in labels:
         if (changed_label := reread_label(label)) != label:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from thali._data.roles import ROLES, simplify_name
+from thali._data.column_roles import ROLES, simplify_name
 from thali._labels import check_labels, format_label, list_names, shorten, suggest
 from thali.errors import ArgumentError, DataError
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._data.column_roles import NO_CHOICE, column_names, simplify_name
 from thali._data.columns import read_flags
 from thali._data.described_columns import find_option_columns
-from thali._data.experiments.scheme import HELD_OUT
-from thali._data.roles import NO_CHOICE, column_names, simplify_name
+from thali._data.experiments.product_encoding import HELD_OUT
 from thali._designs.sets import sets
 from thali._labels import check_labels, format_label, format_plural, index_labels, shorten
 from thali._paired.design import PairDesign
@@ -154,8 +154,8 @@ def _read_design(design: Any) -> "PicturedOptions | pandas.DataFrame":
 
 def _read_path(path: Path) -> "PicturedOptions | pandas.DataFrame":
     """Read options or a design from a folder, text file or table."""
-    from thali._reading.cells import decode_text
-    from thali._reading.table import prefix_errors, read_table
+    from thali._reading.table_files import prefix_errors, read_table
+    from thali._reading.text_cells import decode_text
 
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDINGS)
@@ -208,7 +208,7 @@ def _check_not_typeset(files: Iterable[Path]) -> None:
 
 def _read_workbook(path: Path) -> "PicturedOptions | pandas.DataFrame":
     """Read the design's sheet of an Excel workbook."""
-    from thali._reading.table import build_raw_table, prefix_errors, read_excel_sheets
+    from thali._reading.table_files import build_raw_table, prefix_errors, read_excel_sheets
 
     with prefix_errors(path.name):
         sheets = read_excel_sheets(path.read_bytes())

@@ -77,7 +77,7 @@ def build_run(
 class Chain(SlicedWork):
     """Base class of a Markov chain that runs in time slices and can be stored.
 
-    A subclass defines `recorded`, `read_draws` and `adopt` in addition to the methods of
+    A subclass defines `recorded`, `read_draws` and `adopt_draws` in addition to the methods of
     `SlicedWork`. `_PARTS` names the attributes that sweeps change, nested tuples of arrays.
     """
 
@@ -110,15 +110,15 @@ class Chain(SlicedWork):
         """Return arrays of the recorded draws `start` to `stop` - 1, by name."""
         raise NotImplementedError
 
-    def adopt(self, draws: Arrays) -> None:
-        """Copy earlier draws into the record; call it after `restore` and `skip`.
+    def adopt_draws(self, draws: Arrays) -> None:
+        """Copy earlier draws into the record; call it after `restore_state` and `skip_draws`.
 
         The draws are the result of `read_draws(first, recorded)`.
         """
         raise NotImplementedError
 
-    def skip(self, draws: int) -> None:
-        """Leave draws before this number out of the record; call it after `restore`."""
+    def skip_draws(self, draws: int) -> None:
+        """Leave draws before this number out of the record; call it after `restore_state`."""
         self.first = draws
 
     def pack_state(self) -> Arrays:
@@ -130,7 +130,7 @@ class Chain(SlicedWork):
         }
         return {"stream": pack_generators([self.rng]), **parts}
 
-    def restore(self, arrays: Arrays) -> None:
+    def restore_state(self, arrays: Arrays) -> None:
         """Set the state and random stream that `pack_state` returned."""
         self.rng = unpack_generators(arrays["stream"])[0]
         for name in self._PARTS:
@@ -156,15 +156,17 @@ class RowChain(Chain):
     record: Any
 
     def read_draws(self, start: int, stop: int) -> Arrays:
+        """Return rows `start` to `stop` - 1 of each recorded array, by name."""
         return {name: array[start:stop] for name, array in self.record._asdict().items()}
 
-    def adopt(self, draws: Arrays) -> None:
+    def adopt_draws(self, draws: Arrays) -> None:
         """Copy earlier draws into the record's rows."""
         for name, array in self.record._asdict().items():
             fill_rows(array[self.first : self.recorded], draws[name])
 
     @property
     def is_done(self) -> bool:  # type: ignore[override]
+        """Whether all sweeps are done."""
         return self.sweeps >= self.total
 
 
@@ -187,6 +189,7 @@ class FixedChain(RowChain):
 
     @property
     def recorded(self) -> int:
+        """Number of draws recorded after the warm-up."""
         return max(0, self.sweeps - self.tune) // self.thin
 
 
@@ -350,6 +353,7 @@ class IndependentDraws(RowChain):
 
     @property
     def recorded(self) -> int:
+        """Number of draws made."""
         return self.sweeps
 
     def _draw_block(self, rng: np.random.Generator) -> Any:

@@ -43,7 +43,7 @@ from thali.errors import (
 )
 
 from .array_encoding import Arrays, add_prefix, decode_npz, encode_npz, select_prefix
-from .files import atomic_write, describe_write_error, lock_file
+from .checksummed_files import atomic_write, describe_write_error, lock_file
 from .seeds import build_seed_sequence, decode_seed, encode_seed
 from .warn import warn
 

@@ -164,7 +164,7 @@ def _limit_step(max_change: float, step: Step) -> Step:
 
 
 class LocalFunction(NamedTuple):
-    """Value, gradient and Hessian of a function at one point."""
+    """Value, gradient and information (minus the Hessian) of a function at one point."""
 
     where: np.ndarray
     value: float
@@ -175,8 +175,8 @@ class LocalFunction(NamedTuple):
 class Concave(Target[LocalFunction]):
     """Base class of concave functions, to be maximised by `maximise_concave`.
 
-    `at` returns value, gradient and information; `solve` returns the step for information and
-    gradient. A step that promises less than `rounding` is accepted whatever the value.
+    `function` returns value, gradient and information; `solve` returns the step for information
+    and gradient. A step that promises less than `rounding` is accepted whatever the value.
     """
 
     def __init__(
@@ -188,20 +188,24 @@ class Concave(Target[LocalFunction]):
         self._function, self._solve, self._rounding = function, solve, rounding
 
     def evaluate(self, where: np.ndarray) -> LocalFunction:
-        """Return value, gradient and Hessian at a point."""
+        """Return value, gradient and information (minus the Hessian) at a point."""
         return LocalFunction(where, *self._function(where))
 
     def move_point(self, point: LocalFunction, change: np.ndarray) -> LocalFunction:
+        """Return the function at the point after a change of its coordinates."""
         return self.evaluate(point.where + change)
 
     def slope(self, point: LocalFunction) -> LocalFunction:
+        """Return the point itself, which contains its derivatives."""
         return point
 
     def solve(self, slope: LocalFunction, damping: float) -> Step:
+        """Return the damped Newton step and the gain that it promises."""
         change = self._solve(slope.information, slope.gradient)
         return Step(change, float(change @ slope.gradient))
 
     def accepts_step(self, point: LocalFunction, ahead: LocalFunction, promised: float) -> bool:
+        """Return whether the value rose enough."""
         return ahead.value > point.value or promised < self._rounding
 
 

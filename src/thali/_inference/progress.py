@@ -187,9 +187,11 @@ class _BarDisplay:
         self._bar.update(self._task, completed=n_done, description=description, refresh=bool(note))
 
     def set_total(self, total: int) -> None:
+        """Change the bar's total number of steps."""
         self._bar.update(self._task, total=total)
 
     def close(self) -> None:
+        """Stop the bar."""
         self._bar.stop()
 
 
@@ -218,9 +220,11 @@ class _LineDisplay:
             self._print_line(line)
 
     def set_total(self, total: int) -> None:
+        """Change the total number of steps."""
         self._total = total
 
     def close(self) -> None:
+        """Print the final count and the duration."""
         seconds = time.monotonic() - self._began
         self._print_line(f"{self._description}: {self._format_counts()} in {seconds:,.0f} s")
 

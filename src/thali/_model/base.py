@@ -71,7 +71,7 @@ class Model:
 
     @mark_as_setup
     def get_params(self, deep: bool = True) -> dict[Any, Any]:
-        """Return the arguments of the constructor by name."""
+        """Return the constructor's arguments as a dict, by name."""
         return {
             name: getattr(self, self._ATTRIBUTE_OF_ARGUMENT.get(name, name))
             for name in self._get_parameters()
@@ -79,7 +79,7 @@ class Model:
 
     @mark_as_setup
     def set_params(self, **params: Any) -> Any:
-        """Change arguments by name; return the model.
+        """Change constructor arguments by name; return the model itself.
 
         Raises
         ------
@@ -162,7 +162,7 @@ class Model:
 
     def _headline_facts(self) -> Facts:
         """Return two or three (name, number) pairs to print below a fit."""
-        return self._engine.facts(self)
+        return self._engine.list_facts(self)
 
     @property
     def _posterior(self) -> "xarray.DataTree | None":
@@ -285,7 +285,7 @@ class Model:
         return None
 
     def findings(self, ci: float = INTERVAL, **settings: Any) -> "Findings":
-        """Return the results of the fit as findings: sentence, table and picture each.
+        """Return the results of the fit as `Findings`: each a sentence, table and picture.
 
         The output of `thali fit` and the report consist of these findings.
 
@@ -373,7 +373,7 @@ class Model:
         return settings
 
     def report(self, path: Any) -> None:
-        """Write a report of the fit to one self-contained HTML file.
+        """Write an HTML report of the fit, one self-contained file, to `path`.
 
         Parameters
         ----------
@@ -392,7 +392,7 @@ class Model:
         load_method("Model.report")(self, path)
 
     def save(self, path: Any) -> None:
-        """Write the fitted model to one netCDF file, which `thali.load` reads.
+        """Write the fitted model to a netCDF file, which `thali.load` reads.
 
         Parameters
         ----------
@@ -435,19 +435,21 @@ def _reject_unknown_arguments(function: Callable[..., Any]) -> Callable[..., Any
 
 def _unknown_argument_error(cls: Any, is_fit: bool, name: str) -> UnknownArgumentError:
     """Return the error for an unknown argument; it names the call that takes it."""
-    place = cls.__name__
+    callable_name = cls.__name__
     names = list(cls._get_parameters())
     other_names = list(inspect.signature(cls.fit).parameters)[1:]  # without `self`
     call = f"fit(data, {name}=...)"
     if is_fit:
         names, other_names = other_names, names
-        call = f"the constructor, {place}({name}=...)"
-        place = f"{place}.fit"
+        call = f"the constructor, {callable_name}({name}=...)"
+        callable_name = f"{callable_name}.fit"
     if name in other_names and name != "data":
-        return UnknownArgumentError(f"{place} has no parameter `{name}`; pass it to {call}.")
+        return UnknownArgumentError(
+            f"{callable_name} has no parameter `{name}`; pass it to {call}."
+        )
     available = ", ".join(names) or "nothing"
     return UnknownArgumentError(
-        f"{place} has no parameter `{name}`; available: {available}.{suggest(name, names)}"
+        f"{callable_name} has no parameter `{name}`; available: {available}.{suggest(name, names)}"
     )
 
 
@@ -530,7 +532,8 @@ class SampledModel(Model):
         return Advice()
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Return posterior mean, sd, interval, MCSE, ESS and R-hat of every quantity.
+        """Return a table of posterior mean, sd, interval, MCSE, ESS and R-hat, one row per
+        quantity.
 
         Parameters
         ----------

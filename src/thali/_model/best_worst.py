@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.answers import find_first_answers, list_ordered_pairs
+from thali._data.respondent_answers import find_first_answers, list_ordered_pairs
 
 RANKING, REVERSED = "ranking", "reversed"
 RULES = (RANKING, REVERSED)
@@ -49,15 +49,15 @@ def answer_probabilities(
     sizes = np.diff(start)
     first_answers = find_first_answers(start)
     probabilities = np.empty((len(weights), first_answers[-1]))
-    rule_probabilities = _difference_probabilities
+    compute_by_rule = _difference_probabilities
     if rule == RANKING:
-        rule_probabilities = _ranking_probabilities
+        compute_by_rule = _ranking_probabilities
     for m in np.unique(sizes).tolist():
         sets = np.flatnonzero(sizes == m)
         for part in np.split(sets, range(step := max(1, BLOCK // len(weights)), len(sets), step)):
             set_weights = weights[:, members[start[part, None] + np.arange(m)]]
-            probabilities[:, first_answers[part, None] + np.arange(m * (m - 1))] = (
-                rule_probabilities(set_weights, lapse)
+            probabilities[:, first_answers[part, None] + np.arange(m * (m - 1))] = compute_by_rule(
+                set_weights, lapse
             )
     return probabilities
 

@@ -92,7 +92,7 @@ class MarkovChainModel(SampledModel):
         progressbar: bool = True,
         max_time: float | None = None,
     ) -> Self:
-        """Draw more from the posterior, from where the last fit ended or was stopped.
+        """Make more draws per chain, continuing where the last fit ended.
 
         The result is exactly that of one longer fit, on the same machine with the same versions;
         also after `thali.load`, except for earlier draws that the file stores with fewer digits
@@ -220,7 +220,7 @@ class MarkovChainModel(SampledModel):
     def sample_prior(
         self, data: Any, draws: int = 500, random_seed: Any = None
     ) -> "xarray.DataTree":
-        r"""Draw parameters from the prior, and data of the same design for each draw.
+        r"""Draw parameters from the prior, and simulate data like `data` at each draw.
 
         .. math:: \theta^{(s)} \sim p(\theta), \qquad y^{(s)} \sim p(y \mid \theta^{(s)})
 
@@ -262,7 +262,7 @@ class MarkovChainModel(SampledModel):
 
     @requires(require_draws)
     def posterior_predictive(self, data: Any, random_seed: Any = None) -> "xarray.DataTree":
-        r"""Draw data of the same design at every draw of the posterior.
+        r"""Simulate data like `data` at every posterior draw.
 
         .. math::
 

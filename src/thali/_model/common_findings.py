@@ -99,7 +99,7 @@ def summary(model: Any, settings: AnswerSettings) -> Finding:
 
 @finding("convergence", "Convergence", ON_SCREEN, chapter=STATISTICS)
 def convergence(model: Any, settings: AnswerSettings) -> Finding:
-    """Report whether the chains agree, or whether the estimation converged."""
+    """Report whether chains agree, or whether a maximum was found."""
     check = model.convergence()
     if "chains" in check.facts:
         brief = build_chain_brief(check)

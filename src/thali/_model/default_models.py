@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, GROUPS, PAIRS, DataForm, get_data_form
 from thali._people.populations import parse_people
-from thali._posterior.dependence import INDIVIDUALS
+from thali._posterior.repeated_answers import INDIVIDUALS
 from thali.errors import DataError
 
 from .registry import SPECS, find_spec_by_name
@@ -115,11 +115,13 @@ def count_median_tasks(data: Any) -> Any:
     return np.median(np.diff(data.first_task))
 
 
-def list_offers(kind: str) -> list[ModelOffer]:
+def list_offers(data_kind: str) -> list[ModelOffer]:
     """Return the models that fit this kind of data, the most common first."""
-    offers = [offer for offer in OFFERS if offer.kind == kind]
+    offers = [offer for offer in OFFERS if offer.kind == data_kind]
     return offers or [
-        ModelOffer(kind, spec.name, _always) for spec in SPECS if kind in spec.data and spec.options
+        ModelOffer(data_kind, spec.name, _always)
+        for spec in SPECS
+        if data_kind in spec.data and spec.options
     ]
 
 
@@ -143,12 +145,12 @@ def choose_default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
             candidate.is_usual(data),
         ),
     )
-    others = [
+    other_names = [
         candidate.name
         for candidate in offers
         if candidate.is_possible(data) and candidate is not offer
     ]
-    return DefaultModel(offer, settings, others)
+    return DefaultModel(offer, settings, other_names)
 
 
 def excludes_individuals(typed: Iterable[str]) -> bool:
@@ -172,7 +174,7 @@ def _has_individual_scores(data: Any) -> bool:
 
 
 def fit(data: Any, **settings: Any) -> Any:
-    """Fit the default model of the data, as `thali fit` does.
+    """Fit the default model for the data, as `thali fit` does; return it.
 
     Choice experiments whose median respondent answered four tasks or more have a hierarchical
     logit, others a multinomial logit. MaxDiff, rankings and choices from sets larger than three

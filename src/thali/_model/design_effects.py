@@ -23,9 +23,14 @@ from thali._people.populations import (
     LatentClasses,
     unknown_respondents_error,
 )
-from thali._posterior.dependence import INDIVIDUALS, POWER, Dependence, single_respondent_error
+from thali._posterior.repeated_answers import (
+    INDIVIDUALS,
+    POWER,
+    Dependence,
+    single_respondent_error,
+)
 
-from .clusters import AnswersByRespondent, group_by_respondent
+from .answers_by_respondent import AnswersByRespondent, group_by_respondent
 from .respondent_scores import ScoreVariance
 
 # share of respondents with two answers or more, from which on the adjustment is the default
@@ -58,7 +63,7 @@ def choose_dependence(
         if n_identified != 1:
             return None
         return Dependence(INDEPENDENT, "", 1, answers, answers, float("nan"))
-    counts = np.concatenate([group_answers.n_answers for group_answers in clusters])
+    counts = np.concatenate([cluster.n_answers for cluster in clusters])
     model = INDEPENDENT
     if isinstance(people, str):
         model = people

@@ -85,7 +85,7 @@ class Engine:
         message = Message(*(warning_parts or ["Converged: the maximum was found."]))
         return ConvergenceCheck(not warned, {"warnings": len(warned)}, message)
 
-    def facts(self, model: Any) -> Facts:
+    def list_facts(self, model: Any) -> Facts:
         """Return two or three (name, number) pairs to print below a fit."""
         return ()
 
@@ -115,6 +115,7 @@ class SamplingEngine(Engine):
             yield ConvergenceWarning(convergence.message)
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
+        """Return the convergence check of the chains."""
         return self.check_chains(model)
 
     def check_chains(self, model: Any) -> "ConvergenceCheck":
@@ -123,7 +124,7 @@ class SamplingEngine(Engine):
 
         return check_convergence(model._select_convergence_rows(), model._get_advice())
 
-    def facts(self, model: Any) -> Facts:
+    def list_facts(self, model: Any) -> Facts:
         """Return numbers of chains and draws, and the most important summary rows."""
         from thali._posterior.summary import format_main_rows
 
@@ -149,6 +150,7 @@ class ChainEngine(SamplingEngine):
     has_prior = True
 
     def data_of_fit(self, model: Any) -> Any:
+        """Return the data stored with the chains' state; None without it."""
         if "_state_" not in vars(model):
             return None
         return model._state_.source

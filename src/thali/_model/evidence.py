@@ -37,7 +37,7 @@ def build_evidence_run(
     progressbar: Any,
     sensitivity: Any,
 ) -> EvidenceRun:
-    """Check the arguments of `log_evidence`, each within its range."""
+    """Check the arguments of `log_evidence`; return them as an `EvidenceRun`."""
     if cores is not None:
         cores = check_integer("cores", cores, 1)
     return EvidenceRun(

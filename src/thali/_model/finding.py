@@ -179,6 +179,7 @@ class Finding(PrintedObject):
         }
 
     def _description(self) -> Description:
+        """Return what `print` shows: sentence, notes and table."""
         note = "\n".join(self.format_sentences())
         return Description(self.question, table=self.main_table, note=note, good=self.good)
 
@@ -347,20 +348,21 @@ class Findings(Sequence[Finding], PrintedObject):
         return sum(1 for _ in self)
 
     @overload
-    def __getitem__(self, which: int | str) -> Finding: ...
+    def __getitem__(self, key: int | str) -> Finding: ...
     @overload
-    def __getitem__(self, which: slice) -> list[Finding]: ...
-    def __getitem__(self, which: int | str | slice) -> Finding | list[Finding]:
-        if not isinstance(which, str):
-            return list(self)[which]
-        if (found := self.find(which)) is None:
+    def __getitem__(self, key: slice) -> list[Finding]: ...
+    def __getitem__(self, key: int | str | slice) -> Finding | list[Finding]:
+        if not isinstance(key, str):
+            return list(self)[key]
+        if (requested := self.find(key)) is None:
             raise ArgumentError(
-                f"There is no result {which!r}; available: {shorten(self.keys(), 99)}."
+                f"There is no result {key!r}; available: {shorten(self.keys(), 99)}."
             )
-        return found
+        return requested
 
     def __contains__(self, key: object) -> bool:
         return key in self._makers and self.find(str(key)) is not None
 
     def _description(self) -> Description:
+        """Return what `print` shows: the key and question of each finding."""
         return Description("Findings", tuple((result.key, result.question) for result in self))

@@ -78,7 +78,7 @@ def anneal_log_mean(
     total = np.zeros(len(log_p))
     power = 0.0
     while True:
-        rise = _largest_rise(log_p, 1.0 - power)
+        rise = _find_largest_temperature_step(log_p, 1.0 - power)
         total += rise * log_p
         power += rise
         if power >= 1.0:
@@ -94,8 +94,8 @@ def anneal_log_mean(
             step *= np.exp(accepted.mean() - _ACCEPTED)
 
 
-def _largest_rise(log_p: np.ndarray, max_rise: float) -> float:
-    """Return the largest temperature step that keeps the effective sample size of respondents."""
+def _find_largest_temperature_step(log_p: np.ndarray, max_rise: float) -> float:
+    """Return the largest temperature step that keeps 99 % of the effective sample size."""
     if not np.isfinite(log_p).any():
         return max_rise
     possible = log_p[np.isfinite(log_p)] - log_p.max()

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.observed import Observed
+from thali._data.custom_data import Observed
 from thali._inference.seeds import decode_seed, encode_seed
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError, ThaliError
 
-from .class_names import class_name_in_file, load_class
 from .registry import build_model
+from .stored_class_names import class_name_in_file, load_class
 
 if TYPE_CHECKING:
     import xarray
@@ -40,14 +40,16 @@ class UnsavedFunction:
 
 def describe_model(model: "Model") -> dict[Any, Any]:
     """Return a dict of the model's class name and parameters, in JSON types."""
-    parameters = {name: encode(parameter, None) for name, parameter in model.get_params().items()}
+    parameters = {
+        name: encode_object(parameter, None) for name, parameter in model.get_params().items()
+    }
     return {"class": type(model).__name__, "parameters": parameters}
 
 
 def compute_digest(data: Any) -> str:
     """Return a hash that changes with any value of the data or parameters."""
     arrays: dict[str, np.ndarray] = {}
-    digest = hashlib.sha256(json.dumps(encode(data, arrays)).encode())
+    digest = hashlib.sha256(json.dumps(encode_object(data, arrays)).encode())
     for name, array in arrays.items():
         digest.update(f"{name} {array.dtype} {array.shape}".encode())
         digest.update(np.ascontiguousarray(array).data)
@@ -68,7 +70,7 @@ def build_model_tree(model: "Model") -> "xarray.DataTree":
         groups = get_groups(posterior)
         attrs = posterior.attrs
     arrays: dict[str, np.ndarray] = {}
-    text = json.dumps({name: encode(value, arrays) for name, value in attributes.items()})
+    text = json.dumps({name: encode_object(value, arrays) for name, value in attributes.items()})
     arrays[_JSON_VARIABLE] = np.frombuffer(text.encode(), np.uint8)
     groups[FITTED] = xr.Dataset(_array_variables(arrays))
     return build_tree(groups, {**attrs, "thali_model": json.dumps(describe_model(model))})
@@ -89,7 +91,7 @@ def encode_result(result_object: Any) -> memoryview:
 
     return to_netcdf(
         build_tree(
-            {FITTED: xr.Dataset(_array_variables(pack(result_object)))},
+            {FITTED: xr.Dataset(_array_variables(encode_arrays(result_object)))},
             {**describe_origin(), _RESULT_ATTRIBUTE: 1},
         )
     )
@@ -153,7 +155,8 @@ def load(path: Any, verify: bool = True) -> Any:
         saved = json.loads(tree.attrs["thali_model"])
         name = str(saved["class"])
         model = build_model(
-            name, {key: decode(parameter, {}) for key, parameter in saved["parameters"].items()}
+            name,
+            {key: decode_object(parameter, {}) for key, parameter in saved["parameters"].items()},
         )
         if model is not None:
             model._restore(_load_attributes(tree), path)
@@ -171,7 +174,7 @@ def _load_result(tree: "xarray.DataTree", path: Any) -> Any:
     """Rebuild a result such as a leaderboard from the tree of its file."""
     group = tree[FITTED].to_dataset()
     try:
-        return unpack({str(name): group[name].values for name in group.data_vars})
+        return decode_arrays({str(name): group[name].values for name in group.data_vars})
     except ThaliError:
         raise
     except Exception as error:  # a damaged file may contain anything else
@@ -195,7 +198,7 @@ def _load_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
     group = groups.pop(FITTED)
     arrays = {str(name): group[name].values for name in group.data_vars}
     text = json.loads(arrays.pop(_JSON_VARIABLE).tobytes().decode())
-    attributes = {name: decode(json_value, arrays) for name, json_value in text.items()}
+    attributes = {name: decode_object(json_value, arrays) for name, json_value in text.items()}
     if "posterior" in groups:
         attributes["posterior_"] = build_tree(groups, tree.attrs)
     return attributes
@@ -204,7 +207,7 @@ def _load_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
 # Objects as JSON and arrays -----------------------------------------------------------------------
 
 
-def encode(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
+def encode_object(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
     """Encode an object as JSON types; numeric arrays are added to the dict `arrays`.
 
     Without `arrays`, they become lists.
@@ -222,18 +225,22 @@ def encode(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
     if isinstance(part, np.random.SeedSequence):
         return {"seed": encode_seed(part)}
     if isinstance(part, tuple) and not hasattr(part, "_fields"):
-        return {"tuple": [encode(v, arrays) for v in part]}
+        return {"tuple": [encode_object(v, arrays) for v in part]}
     if isinstance(part, dict):
-        return {"mapping": [[encode(k, arrays), encode(v, arrays)] for k, v in part.items()]}
+        return {
+            "mapping": [
+                [encode_object(k, arrays), encode_object(v, arrays)] for k, v in part.items()
+            ]
+        }
     if isinstance(part, set | frozenset):
-        return [encode(v, arrays) for v in sorted(part, key=str)]
+        return [encode_object(v, arrays) for v in sorted(part, key=str)]
     if isinstance(part, list):
-        return [encode(v, arrays) for v in part]
+        return [encode_object(v, arrays) for v in part]
     if type(part).__module__.startswith(_LIBRARY) and not _is_table(part):
         fields = _object_fields(part).items()
         return {
             "object": class_name_in_file(type(part)),
-            "fields": {name: encode(field_object, arrays) for name, field_object in fields},
+            "fields": {name: encode_object(field_object, arrays) for name, field_object in fields},
         }
     if callable(part):
         from thali._compile.jit import code_digest
@@ -244,7 +251,7 @@ def encode(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
 
 def _is_table(value: Any) -> bool:
     """Return whether the object is a results table, stored like a data frame."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     return isinstance(value, Table)
 
@@ -267,42 +274,45 @@ def _encode_foreign(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
     from scipy import sparse
 
     if isinstance(part, pd.DataFrame):
-        index = encode(part.index, arrays)
-        columns = encode(part.columns, arrays)
+        index = encode_object(part.index, arrays)
+        columns = encode_object(part.columns, arrays)
         return {
-            "frame": [encode(part[name].to_numpy(), arrays) for name in part],
+            "frame": [encode_object(part[name].to_numpy(), arrays) for name in part],
             "index": index,
             "columns": columns,
         }
     if isinstance(part, pd.Series):
-        parts = {"values": encode(part.to_numpy(), arrays), "index": encode(part.index, arrays)}
-        return {"series": encode(part.name, arrays), **parts}
+        parts = {
+            "values": encode_object(part.to_numpy(), arrays),
+            "index": encode_object(part.index, arrays),
+        }
+        return {"series": encode_object(part.name, arrays), **parts}
     if isinstance(part, pd.Index):
-        return {"labels": encode(part.to_numpy(), arrays), "name": part.name}
+        return {"labels": encode_object(part.to_numpy(), arrays), "name": part.name}
     if sparse.issparse(part):
         rows: Any = sparse.csr_array(part)
-        parts = [encode(array, arrays) for array in (rows.data, rows.indices, rows.indptr)]
+        parts = [encode_object(array, arrays) for array in (rows.data, rows.indices, rows.indptr)]
         return {"sparse": parts, "shape": list(map(int, rows.shape))}
     if isinstance(part, tuple):  # data of the user
-        return {"unknown": repr(part), "fields": [encode(v, arrays) for v in part]}
+        return {"unknown": repr(part), "fields": [encode_object(v, arrays) for v in part]}
     return {"unknown": repr(part)}
 
 
-def pack(part: Any) -> dict[str, np.ndarray]:
+def encode_arrays(part: Any) -> dict[str, np.ndarray]:
     """Encode an object as numeric arrays by name; `unpack` decodes them."""
     arrays: dict[str, np.ndarray] = {}
-    text = json.dumps(encode(part, arrays))
+    text = json.dumps(encode_object(part, arrays))
     return arrays | {_JSON_VARIABLE: np.frombuffer(text.encode(), np.uint8)}
 
 
-def unpack(arrays: dict[str, np.ndarray]) -> Any:
+def decode_arrays(arrays: dict[str, np.ndarray]) -> Any:
     """Decode the object that `pack` encoded as arrays."""
-    return decode(json.loads(arrays[_JSON_VARIABLE].tobytes().decode()), arrays)
+    return decode_object(json.loads(arrays[_JSON_VARIABLE].tobytes().decode()), arrays)
 
 
 def can_store(part: Any) -> bool:
     """Return whether `save` and `load` reproduce the object exactly."""
-    return _is_storable(encode(part, {}))
+    return _is_storable(encode_object(part, {}))
 
 
 def _is_storable(encoded_part: Any) -> bool:
@@ -327,7 +337,7 @@ def _object_fields(value: Any) -> dict[str, Any]:
     return vars(value)
 
 
-def decode(encoded_part: Any, arrays: dict[str, np.ndarray]) -> Any:
+def decode_object(encoded_part: Any, arrays: dict[str, np.ndarray]) -> Any:
     """Rebuild the object that `encode` turned into JSON and arrays.
 
     Raises
@@ -336,22 +346,24 @@ def decode(encoded_part: Any, arrays: dict[str, np.ndarray]) -> Any:
         If it contains an object that files do not support.
     """
     if isinstance(encoded_part, list):
-        return [decode(v, arrays) for v in encoded_part]
+        return [decode_object(v, arrays) for v in encoded_part]
     if not isinstance(encoded_part, dict):
         return encoded_part
-    kind = next(iter(encoded_part))
-    if kind not in _DECODERS:
+    encoding = next(iter(encoded_part))
+    if encoding not in _DECODERS:
         raise ArgumentError(
             f"The file was written by a model with {encoded_part.get('unknown')}, which is not part"
             " of thali; open its draws with xarray.open_datatree."
         )
-    return _DECODERS[kind](encoded_part, arrays)
+    return _DECODERS[encoding](encoded_part, arrays)
 
 
 def _decode_object(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
     """Rebuild an object of a thali class from its encoded fields."""
     cls: Any = load_class(str(encoded_part["object"]))
-    fields = {key: decode(field_json, arrays) for key, field_json in encoded_part["fields"].items()}
+    fields = {
+        key: decode_object(field_json, arrays) for key, field_json in encoded_part["fields"].items()
+    }
     if hasattr(cls, "__dataclass_fields__") or hasattr(cls, "_fields") or cls is Observed:
         return cls(**fields)
     decoded_object: Any = object.__new__(cls)
@@ -363,10 +375,10 @@ def _decode_frame(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -
     """Rebuild a data frame from its stored columns, index and cells."""
     import pandas as pd
 
-    columns = decode(encoded_part["columns"], arrays)
-    index = decode(encoded_part["index"], arrays)
+    columns = decode_object(encoded_part["columns"], arrays)
+    index = decode_object(encoded_part["index"], arrays)
     columns_by_position = {
-        position: decode(column_json, arrays)
+        position: decode_object(column_json, arrays)
         for position, column_json in enumerate(encoded_part["frame"])
     }
     return pd.DataFrame(columns_by_position, index=index).set_axis(columns, axis=1)
@@ -376,15 +388,18 @@ def _decode_series(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) 
     """Rebuild a pandas series from its encoded values and index."""
     import pandas as pd
 
-    parts = decode(encoded_part["values"], arrays), decode(encoded_part["index"], arrays)
-    return pd.Series(*parts, name=decode(encoded_part["series"], arrays))
+    parts = (
+        decode_object(encoded_part["values"], arrays),
+        decode_object(encoded_part["index"], arrays),
+    )
+    return pd.Series(*parts, name=decode_object(encoded_part["series"], arrays))
 
 
 def _decode_labels(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
     """Rebuild a pandas index from its encoded labels."""
     import pandas as pd
 
-    return pd.Index(decode(encoded_part["labels"], arrays), name=encoded_part["name"])
+    return pd.Index(decode_object(encoded_part["labels"], arrays), name=encoded_part["name"])
 
 
 def _decode_sparse(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
@@ -392,7 +407,7 @@ def _decode_sparse(encoded_part: dict[Any, Any], arrays: dict[str, np.ndarray]) 
     from scipy import sparse
 
     return sparse.csr_array(
-        tuple(decode(array_json, arrays) for array_json in encoded_part["sparse"]),
+        tuple(decode_object(array_json, arrays) for array_json in encoded_part["sparse"]),
         shape=tuple(encoded_part["shape"]),
     )
 
@@ -427,9 +442,9 @@ _DECODERS = {
     "range": lambda value, arrays: range(*value["range"]),
     "newick": lambda value, arrays: Tree.from_newick(value["newick"]),
     "seed": lambda value, arrays: decode_seed(value["seed"]),
-    "tuple": lambda value, arrays: tuple(decode(v, arrays) for v in value["tuple"]),
+    "tuple": lambda value, arrays: tuple(decode_object(v, arrays) for v in value["tuple"]),
     "mapping": lambda value, arrays: {
-        decode(k, arrays): decode(v, arrays) for k, v in value["mapping"]
+        decode_object(k, arrays): decode_object(v, arrays) for k, v in value["mapping"]
     },
     "object": _decode_object,
     "frame": _decode_frame,

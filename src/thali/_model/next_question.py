@@ -197,7 +197,7 @@ VARIABLES = 1_000  # maximum of pairs whose order is evaluated; more are sampled
 
 def tabulate_questions(questions: dict[str, Any], chosen: ChosenQuestions) -> "pandas.DataFrame":
     """Tabulate chosen questions with their joint and single information."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     return Table(questions | {"information": chosen.gains, "alone": chosen.alone})
 

@@ -60,10 +60,10 @@ def sum_scaled_scores(worth: np.ndarray, size: float) -> np.ndarray:
     return 100.0 * p / p.sum(axis=-1, keepdims=True)
 
 
-def anchored_scores(worth: np.ndarray, size: float, none: int) -> np.ndarray:
+def anchored_scores(worth: np.ndarray, size: float, anchor_index: int) -> np.ndarray:
     """Return scores on which the anchor option has 100, from worths (..., options)."""
     logs = np.log(np.maximum(worth, _MIN_WORTH))
-    return 100.0 * size * _probability_in_set(logs - logs[..., [none]], size)
+    return 100.0 * size * _probability_in_set(logs - logs[..., [anchor_index]], size)
 
 
 def _probability_in_set(logs: np.ndarray, size: float) -> np.ndarray:
@@ -88,7 +88,7 @@ def tabulate_scores(
     """Tabulate mean scores and intervals, one row per group and option."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     index = pd.Index(labels, name="option")
     if level_name is not None:
@@ -115,9 +115,9 @@ def tabulate_scores(
     return table
 
 
-def anchor_index(none: Any, labels: Sequence[str]) -> int:
-    """Return the index of the anchor option `none`; raise if it is unknown."""
-    if (label := format_label(none)) not in labels:
+def anchor_index(anchor: Any, labels: Sequence[str]) -> int:
+    """Return the index of the anchor option `anchor`; raise if it is unknown."""
+    if (label := format_label(anchor)) not in labels:
         options_text = suggest(label, labels) or f" The options are {shorten(labels, 10)}."
         raise ArgumentError(Argument("none"), f": there is no option {label!r}.{options_text}")
     return list(labels).index(label)

@@ -41,7 +41,7 @@ def tabulate_outcomes(
     `p` has shape (pairs, 3).
     """
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     columns = {"a": [labels[k] for k in first], "b": [labels[k] for k in second]}
     return Table(columns | dict(zip(("p_a", "p_tie", "p_b"), p.T, strict=True)))

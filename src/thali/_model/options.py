@@ -11,10 +11,10 @@ from thali._arguments import (
     check_seed,
     check_share,
 )
-from thali._data import roles
+from thali._data import column_roles as roles
 from thali._data.kinds import SIMILARITIES
 from thali._people.populations import Groups, Individuals, LatentClasses
-from thali._posterior.dependence import ADJUSTED, INDEPENDENT
+from thali._posterior.repeated_answers import ADJUSTED, INDEPENDENT
 
 from .spec import (
     AMOUNTS,

@@ -75,7 +75,7 @@ def add_replicates(model: "MarkovChainModel", random_seed: Any, *design: Any) ->
     replicates = model._simulate_replicates(build_generator(random_seed), *design)
     tree = posterior.tree.copy()
     tree["posterior_predictive"] = xr.DataTree(
-        build_predictive_group(observed, posterior.draws, replicates)
+        build_predictive_dataset(observed, posterior.draws, replicates)
     )
     return tree
 
@@ -97,7 +97,7 @@ def add_sample_dimensions(
     return ("chain", "draw"), np.asarray(numbers)[None]
 
 
-def build_predictive_group(
+def build_predictive_dataset(
     observed: "xarray.Dataset", sampled: "xarray.Dataset", replicates: dict[str, np.ndarray]
 ) -> "xarray.Dataset":
     """Build the dataset of simulated data, with coordinates of the observed data."""

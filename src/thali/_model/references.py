@@ -247,7 +247,7 @@ REFERENCES = {
 
 
 class Cite(Fact):
-    """A citation: "(Tversky, 1972)", or inside a sentence "Tversky (1972)".
+    """A citation in a sentence: "(Tversky, 1972)", or "Tversky (1972)" as part of it.
 
     Examples
     --------

@@ -43,9 +43,9 @@ def models() -> "pandas.DataFrame":
     return pandas.DataFrame(rows, index=pandas.Index([spec.name for spec in SPECS], name="model"))
 
 
-def get_features_argument(kind: str) -> str:
+def get_features_argument(data_kind: str) -> str:
     """Return the name of the features argument of models for this data kind, or ""."""
-    return next((spec.features for spec in SPECS if kind in spec.data and spec.options), "")
+    return next((spec.features for spec in SPECS if data_kind in spec.data and spec.options), "")
 
 
 def build_model(name: str, parameters: dict[str, Any]) -> Any | None:

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .clusters import AnswersByRespondent
+from .answers_by_respondent import AnswersByRespondent
 
 BLOCK = 2**21  # entries of an array
 # leverage up to which three terms of a series give z to four digits

@@ -91,7 +91,7 @@ class Sampling(Generic[AnyChain]):
     settings: dict[str, Any] | None = None
     # returns the number of draws per chain of a posterior
     count_draws: Callable[["xarray.DataTree"], int] = lambda tree: tree["posterior"].sizes["draw"]
-    # Reads draws from a posterior for `Chain.adopt`; None: later draws are appended to the
+    # Reads draws from a posterior for `Chain.adopt_draws`; None: later draws are appended to the
     # posterior.
     read_draws: Callable[["xarray.DataTree"], list[Arrays]] | None = None
     status: Callable[[Sequence[AnyChain]], str] = lambda chains: ""  # shown during the run
@@ -503,11 +503,11 @@ class RunningFit:
                 if start.is_of_other_data:
                     chain.warm_start(start.states[k])
                     continue
-                chain.restore(start.states[k])
+                chain.restore_state(start.states[k])
                 if start.first:
-                    chain.skip(start.first)
+                    chain.skip_draws(start.first)
                 if start.draws and (start.draws[k] or chain.recorded > chain.first):
-                    chain.adopt(start.draws[k])
+                    chain.adopt_draws(start.draws[k])
                 if self.folder is not None and chain.recorded != self.folder.recorded[k]:
                     raise ValueError("a state after other draws than those of the job")
         return chains

@@ -73,9 +73,9 @@ def make_segment_makers(
     `instead` suggests alternatives if segments are not clear.
     """
     is_requested = settings.segments is not None
-    first_place = place = list_place = SHOWN
+    first_place = table_place = list_place = SHOWN
     if is_requested:
-        first_place, place, list_place = ON_SCREEN, BRIEF, FULL
+        first_place, table_place, list_place = ON_SCREEN, BRIEF, FULL
     makers = (
         (
             "segment_sizes",
@@ -83,20 +83,20 @@ def make_segment_makers(
             first_place,
             partial(_report_sizes, is_requested, instead),
         ),
-        ("segment_profiles", "Segment profiles", place, _report_profiles),
-        ("segment_numbers", "Number of segments", place, _report_stability),
+        ("segment_profiles", "Segment profiles", table_place, _report_profiles),
+        ("segment_numbers", "Number of segments", table_place, _report_stability),
         ("segments", "Segment membership", list_place, _report_membership),
     )
-    extra_makers = ((key, question, place, make) for key, question, make in extra)
+    extra_makers = ((key, question, table_place, make) for key, question, make in extra)
     return tuple(
         FindingMaker(key, question, surfaces, partial(_report_segments, segments, make))
         for key, question, surfaces, make in (*makers, *extra_makers)
     )
 
 
-def describe_segmentation(what: str) -> Text:
-    """Return the sentence for a paper on clustering; `what`: what was clustered."""
-    return phrase(SENTENCES, "methods", what=what, source=Cite("hubert1985"))
+def describe_segmentation(clustered_quantity: str) -> Text:
+    """Return the sentence for a paper on clustering of `clustered_quantity`, such as log odds."""
+    return phrase(SENTENCES, "methods", what=clustered_quantity, source=Cite("hubert1985"))
 
 
 def _report_segments(

@@ -82,15 +82,20 @@ class AnswerSettings:
         settings = {name: getattr(self, name) for name in names}
         return {name: value for name, value in settings.items() if value is not None}
 
-    def equals(self, other: "AnswerSettings") -> bool:
+    def equals(self, other_settings: "AnswerSettings") -> bool:
         """Return whether all settings are equal; tables must be the same object."""
         pairs = [
-            (getattr(self, setting.name), getattr(other, setting.name)) for setting in fields(self)
+            (getattr(self, setting.name), getattr(other_settings, setting.name))
+            for setting in fields(self)
         ]
         return all(
-            left is right
-            or (isinstance(left, _PLAIN) and isinstance(right, _PLAIN) and left == right)
-            for left, right in pairs
+            value is other_value
+            or (
+                isinstance(value, _PLAIN)
+                and isinstance(other_value, _PLAIN)
+                and value == other_value
+            )
+            for value, other_value in pairs
         )
 
     @property

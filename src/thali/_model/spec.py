@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from thali._lazy_imports import load_object
-from thali._posterior.dependence import ADJUSTED, INDEPENDENT
+from thali._posterior.repeated_answers import ADJUSTED, INDEPENDENT
 
 # The function that takes the value of an option.
 MODEL = "model"  # the constructor
@@ -88,9 +88,9 @@ class Option:
         """Name of the Python argument that gets the option's value."""
         return self.argument or self.name
 
-    def applies_to(self, kind: str) -> bool:
+    def applies_to(self, data_kind: str) -> bool:
         """Return whether the option applies to this kind of data."""
-        return not self.data or kind in self.data
+        return not self.data or data_kind in self.data
 
     @property
     def is_repeatable(self) -> bool:

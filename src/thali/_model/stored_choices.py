@@ -105,9 +105,9 @@ def store_sets(data: "Choices", lapse: float) -> StoredData:
     questions = data.questions()
     coefficients = questions.log_coefficients()
     names = join_set_members(data)
-    kind, coordinates, rows = BEST_WORST, {"set": names}, ("set", "place", "answer")
+    data_kind, coordinates, rows = BEST_WORST, {"set": names}, ("set", "place", "answer")
     if data.worst is None:
-        kind, rows = CHOICES, ("set", "place")
+        data_kind, rows = CHOICES, ("set", "place")
         coordinates |= {
             "offered": ("place", names[data.set_of]),
             "alternative": ("place", labels[data.members]),
@@ -119,7 +119,7 @@ def store_sets(data: "Choices", lapse: float) -> StoredData:
         "lapse": float(lapse),
     }
     observed = {"chosen": (rows[-1], convert_counts(questions.counts))}
-    return StoredData(kind, coefficients, observed, constants, coordinates, rows)
+    return StoredData(data_kind, coefficients, observed, constants, coordinates, rows)
 
 
 def join_set_members(data: "Choices") -> np.ndarray:
@@ -131,11 +131,11 @@ def member_coordinates(data: "Choices") -> dict[Any, Any]:
     """Return coordinates of the members of all sets, such as "a | a, b"."""
     offered = join_set_members(data)[data.set_of]
     alternative = np.asarray(data.labels, dtype=str)[data.members]
-    places = [
+    member_names = [
         f"{member} | {set_name}" for member, set_name in zip(alternative, offered, strict=True)
     ]
     return {
-        "place": np.array(places, dtype=str),
+        "place": np.array(member_names, dtype=str),
         "offered": ("place_number", offered),  # a separate dimension, as that of `option_a`
         "alternative": ("place_number", alternative),
     }

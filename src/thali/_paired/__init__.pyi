@@ -1,7 +1,7 @@
 from .circular_triads import circular_triads as circular_triads
 from .design import pair_design as pair_design
 from .group_tests import group_test as group_test
-from .kendall import agreement as agreement
+from .kendall_agreement import agreement as agreement
 from .order_effects import order_effect as order_effect
 from .resampling import bootstrap as bootstrap
 from .resampling import parametric_bootstrap as parametric_bootstrap

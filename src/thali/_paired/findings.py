@@ -29,8 +29,8 @@ from thali.errors import Message, Setting
 from . import leaderboard_report
 from .leaderboard_result import Leaderboard
 from .leaderboard_worths import MIN_JUDGE_COMPARISONS
-from .more_votes import CHANCES, FIRST, find_votes_needed
 from .vote_counts import name_parts
+from .vote_forecast import CHANCES, FIRST, find_votes_needed
 
 _MAX_OPTIONS, _MAX_PAIR_OPTIONS = (
     60,
@@ -343,7 +343,7 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
         return None
     table = board.covariate_effects().rename(columns={"effect": "log_odds"})
 
-    table["more"] = pair_covariates.units(table["log_odds"].tolist())
+    table["more"] = pair_covariates.list_effect_units(table["log_odds"].tolist())
     for column, odds_column in (("log_odds", "odds"), ("low", "odds_low"), ("high", "odds_high")):
         table[odds_column] = np.exp(table[column] * table["more"])
     factors = [
@@ -414,7 +414,7 @@ def _describe_unassigned(board: Leaderboard) -> tuple[str, ...]:
 
 
 def _describe_small_parts(board: Leaderboard) -> tuple[Message, ...]:
-    """Return warnings on parts with few votes."""
+    """Return a warning that names the parts with few votes, if any."""
     parts = board.boards.items()
     small_parts = [
         f"{name} ({part.data.n_answers:,})"

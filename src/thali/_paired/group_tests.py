@@ -166,7 +166,7 @@ def group_test(
     # log-likelihood of the pooled model for the choices of all groups, with their coefficients
     pooled_value = pooled_fit.maximum.value + sum(fit.coefficient for fit in fits)
     by_group = sum(fit.log_likelihood for fit in fits)
-    saturated = sum(fit.saturated for fit in fits)
+    saturated = sum(fit.saturated_value for fit in fits)
     weights = pooled_fit.n_parameters
     rows = {
         "overall": equal_means_row(cells),
@@ -218,13 +218,16 @@ def _fit_group(name: str, data: PairedComparisons, aspects: Any, unique: bool) -
 def _test_fits(fits: list[Estimates], statistic: float, df: int, n: np.ndarray) -> FitTest:
     """Test separate fits of all groups against the saturated model."""
 
-    def replicate(rng: np.random.Generator) -> float:
+    def simulate_deviance(rng: np.random.Generator) -> float:
+        """Return the summed deviance of choices simulated from every group's fit."""
         return sum(fit.replicate(rng) for fit in fits)
 
-    inverse = np.concatenate([fit.inverse for fit in fits])
-    is_whole = all(fit.is_whole for fit in fits)
+    inverse = np.concatenate([fit.inverse_probability_sums for fit in fits])
+    is_whole = all(fit.has_integer_counts for fit in fits)
     n_weights = sum(len(fit.weights) for fit in fits)
-    return run_fit_test(statistic, df, n, inverse, is_whole, replicate, len(n) * n_weights**2)
+    return run_fit_test(
+        statistic, df, n, inverse, is_whole, simulate_deviance, len(n) * n_weights**2
+    )
 
 
 def _describe_group_difference(table: "pandas.DataFrame", names: list[str]) -> str:

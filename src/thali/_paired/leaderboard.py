@@ -18,15 +18,14 @@ from thali._data.pairs.covariates import PairCovariates
 from thali._inference.warn import is_quiet, silence_warnings, warn
 from thali._labels import format_plural, shorten
 from thali._people.populations import Individuals, check_people
-from thali._posterior.dependence import POWER
 from thali._posterior.interval import INTERVAL
+from thali._posterior.repeated_answers import POWER
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
 from .leaderboard_check import check_votes
 from .leaderboard_result import Leaderboard
 from .leaderboard_table import build_board
 from .leaderboard_worths import WorthsRequest, prior_required_error
-from .more_votes import FIRST, forecast_separation
 from .pooled_worths import PooledWorths, check_pool, pool_worths
 from .rating_scale import WorthScale
 from .reliability import measure_reliability
@@ -41,6 +40,7 @@ from .vote_counts import (
     name_parts,
     treat_ties,
 )
+from .vote_forecast import FIRST, forecast_separation
 from .worth_estimates import WorthEstimates, estimate_worths, fit_individuals
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ class LeaderboardRecipe(NamedTuple):
     columns: dict[str, Any]  # names of columns of the tables
 
     def build_board(self, progressbar: bool) -> Leaderboard:
-        """Build the leaderboard from counted votes."""
+        """Estimate worths from the counted votes and return the `Leaderboard`."""
         parts = {name: part for name, (_, part) in name_parts(self.counted.parts).items()}
         board = build_leaderboard(
             self.counted.data, **self.settings, progressbar=progressbar, parts=parts
@@ -277,7 +277,7 @@ class LeaderboardRecipe(NamedTuple):
     def add_votes(
         self, more: Any, progressbar: bool, columns: dict[str, Any]
     ) -> "LeaderboardRecipe":
-        """Return the recipe with more votes counted."""
+        """Return a copy of the recipe that also counts the votes `more`."""
         self._check_columns(columns)
         new = count_votes(more, progressbar, self.columns | columns, self.counted.ids)
         ties = self.settings["ties"]
@@ -339,7 +339,7 @@ def build_leaderboard(
     parts = parts or {}
 
     def prepare_data(source: Any) -> Judgements:
-        """Return data between the dates, with ties treated."""
+        """Return the votes between the dates, with ties converted or kept."""
         return treat_ties(request.select_comparisons(convert_to_judgements(source)), ties)
 
     all_data = convert_to_judgements(source)
@@ -554,7 +554,7 @@ def _is_perfect_predictor(
     side_index: np.ndarray,
     lower_bounds: list[np.ndarray],
 ) -> bool:
-    """Return whether a covariate separates chosen from rejected options perfectly."""
+    """Return whether a threshold on one covariate's difference predicts every choice."""
     # `differences` are chosen minus rejected: above a value t for one outcome, at least -t for the
     # other, so all differences between -t and t belong to the other. `lower_bounds`: see
     # `_list_constant_outcomes`.

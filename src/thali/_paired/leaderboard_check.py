@@ -79,7 +79,7 @@ def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerPr
     lapse = density.rows.lapse
     has_ties = density.rows.has_ties
 
-    def probabilities(row_slice: slice) -> np.ndarray:
+    def compute_slice(row_slice: slice) -> np.ndarray:
         """Return outcome probabilities of these pairs, (draws, outcomes)."""
         block_density = density.select_rows(row_slice)
         q = np.concatenate(
@@ -97,7 +97,7 @@ def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerPr
             outcome_probabilities = np.stack([p, 1.0 - p], axis=-1)
         return outcome_probabilities.reshape(len(p), -1)
 
-    return probabilities
+    return compute_slice
 
 
 def _check_sets(

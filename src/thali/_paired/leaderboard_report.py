@@ -28,8 +28,8 @@ from thali._model.finding import (
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.versions import describe_program
-from thali._posterior.dependence import SCORES
 from thali._posterior.interval import INTERVAL, describe_interval
+from thali._posterior.repeated_answers import SCORES
 
 from .leaderboard_result import Leaderboard
 from .leaderboard_worths import WorthsRequest
@@ -200,7 +200,7 @@ def _describe_estimation(board: Leaderboard, method: str) -> tuple[Text, ...]:
     "independence", "Repeated answers from the same respondents", (SCREEN, PAGE), chapter=STATISTICS
 )
 def independence(board: Leaderboard, settings: None) -> Finding | None:
-    """Report how repeated answers of respondents were treated."""
+    """Report whether the leaderboard corrects for repeated answers of respondents, and how."""
     from thali._model.choice_findings import build_dependence_finding
 
     if board.people is None:
@@ -280,7 +280,7 @@ def _list_arguments(board: Leaderboard) -> dict[str, Any]:
 
 
 def _format_setting(setting: Any) -> str:
-    """Return a setting's value as text."""
+    """Return the value of a leaderboard's setting as text for the report."""
     if isinstance(setting, dict):
         return ", ".join(f"{name} = {entry}" for name, entry in setting.items())
     if isinstance(setting, list | tuple):

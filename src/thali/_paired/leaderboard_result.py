@@ -11,11 +11,11 @@ from thali._data.checks import convert_whole_counts
 from thali._data.choices import Choices
 from thali._data.choices.choices import list_row_members
 from thali._described import Description
-from thali._inference.files import atomic_write
+from thali._inference.checksummed_files import atomic_write
 from thali._posterior.certain_signs import select_certain_signs
 from thali._posterior.convergence import ConvergenceCheck
-from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL
+from thali._posterior.repeated_answers import Dependence
 from thali._printed import PrintedResult
 from thali.errors import DataError, Message
 
@@ -104,6 +104,7 @@ class Leaderboard(PrintedResult):
     of_reliability: "pandas.DataFrame | None" = None
 
     def __post_init__(self) -> None:
+        """Store interval probability, tiers and facts in the attributes of the tables."""
         super().__post_init__()
         if self.of_check is not None:
             facts: dict[Any, Any] = dict(self.check_facts)
@@ -433,7 +434,7 @@ class Leaderboard(PrintedResult):
         )
 
     def by_part(self) -> "pandas.DataFrame":
-        """Return the boards of all parts in one table.
+        """Return one table with the rows of all parts' leaderboards.
 
         Returns
         -------

@@ -257,14 +257,16 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProble
     row_index, counts = group_equal_rows(
         row_columns, rows.x, np.stack([rows.wins, rows.losses, rows.tied])
     )
-    period, first, second, judge, x = (column[row_index] for column in (*row_columns, rows.x))
+    period, first_index, second_index, judge, x = (
+        column[row_index] for column in (*row_columns, rows.x)
+    )
     n = data.n_options
     entry = np.full(data.n_options, len(distinct_periods))
-    np.minimum.at(entry, np.append(first, second), np.append(period, period))
+    np.minimum.at(entry, np.append(first_index, second_index), np.append(period, period))
     entry[entry == len(distinct_periods)] = 0  # never compared
     wins, losses, tied = counts
     comparisons = DistinctComparisons(
-        first, second, period, judge, x, wins, losses, tied, request.lapse, has_ties
+        first_index, second_index, period, judge, x, wins, losses, tied, request.lapse, has_ties
     )
     density = Density(
         comparisons,

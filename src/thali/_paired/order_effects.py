@@ -52,7 +52,7 @@ class OrderEffect(PrintedResult):
 def order_effect(
     data: Any, backward: Any = None, aspects: Any = "unique", unique: bool = True
 ) -> OrderEffect:
-    r"""Estimate the factor on the odds of the option shown second, or away.
+    r"""Estimate by what factor being shown second (or playing away) multiplies the odds.
 
     .. math:: P(i \text{ over } j \mid i \text{ first}) = \frac{A_{ij}}{A_{ij} + \vartheta A_{ji}}
 
@@ -137,12 +137,12 @@ def order_effect(
     value_without_order = fit_without_order.maximum.value + fit.coefficient
     value_if_equal = float(log_binomial(wins, losses, p_first_equal).sum())
     rows = {
-        "model": (weights + 1, len(n), fit.log_likelihood, fit.saturated),
+        "model": (weights + 1, len(n), fit.log_likelihood, fit.saturated_value),
         "order": (weights, weights + 1, value_without_order, fit.log_likelihood),
         "effect": (1, weights + 1, value_if_equal, fit.log_likelihood),
         "imbalance": equal_means_row(n),
     }
-    test = fit.usual_test
+    test = fit.default_test
     tests = {
         "model": lambda _: test,
         "imbalance": lambda statistic: run_equal_means_test(n, statistic),
@@ -183,7 +183,7 @@ def _merge_without_ties(
 
 
 def _count_by_position(cells: CovariateCells) -> tuple[float, float]:
-    """Return counts of choices of first and of second; raise if one is zero."""
+    """Return how often the first and second shown option was chosen; raise if never."""
     shown_first = cells.x[:, 0] > 0.0
     n_for_second = float(cells.losses[shown_first].sum() + cells.wins[~shown_first].sum())
     n_for_first = float(cells.wins.sum() + cells.losses.sum()) - n_for_second

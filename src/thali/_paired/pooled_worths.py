@@ -53,7 +53,7 @@ def check_pool(pool: Any, by: Any, request: WorthsRequest) -> None:
 
 
 class PooledWorths(NamedTuple):
-    """Pooled estimates of each part's worths."""
+    """Worths of each part of the votes, shrunk to worths that parts share."""
 
     parts: dict[str, WorthEstimates]
     sentence: str  # describes differences between parts

@@ -77,7 +77,7 @@ class WorthScale(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Words on which rating is fixed."""
+        """Sentence that says which rating is fixed, and at what number."""
         if self.anchor is None:
             among = ""
             if self.rating != CENTRE:

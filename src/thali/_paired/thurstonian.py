@@ -134,7 +134,7 @@ def _build_log_likelihood(design: np.ndarray, wins: np.ndarray, losses: np.ndarr
     """Return the log-likelihood of scale values as a concave function."""
     from scipy.special import log_ndtr
 
-    def evaluate(scale: np.ndarray) -> Any:
+    def evaluate_scale(scale: np.ndarray) -> Any:
         """Return log-likelihood, gradient and information at scale values."""
         eta = design @ scale
         low = log_ndtr(-eta)
@@ -152,7 +152,7 @@ def _build_log_likelihood(design: np.ndarray, wins: np.ndarray, losses: np.ndarr
             design.T @ (curvature[:, None] * design),
         )
 
-    return Concave(evaluate)
+    return Concave(evaluate_scale)
 
 
 def _compute_deviance(wins: np.ndarray, losses: np.ndarray, log_likelihood: float) -> float:

@@ -14,7 +14,7 @@ from thali._data.kinds import CHOICES, PAIRS
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import ORDER
 from thali._data.pairs.tables import build_fields
-from thali._data.suspicious import find_similar_labels
+from thali._data.suspicious_data import find_similar_labels
 from thali._inference.warn import warn
 from thali._labels import format_plural, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
@@ -44,7 +44,7 @@ def convert_to_judgements(data: Any) -> Judgements:
 
 
 def treat_ties(data: Judgements, ties: str) -> Judgements:
-    """Return the data with ties treated as `ties` asks; Davidson's model keeps them."""
+    """Return the data with ties converted as `ties` asks, or kept for Davidson's model."""
     if ties == DAVIDSON:
         return data
     return data.without_ties(ties)
@@ -112,7 +112,7 @@ def prepare_pairs(data: Any, ties: bool = False, used_covariate: str = "") -> Pa
 
 
 def drop_covariate(data: PairedComparisons, used_covariate: str) -> PairedComparisons:
-    """Return comparisons without the covariate used elsewhere; raise for others."""
+    """Return comparisons without `used_covariate`; raise DataError if they have another."""
     data.refuse_dates()
     if names := [name for name in data.covariate_names if name != used_covariate]:
         raise DataError(

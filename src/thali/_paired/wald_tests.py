@@ -10,7 +10,7 @@ from thali._aspects.maximum_likelihood.engine import require_estimates
 from thali._aspects.maximum_likelihood.fit_tests import chi_square_tail
 from thali._digits import format_p_value
 from thali._labels import shorten, suggest
-from thali._model.clusters import compute_orthonormal_basis
+from thali._model.answers_by_respondent import compute_orthonormal_basis
 from thali._printed import PrintedResult
 from thali.errors import ArgumentError
 

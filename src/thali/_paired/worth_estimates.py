@@ -11,7 +11,7 @@ from thali._inference.warn import silence_warnings
 from thali._people.populations import ADJUSTED, INDEPENDENT
 from thali._posterior.certain_signs import CERTAIN
 from thali._posterior.convergence import ConvergenceCheck
-from thali._posterior.dependence import Dependence
+from thali._posterior.repeated_answers import Dependence
 
 from .leaderboard_worths import (
     BoardProblem,

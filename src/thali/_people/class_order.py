@@ -26,7 +26,7 @@ MAX_ROUNDS = 50  # maximum
 def add_class_order(tree: "xarray.DataTree") -> "xarray.DataTree":
     """Return the posterior's tree with `class_order`, which aligns classes across draws."""
     posterior = Posterior(tree)
-    members, n_classes, (chains, draws) = posterior.members, posterior.most_classes, posterior.shape
+    members, n_classes, (chains, draws) = posterior.members, posterior.max_classes, posterior.shape
     first_draws = members.reshape(chains, draws, -1)[:, :N_ALIGNMENT_DRAWS].reshape(
         -1, members.shape[1]
     )

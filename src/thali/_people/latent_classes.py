@@ -49,12 +49,12 @@ class AlignedClassResults:
         """
         import pandas as pd
 
-        from thali._tables import Table
+        from thali._result_table import Table
 
         posterior = self._require_classes("same_class")
         people = pd.Index(posterior.respondents, name="respondent")
         return Table(
-            same_class_probabilities(posterior.members, posterior.most_classes),
+            same_class_probabilities(posterior.members, posterior.max_classes),
             index=people,
             columns=people.rename("other"),
         )
@@ -95,11 +95,11 @@ class AlignedClassResults:
         """
         import pandas as pd
 
-        from thali._tables import Table
+        from thali._result_table import Table
 
         posterior = self._require_classes("classes")
         members = align_members(posterior)
-        n_classes = posterior.most_classes
+        n_classes = posterior.max_classes
         respondent_names = np.array(posterior.respondents)
         class_of_respondent = membership_probabilities(posterior).argmax(axis=1)
         rows = []
@@ -144,7 +144,7 @@ class AlignedClassResults:
         """
         import pandas as pd
 
-        from thali._tables import Table
+        from thali._result_table import Table
 
         posterior = self._require_classes("membership")
         p = membership_probabilities(posterior)
@@ -176,7 +176,7 @@ class AlignedClassResults:
         """
         posterior = self._require_classes("of_class")
         number = check_integer("number", number, 1)
-        n_classes = posterior.most_classes
+        n_classes = posterior.max_classes
         if number > n_classes:
             raise ArgumentError(
                 f"There is no class {number}; classes are numbered from 1 to {n_classes}."
@@ -193,7 +193,7 @@ def align_members(posterior: Posterior) -> np.ndarray:
 
 def membership_probabilities(posterior: Posterior) -> np.ndarray:
     """Return P(aligned class) of each respondent, shape (respondents, classes)."""
-    return share_by_class(align_members(posterior), posterior.most_classes, axis=0)
+    return share_by_class(align_members(posterior), posterior.max_classes, axis=0)
 
 
 def _estimate_population_share(
@@ -227,7 +227,7 @@ def label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
     These are `kappa`, and for several classes `n_classes`, `class_share[1]`, ...,
     `class_agreement`.
     """
-    n_classes = posterior.most_classes
+    n_classes = posterior.max_classes
     shape = posterior.shape
     quantities = {}
     if posterior.kappa is not None:
@@ -247,7 +247,7 @@ def label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
 def aligned_class_probabilities(posterior: Posterior) -> np.ndarray:
     """Return P(new respondent is in each aligned class), shape (draws, classes)."""
     members = posterior.members
-    n_classes = posterior.most_classes
+    n_classes = posterior.max_classes
     sizes = np.stack([(members == g).sum(axis=1) for g in range(n_classes)], axis=1)
     return new_class_probabilities(np.take_along_axis(sizes, posterior.class_order, axis=1))
 

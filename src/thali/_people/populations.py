@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from thali._arguments import check_allowed, check_integer
 from thali._labels import format_plural
-from thali._posterior.dependence import ADJUSTED, INDEPENDENT
+from thali._posterior.repeated_answers import ADJUSTED, INDEPENDENT
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting, Value
 
 from .respondent_columns import list_column_names
@@ -47,7 +47,7 @@ class _Heterogeneity:
 
 @dataclass(frozen=True, repr=False)
 class Individuals(_Heterogeneity):
-    r"""Individual weights of each respondent, which vary about common weights.
+    r"""Value of `people=`: each respondent has individual weights, around common ones.
 
     .. math::
 
@@ -91,7 +91,7 @@ class Individuals(_Heterogeneity):
 
 @dataclass(frozen=True, repr=False)
 class LatentClasses(_Heterogeneity):
-    r"""Latent classes of respondents, which share features and differ in weights or worths.
+    r"""Value of `people=`: respondents are in latent classes with different weights.
 
     .. math:: P(z_n = g) = \pi_g, \qquad \pi \sim \mathrm{Dirichlet}(1, \dots, 1)
 
@@ -137,7 +137,7 @@ class LatentClasses(_Heterogeneity):
 
 @dataclass(frozen=True, repr=False)
 class Groups(_Heterogeneity):
-    r"""Groups of respondents, one per entry of the mapping that `fit` takes.
+    r"""Value of `people=`: known groups of respondents, as in the mapping passed to `fit`.
 
     Groups share features.
 

@@ -52,7 +52,7 @@ def tabulate_best_sets(
     respondent whom no set reaches. For known tastes, with k of n respondents reached, this is
     Beta(k + 1/2, n - k + 1/2), Jeffreys' posterior.
     """
-    from thali._tables import Table
+    from thali._result_table import Table
 
     size = check_integer("size", size, 1)
     top = check_integer("top", top, 1)

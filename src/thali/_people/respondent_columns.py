@@ -151,7 +151,7 @@ class RespondentCovariates(NamedTuple):
         """Names of the columns from which covariates were made."""
         return list(dict.fromkeys(self.columns))
 
-    def store(self, dimension: str) -> dict[str, Any]:
+    def to_variables(self, dimension: str) -> dict[str, Any]:
         """Return the covariates as variables of a posterior's dataset."""
         return {
             "known_of_people": ((dimension, "known"), self.matrix[:, 1:]),

@@ -57,7 +57,7 @@ class SegmentResults:
     _preferences: Any  # () -> Preferences
 
     def segments(self, k: Any = None, random_seed: Any = 0, ci: float = INTERVAL) -> "Segments":
-        r"""Segment the respondents by preference; return sizes, profiles, names and stability.
+        r"""Cluster the respondents by preference; return sizes, profiles, names, stability.
 
         Respondents are clustered by k-means of the mean log odds of their preferences; in every
         draw of the posterior each respondent belongs to the nearest centre. Preferences are
@@ -105,7 +105,7 @@ class SegmentResults:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Segments(PrintedObject):
-    """Segments of the respondents.
+    """Clusters of respondents by preference, with sizes, profiles and stability.
 
     Attributes
     ----------
@@ -149,7 +149,7 @@ class Segments(PrintedObject):
             One row per level or option; columns `attribute` and `level`, or `option`,
             `all_respondents`, and "segment 1", "segment 2", ...
         """
-        from thali._tables import Table
+        from thali._result_table import Table
 
         parts = dict(list(self.profiles.groupby("segment")))
         names = [name for name in ("attribute", "level", "option") if name in self.profiles]
@@ -195,7 +195,7 @@ def build_segments(
     points = np.log(bounded / (1.0 - bounded)) * np.sqrt(_level_weights(preferences))
     # segments of one number do not depend on the others
     seeds = spawn_generators(random_seed, max(numbers) + 1)
-    labels_by_number = {k: _partition_draws(points, k, seeds[k]) for k in numbers}
+    labels_by_number = {k: _assign_draws(points, k, seeds[k]) for k in numbers}
     n_filled = {
         k: len(np.unique(_most_frequent_segment(labels, k)))
         for k, labels in labels_by_number.items()
@@ -240,8 +240,11 @@ def _level_weights(preferences: Preferences) -> np.ndarray:
     return np.array([1.0 / ((np.linspace(0.0, 1.0, size) - 0.5) ** 2).sum() for size in sizes])
 
 
-def _partition_draws(points: np.ndarray, n_segments: int, rng: np.random.Generator) -> np.ndarray:
-    """Cluster respondents in each draw; return segments (draws, respondents)."""
+def _assign_draws(points: np.ndarray, n_segments: int, rng: np.random.Generator) -> np.ndarray:
+    """Assign respondents in each draw to the nearest of fixed centres, shape (draws, respondents).
+
+    The centres come from the mean positions; segments are numbered from the largest.
+    """
     centres = find_centres(points.mean(axis=0), n_segments, rng)
     labels = np.stack([squared_distances(draw, centres).argmin(axis=1) for draw in points])
     order = np.argsort(-np.bincount(labels.ravel(), minlength=n_segments), kind="stable")
@@ -265,14 +268,14 @@ def _evaluate_partition(
     )
     total = ((mean - mean.mean(axis=0)) ** 2).sum()
     smallest = np.bincount(segment, minlength=n_segments).min() / len(segment)
-    explained = np.nan
+    explained_share = np.nan
     if total > 0.0:
-        explained = float(1.0 - within_sum_of_squares / total)
+        explained_share = float(1.0 - within_sum_of_squares / total)
     return {
         "stability": float(
             np.mean([adjusted_rand_index(draw_labels, segment) for draw_labels in labels])
         ),
-        "explained": explained,
+        "explained": explained_share,
         "smallest": float(smallest),
     }
 
@@ -287,7 +290,7 @@ def _build_result(
     """Build the `Segments` with all tables for one number of segments."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     probabilities = share_by_class(labels, n_segments, axis=0)
     segment = probabilities.argmax(axis=1)

@@ -1,7 +1,6 @@
 from .attention import attention as attention
 from .attribute_importance import attribute_importance as attribute_importance
 from .calibration import calibration as calibration
-from .check import check as check
 from .comparison import comparison as comparison
 from .demand import demand as demand
 from .feature_matrix import features as features
@@ -14,6 +13,7 @@ from .level_effects import level_effects as level_effects
 from .market_shares import market_shares as market_shares
 from .membership import membership as membership
 from .more_votes import more_votes as more_votes
+from .posterior_check import check as check
 from .predictions import predictions as predictions
 from .preference_tree import preference_tree as preference_tree
 from .product_classes import classes as classes

@@ -77,6 +77,7 @@ class ConvergenceCheck(DescribedObject):
 
     @property
     def remedies(self) -> tuple[Setting, ...]:
+        """Settings that the sentence suggests to change."""
         return tuple(part for part in self.message.parts if isinstance(part, Setting))
 
     def render(self, words: Words) -> str:
@@ -92,6 +93,7 @@ class ConvergenceCheck(DescribedObject):
         return self.render(PYTHON)
 
     def _description(self) -> Description:
+        """Return what notebooks show: the sentence, and whether the check passed."""
         return Description("Convergence", note=str(self), good=self.good)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.files import atomic_write, compute_seal, is_intact
+from thali._inference.checksummed_files import atomic_write, compute_seal, is_intact
 from thali.errors import ArgumentError, DataError, InPython
 
 if TYPE_CHECKING:
@@ -231,8 +231,10 @@ def _round_mantissa(variable: "xarray.DataArray") -> "xarray.DataArray":
 
 def _restore_precision(dataset: "xarray.Dataset") -> "xarray.Dataset":
     """Convert variables stored in single precision back to double."""
-    rounded = [name for name, variable in dataset.items() if BITS in variable.attrs]
-    return dataset.assign({name: dataset[name].astype(np.float64) for name in rounded})
+    single_precision_names = [name for name, variable in dataset.items() if BITS in variable.attrs]
+    return dataset.assign(
+        {name: dataset[name].astype(np.float64) for name in single_precision_names}
+    )
 
 
 def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree":
@@ -448,12 +450,12 @@ _OF = "log prior density of the draw (natural logarithm) for "
 
 
 def is_pointwise(observations: int, draws: int) -> bool:
-    """Return whether a group with one number per observation and draw can be stored."""
+    """Return whether one log-likelihood per observation and draw is small enough to store."""
     return observations * draws <= MAX_POINTWISE
 
 
 def check_predictive_size(observations: int, draws: int) -> None:
-    """Raise if simulated data would not fit in memory."""
+    """Raise DataError if simulated data would not fit in memory."""
     if not is_pointwise(observations, draws):
         raise DataError(
             f"posterior_predictive would contain {observations * draws:,} numbers"
@@ -467,7 +469,7 @@ def add_log_prior(
     log_prior: Mapping[str, np.ndarray],
     notes: Mapping[str, str],
 ) -> None:
-    """Add the group log_prior, and `lp` to the group sample_stats.
+    """Add the group log_prior, and `lp` in sample_stats, to the dict of groups.
 
     Log priors are arrays (chain, draw) by variable. ArviZ multiplies the whole group, or the
     requested variables, by a power.

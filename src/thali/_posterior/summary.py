@@ -207,7 +207,7 @@ def build_summary(quantities: dict[str, np.ndarray], ci: float = INTERVAL) -> "p
     1.5
     """
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     draws = np.stack(list(quantities.values())).astype(float)
     frame = Table(_summary_columns(draws, ci), index=list(quantities))

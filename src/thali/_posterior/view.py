@@ -19,7 +19,7 @@ from thali._data.kinds import (
 )
 from thali._inference.indexing import part_bounds
 
-from .dependence import Dependence, read_dependence
+from .repeated_answers import Dependence, read_dependence
 from .store import build_tree
 
 if TYPE_CHECKING:
@@ -244,8 +244,8 @@ class Posterior(PosteriorTree):
         return flatten_chains(self.latent["class_order"].values)
 
     @property
-    def most_classes(self) -> int:
-        """Maximum number of classes."""
+    def max_classes(self) -> int:
+        """Largest number of latent classes that the model allows."""
         return int(self.fixed["kinds"])
 
     @property
@@ -367,7 +367,7 @@ class Posterior(PosteriorTree):
 
     @property
     def has_constant(self) -> bool:
-        """Whether there is an additive constant."""
+        """Whether similarities have an additive constant."""
         return bool(self.fixed["has_constant"])
 
     @property
@@ -436,7 +436,7 @@ class Posterior(PosteriorTree):
 
     @property
     def has_ties(self) -> bool:
-        """Whether comparisons may be tied."""
+        """Whether the model of comparisons includes ties."""
         return bool(self.fixed.get("has_ties", False))
 
     @property
@@ -480,7 +480,7 @@ class Posterior(PosteriorTree):
 
     @property
     def similarities(self) -> np.ndarray:
-        """Measured similarities (pairs,)."""
+        """Measured similarities, shape (pairs,)."""
         return self.observed["similarity"].values
 
     @property

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 
 from thali._data.choices.rankings import BEFORE, TIED
-from thali._data.described_columns import find_option_columns
-from thali._data.roles import (
+from thali._data.column_roles import (
     ALTERNATIVE,
     BEST,
     CHOSEN,
@@ -31,11 +30,12 @@ from thali._data.roles import (
     map_plain_names,
     simplify_name,
 )
+from thali._data.described_columns import find_option_columns
 from thali._labels import format_label, format_plural, shorten
 from thali.errors import Argument, DataError
 
-from .cells import join_notes
-from .table import RawTable, prefix_errors
+from .table_files import RawTable, prefix_errors
+from .text_cells import join_notes
 
 NONE = "none"  # alternative added if the design has no no-choice option
 ALL_RESPONDENTS = "0"  # version of tasks for all respondents in Sawtooth Software's design files
@@ -176,7 +176,7 @@ class TaskAnswers(NamedTuple):
 def _read_task_answers(
     frame: pd.DataFrame, design: DesignRows, named_columns: Mapping[str, Any]
 ) -> TaskAnswers:
-    """Reshape answers to one row per respondent and task."""
+    """Read answers as a table with one row per respondent and task, and as labels."""
     names = map_plain_names(column_names(frame))
     respondent, task, chosen = find_named_columns(
         names, named_columns, (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN)
@@ -499,8 +499,8 @@ def _find_choice(
     answers: TaskAnswers,
     index: int,
 ) -> tuple[np.ndarray, int] | None:
-    """Return the design rows of an answered task, and the chosen one's position."""
-    # A position after the last row means no choice; None: there is no answer.
+    """Return the design rows of answer `index` and the chosen position; None if unanswered."""
+    # A position after the last row means no choice.
     version, task, picked = answers.version[index], answers.task[index], answers.picked[index]
     location = f"in row {answers.frame.index[index]} of the answers"
     rows_of_task = rows_of_version[version].get(task)

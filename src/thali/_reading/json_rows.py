@@ -11,8 +11,8 @@ from thali._labels import format_plural, normalise_spelling, shorten
 from thali._source import JSON_SUFFIXES
 from thali.errors import DataError
 
-from . import cells
-from .cells import MISSING, TextTable, decode_text
+from . import text_cells
+from .text_cells import MISSING, TextTable, decode_text
 
 _OBJECT = re.compile(
     r'\s*(?:\[\s*)?\{\s*(?:"|\}\s*$)'
@@ -54,7 +54,7 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
                 columns[key] = [*[None] * len(lines), json_value]
                 gaps += len(lines)
         lines.append(line)
-        if gaps > max(cells.MAX_CELLS, len(text)):
+        if gaps > max(text_cells.MAX_CELLS, len(text)):
             raise DataError(
                 f"The keys up to line {line} would make {format_plural(len(columns), 'column')},"
                 " almost all of them empty; use the same keys in every object."

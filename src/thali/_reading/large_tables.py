@@ -18,13 +18,13 @@ from thali._labels import format_label, shorten
 from thali._source import Source
 from thali.errors import PYTHON, Argument, DataError, DataWarning, Words
 
-from .cells import TextTable, find_separator, join_notes
 from .json_rows import is_json
-from .practice import PracticeRows, find_practice_rows, is_practice_label
+from .practice_rows import PracticeRows, find_practice_rows, is_practice_label
 from .recognise import list_named_columns, recognise
 from .row_filter import RowFilter
 from .shape import Reading
-from .table import RawTable, build_raw_table, is_text_column, load, prefix_errors
+from .table_files import RawTable, build_raw_table, is_text_column, load_table, prefix_errors
+from .text_cells import TextTable, find_separator, join_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -296,7 +296,7 @@ def read_rows(
                 partial(_warn_about_practice_rows, filtered_file, head),
                 unread_respondent,
             )
-    table = load(path)
+    table = load_table(path)
     with prefix_errors(table.file):
         table = table.filter_rows(conditions).drop_columns(without, named_columns)
         return ComparisonTable(table, options, others=other_kinds)
@@ -547,6 +547,7 @@ def _open_batched_parquet(path: Path) -> _BatchedFile | None:
     def as_frame(
         table: Any, lines: list[int], name: str, texts: Mapping[str, bool]
     ) -> "pd.DataFrame":
+        """Convert a batch to a data frame whose index has line numbers."""
         plain = pa.table(
             [_remove_dictionary(column) for column in table.columns], names=table.column_names
         )
@@ -573,7 +574,7 @@ def _open_batched_text(path: Path, head: bytes) -> _BatchedFile | None:
     try:
         first_lines.decode("utf-8-sig")
         separator = find_separator(first_lines)
-        first_table = load(Source(path.name, first_lines))
+        first_table = load_table(Source(path.name, first_lines))
     except (UnicodeDecodeError, DataError):
         return None
     if separator is None or not first_table.named:
@@ -596,6 +597,7 @@ def _open_batched_text(path: Path, head: bytes) -> _BatchedFile | None:
     def as_frame(
         table: Any, lines: list[int], name: str, texts: Mapping[str, bool]
     ) -> "pd.DataFrame":
+        """Convert a batch to a data frame whose index has line numbers."""
         cells = [_list_stripped_texts(column) for column in table.columns]
         lines = [line + 1 for line in lines]
         return build_raw_table(

@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thali._data.column_roles import column_names
 from thali._data.columns import convert_frame, rename_as_text
 from thali._data.kinds import EXPERIMENTS, SPECS
-from thali._data.roles import column_names
 from thali._source import Source
 from thali.errors import DataError
 
 from .recognise import RecognitionError, check_names, list_reasons, recognise
 from .shapes import SHAPES
-from .table import RawTable, load
+from .table_files import RawTable, load_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -77,7 +77,7 @@ def read(
     if columns.get("attributes") is not None:
         kinds = [EXPERIMENTS]
     if isinstance(path_or_frame, str | Path | Source):
-        table = load(path_or_frame)
+        table = load_table(path_or_frame)
     else:
         table = read_frame(path_or_frame)
     if isinstance(without, str):

@@ -8,9 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from thali._data.columns import check_columns
-from thali._data.kinds import EXPERIMENTS, SIMILARITIES, find_data_spec
-from thali._data.roles import (
+from thali._data.column_roles import (
     COUNT,
     OBJECTS,
     RESPONDENT,
@@ -19,17 +17,19 @@ from thali._data.roles import (
     map_plain_names,
     refuse_ambiguous,
 )
+from thali._data.columns import check_columns
+from thali._data.kinds import EXPERIMENTS, SIMILARITIES, find_data_spec
 from thali._labels import format_label, shorten, suggest
 from thali._source import Source
 from thali.errors import Argument, ArgumentError, Clause, DataError, Message
 
-from .cells import join_notes
-from .codes import read_codes, replace_codes
 from .design_files import find_loop_answers, match_answers
+from .level_codes import read_codes, replace_codes
 from .row_filter import RowFilter
 from .shape import Reading, Shape
 from .shapes import SHAPES
-from .table import RawTable, load, prefix_errors, read_table
+from .table_files import RawTable, load_table, prefix_errors, read_table
+from .text_cells import join_notes
 
 # Labels for readers: file names without folder and ending, and labels from a table
 
@@ -163,6 +163,7 @@ def _apply_labels(table: RawTable, labels: Mapping[str, str], note: str = "") ->
     """Replace cells of a table by their labels, and add a note."""
 
     def replace_cell(cell: object) -> object:
+        """Return the label of a cell, or the cell itself."""
         return labels.get(format_label(cell), cell)
 
     if table.sheets:
@@ -229,7 +230,7 @@ class RecognitionError(DataError):
         self.kinds, self.requested_kinds, self.nearest_shape = kinds, requested_kinds, nearest_shape
 
 
-def read(path: str | Path | Source, *data_kinds: str, **options: Any) -> tuple[Any, str]:
+def read_data(path: str | Path | Source, *data_kinds: str, **options: Any) -> tuple[Any, str]:
     """Read the data in a file; also return a sentence on how they were read.
 
     Examples
@@ -244,7 +245,7 @@ def read(path: str | Path | Source, *data_kinds: str, **options: Any) -> tuple[A
     '2 objects, 1 similarity, square table; diagonal ignored'
     """
     where = RowFilter.parse(options.pop("where", None))
-    return recognise(load(path), *data_kinds, where=where, **options).build()
+    return recognise(load_table(path), *data_kinds, where=where, **options).build()
 
 
 def recognise(
@@ -269,7 +270,7 @@ def recognise(
     order: dict[str, list[str]] = {}
     if design is not None:
         with prefix_errors(table.file):
-            table, columns = match_answers(table, load(design), options)
+            table, columns = match_answers(table, load_table(design), options)
         options |= columns
         if columns and not data_kinds:  # only a design of products sets columns
             data_kinds = (EXPERIMENTS,)

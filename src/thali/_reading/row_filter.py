@@ -29,7 +29,7 @@ from thali._inference.warn import warn
 from thali._labels import shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
-from .cells import INTEGER, NUMBER
+from .text_cells import INTEGER, NUMBER
 
 if TYPE_CHECKING:
     import pandas as pd

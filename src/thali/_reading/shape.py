@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from thali._data.column_roles import Role, column_names
 from thali._data.columns import collect_notes, get_column, is_row_number
 from thali._data.described_columns import ColumnsRead, list_respondent_candidates
-from thali._data.roles import Role, column_names
 from thali._labels import shorten
 from thali.errors import PYTHON, Argument, Clause, DataError, Message, Setting, Value, Words
 
-from .practice import warn_about_practice
-from .table import RawTable, prefix_errors
+from .practice_rows import warn_about_practice
+from .table_files import RawTable, prefix_errors
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thali._data.roles import RESPONDENT, simplify_name
+from thali._data.column_roles import RESPONDENT, simplify_name
 from thali._data.similarities.tables import is_symmetric
 from thali._data.squares import convert_numbers, describe_label_mismatch
-from thali._data.suspicious import refuse_lone_totals
+from thali._data.suspicious_data import refuse_lone_totals
 from thali._labels import check_labels, format_label, index_labels
 from thali.errors import DataError
 
-from .cells import DECIMAL_COMMA, MISSING
+from .text_cells import DECIMAL_COMMA, MISSING
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 import pandas
 
 from thali._comparison import findings as of_comparison
-from thali._inference.files import atomic_write, describe_write_error, write_together
+from thali._inference.checksummed_files import atomic_write, describe_write_error, write_together
 from thali._labels import shorten
 from thali._model import printed_findings
 from thali._model.base import Model
@@ -20,7 +20,7 @@ from thali._printed import PrintedResult
 from thali.errors import PYTHON, ArgumentError, DataError, Words
 
 from .figures import Figures
-from .html import (
+from .html_report import (
     Cover,
     build_document,
     describe_fit,
@@ -33,7 +33,7 @@ from .slides import draw_slides
 
 
 def findings(answer: Any, **settings: Any) -> Findings:
-    """Return the findings of a result: a sentence, a table and a picture per question.
+    """Return the results of a model, comparison, leaderboard or test as `Findings`.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from thali._model.finding import (
 from thali._model.table_columns import COLUMNS, PROBABILITY
 from thali.errors import Words
 
-from .readable import align, format_table
+from .text_tables import align, format_table
 
 if TYPE_CHECKING:
     import pandas

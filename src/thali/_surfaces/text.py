@@ -6,7 +6,7 @@ from thali._labels import escape_unprintable
 from thali._model.finding import TEXT, Finding, Findings
 from thali.errors import Words
 
-from .readable import align, format_table
+from .text_tables import align, format_table
 
 
 def format_all_findings(findings: Findings, words: Words) -> str:

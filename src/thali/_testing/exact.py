@@ -403,7 +403,7 @@ class MoveProblem:
         births.propose_split_or_join(random, self.model, pair[1], pair[0])
 
     def birth(self, random: Any, pair: Any) -> None:
-        """Apply the sampler's birth-or-death move."""
+        """Propose the birth or death of a feature, by the sampler's move."""
         births.propose_birth_or_death(random, self.model, pair[1], pair[0], self.rate)
 
 

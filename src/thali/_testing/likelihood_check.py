@@ -76,7 +76,8 @@ def compute_restart_scores(
     )
     rows_before, rows_after = [], []
 
-    def measure() -> list[float]:
+    def compute_state_quantities() -> list[float]:
+        """Return the compared quantities of the current state."""
         return _compute_quantities(
             chain, likelihood, log_likelihood, observed.fields, weights.expected()
         )
@@ -95,9 +96,9 @@ def compute_restart_scores(
                 simulated, {name: getattr(observed.original, name) for name in parameters}
             )
         )
-        rows_before.append(measure())
+        rows_before.append(compute_state_quantities())
         chain.run_until(N_SWEEPS)
-        rows_after.append(measure())
+        rows_after.append(compute_state_quantities())
     values_before, values_after = np.array(rows_before), np.array(rows_after)
     change = values_after - values_before
     std_error = change.std(0) / np.sqrt(n_rounds)
@@ -200,6 +201,7 @@ class LikelihoodCheck(DescribedObject):
         return Description("Check of a likelihood", text=str(self))
 
     def __str__(self) -> str:
+        """Format all checks as a table of text."""
         head = ("check", "comparison", "largest error", "result")
         rows = [head, *((c.check, c.compared, c.error, c.result) for c in self.checks)]
         widths = [max(len(row[column]) for row in rows) for column in range(4)]
@@ -296,6 +298,7 @@ def check(
     fields = observed.fields
 
     def log_likelihood(features: Any, feature_weights: Any) -> Any:
+        """Return the user's log-likelihood of these features and weights."""
         return call_checked(
             "log_likelihood",
             likelihood.log_likelihood,

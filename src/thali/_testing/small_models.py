@@ -299,7 +299,7 @@ def predict_first_rows(model):
 
 
 def estimate_similarity(model):
-    """Return the estimated similarities."""
+    """Return the model's posterior mean similarities of all object pairs."""
     return model.estimate().similarity.to_numpy()
 
 
@@ -614,7 +614,8 @@ def fit_in_processes(
     """Fit cases in separate processes, `cores` at a time; yield results as they end."""
     program = f"import sys; from {__name__} import {fit_case.__name__} as fit; fit(sys.argv[1])"
 
-    def run(name: str) -> CompiledCase:
+    def run_process(name: str) -> CompiledCase:
+        """Fit one case in a process of its own; return its result."""
         command = [sys.executable, "-c", program, name]
         completed = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **(environment or {})}
@@ -627,5 +628,5 @@ def fit_in_processes(
         return CompiledCase(name, lines[-1])
 
     with ThreadPoolExecutor(cores) as pool:
-        for future in as_completed([pool.submit(run, name) for name in names]):
+        for future in as_completed([pool.submit(run_process, name) for name in names]):
             yield future.result()

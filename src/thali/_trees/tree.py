@@ -391,6 +391,7 @@ class Tree(DescribedObject):
         return Description(repr(self), text=str(self))
 
     def __eq__(self, other: object) -> bool:
+        """Return whether nodes and edge lengths agree, in any order of the labels."""
         if not isinstance(other, Tree):
             return NotImplemented
         if len(self.names) != len(other.names) or set(self.labels) != set(other.labels):

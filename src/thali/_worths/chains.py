@@ -222,7 +222,7 @@ def reported_quantities(density: Density, points: np.ndarray, logs: np.ndarray) 
     """
     worths = density.centre_worths(points[density.worths])
     other_coordinates = points[density.worths.stop :].copy()
-    judges = density.behind_worths(density.judges)
+    judges = density.offset_by_worths(density.judges)
     other_coordinates[judges] = density.log_discriminations(points)
     return np.concatenate([worths[density.present.ravel()], other_coordinates, logs]).swapaxes(1, 2)
 

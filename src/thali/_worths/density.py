@@ -155,6 +155,7 @@ class Density:
         has_bias: bool = False,
         has_prior: bool = True,
     ) -> None:
+        """Number the parameters: log worths by period, ties, bias, judges and covariates."""
         self.rows, self.n_options, self.n_judges, self.has_prior = (
             rows,
             n_options,
@@ -220,7 +221,7 @@ class Density:
         """Return the density with the likelihood (or each row's) raised to a power."""
         return self.with_counts(*(power * counts for counts in self.counts))
 
-    def behind_worths(self, part: slice) -> slice:
+    def offset_by_worths(self, part: slice) -> slice:
         """Return a slice of parameters, counted from the end of the log worths."""
         return slice(part.start - self.worths.stop, part.stop - self.worths.stop)
 
@@ -575,7 +576,7 @@ class Density:
         value, gradient, (blocks, coupling, border, corner) = self._expand_by_log_discrimination(
             point, is_convex
         )
-        judges = self.behind_worths(self.judges)
+        judges = self.offset_by_worths(self.judges)
         for by_judge, judges_slice in (
             (gradient, self.judges),
             (border.T, judges),
@@ -631,7 +632,7 @@ class Density:
         gradient, blocks = np.zeros((self.size, 1)), np.zeros((periods, n, n))
         border, corner = np.zeros((stop, self.size - stop)), np.zeros((self.size - stop,) * 2)
         parts = self.nu, self.beta, self.judges, self.bias
-        nu, beta, judges, bias = map(self.behind_worths, parts)
+        nu, beta, judges, bias = map(self.offset_by_worths, parts)
         linear = np.r_[beta, bias]
         for block in self.split_rows(1):
             terms = self._differentiate_rows(block, point, is_convex)
@@ -771,6 +772,7 @@ class GroupDensity(Density):
     """
 
     def __init__(self, rows: DistinctComparisons, n_options: int, n_parts: int) -> None:
+        """Number the parameters: log worths by group, ties, and common log worths."""
         super().__init__(rows, n_options, 0, np.ones(n_parts - 1))
         self.common = slice(self.size, self.size + n_options)
         self.size += n_options
@@ -778,6 +780,7 @@ class GroupDensity(Density):
         self.spread_kinds = WORTHS, DRIFT
 
     def entry_worths(self, points: np.ndarray) -> np.ndarray:
+        """Return the common log worths, shape (n_options, n_points)."""
         return points[self.common]
 
     def deviations(self, points: np.ndarray) -> np.ndarray:
@@ -785,11 +788,13 @@ class GroupDensity(Density):
         return self.worths_by_period(points) - points[self.common]
 
     def sum_of_squares(self, points: np.ndarray, k: int) -> np.ndarray:
+        """Return the sum of squares of common worths or deviations, (n_points,)."""
         if k == DRIFT:
             return (self.deviations(points) ** 2).sum(axis=(0, 1))
         return (points[self.common] ** 2).sum(axis=0)
 
     def count_spread_coordinates(self, k: int) -> int:
+        """Return the number of common worths or of deviations."""
         if k == DRIFT:
             return self.n_options * self.n_periods
         return self.n_options

@@ -26,8 +26,8 @@ from thali._model.sampling import Sampling
 from thali._people.populations import INDEPENDENT, individuals_required_error
 from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence import Advice
-from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.repeated_answers import Dependence
 from thali.errors import Argument, ArgumentError, Setting
 
 from .chains import Sampler
@@ -66,7 +66,7 @@ class WorthsEngine(Engine):
         raise no_covariates_error()
 
     def get_quantities(self, model: Any) -> Quantities:
-        """Return draws of quantities for the convergence check, each (chains, draws).
+        """Return named quantities for the convergence check, each (chains, draws).
 
         The spread and the log-likelihood are judged separately.
         """
@@ -138,6 +138,7 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
         problem = model._build_problem(source)
 
         def build_chains(draws: int, seed: Any) -> list[LatticeChain]:
+            """Return chains of independent draws from this seed."""
             assert problem.respondents is not None  # computed once, before threads need it
             return [LatticeChain(problem, draws, rng) for rng in spawn_generators(seed, run.chains)]
 
@@ -215,6 +216,7 @@ class TrajectoryEngine(LaplaceEngine):
         problem = model._build_problem(source, default_adjustment=INDEPENDENT)
 
         def build_chains(draws: int, seed: Any) -> list[TrajectoryChain]:
+            """Return Hamiltonian chains with these seeds."""
             sampler = Sampler(problem.power_marginal)
             rngs = spawn_generators(seed, run.chains)
             return [TrajectoryChain(sampler, draws, run.tune, run.thin or 1, rng) for rng in rngs]
@@ -269,7 +271,7 @@ class WorthMaximumEngine(WorthsEngine):
         return Job(lambda: {"_estimates_": estimate_worths(problem)}, data=str(data))
 
     def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
-        """Check data and arguments of `fit`; return the lapse rate it would use."""
+        """Check data and arguments of `fit`; return the lapse rate, as a PreparedFit."""
         return PreparedFit(self._build_problem(model, model._convert_data(data), {}).lapse)
 
     def _build_problem(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> WorthProblem:
@@ -280,9 +282,10 @@ class WorthMaximumEngine(WorthsEngine):
         return problem
 
     def data_of_fit(self, model: Any) -> Any:
+        """Return the data that the model was fitted to."""
         return model._estimates_.data
 
-    def facts(self, model: Any) -> Facts:
+    def list_facts(self, model: Any) -> Facts:
         """Return (name, text) facts about the fit for reports."""
         estimates = model._estimates_
         log_likelihood = f"{estimates.log_likelihood:,.2f} (all comparisons, including constants)"
@@ -312,6 +315,7 @@ class WorthMaximumEngine(WorthsEngine):
         )
 
     def get_prediction_draws(self, model: Any) -> WorthDraws:
+        """Return the estimate as the only draw, for predictions."""
         estimates = model._estimates_
         return estimates.problem.build_draws(estimates.point[:, None], 1)
 
@@ -359,7 +363,7 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
     from scipy.special import ndtri, stdtrit
 
     from thali._model.covariates import coefficient_name
-    from thali._tables import Table
+    from thali._result_table import Table
 
     problem = estimates.problem
     density, n = problem.density, estimates.data.n_options

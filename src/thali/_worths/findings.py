@@ -187,7 +187,7 @@ def report_estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fin
     "independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS
 )
 def report_dependence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
-    """Report how repeated answers of the same respondents were treated."""
+    """Report whether the fit corrects for repeated answers of a respondent, and how."""
     if has_draws(model):
         dependence = model._view.dependence
     else:

@@ -38,7 +38,7 @@ def measure_agreement(marginal: Marginal) -> JudgeAgreement:
     n_answers = np.bincount(judge, predictions.total, density.n_judges)
 
     def average_by_judge(values: np.ndarray) -> np.ndarray:
-        """Return the mean over each judge's answers."""
+        """Average one value per row over each judge's answers, shape (n_judges,)."""
         return np.bincount(judge, values, density.n_judges) / np.maximum(n_answers, 1e-300)
 
     return JudgeAgreement(*map(average_by_judge, predictions[:3]))

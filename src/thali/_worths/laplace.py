@@ -73,9 +73,11 @@ class _DensityClimb(Target[DensityPoint]):
         )
 
     def move_point(self, point: DensityPoint, change: np.ndarray) -> DensityPoint:
+        """Return the point at parameters changed by `change`."""
         return self.evaluate(point.point + change)
 
     def slope(self, point: DensityPoint) -> _ClimbSlope:
+        """Return gradient and curvature of the log density at a point."""
         return _ClimbSlope(point.gradient, point.curvature, point.curvature.diagonal.clip(1e-3))
 
     def solve(self, slope: _ClimbSlope, damping: float) -> Step | None:
@@ -87,6 +89,7 @@ class _DensityClimb(Target[DensityPoint]):
         return Step(change, float(change @ slope.gradient))
 
     def accepts_step(self, point: DensityPoint, ahead: DensityPoint, promised: float) -> bool:
+        """Return whether a step raises the log density enough."""
         return ahead.value > point.value or promised < _RELATIVE_ROUNDING * abs(point.value) + 1e-9
 
 
@@ -239,6 +242,7 @@ class Marginal:
         judges: float | None = None,
         drift: float | None = None,
     ) -> None:
+        """Choose points of unknown standard deviations around the mode of their marginal."""
         self.density = density
         self._known: list[float | None] = [math.nan] * 4
         for k in density.spread_kinds:

@@ -26,7 +26,12 @@ from thali._model.requirements import (
     require_maximum_likelihood,
     requires,
 )
-from thali._model.tie_treatment import CONVERSIONS, has_ties, select_covariates, treat_ties
+from thali._model.tie_and_covariate_arguments import (
+    CONVERSIONS,
+    has_ties,
+    select_covariates,
+    treat_ties,
+)
 from thali._people.populations import (
     COMMON,
     Groups,
@@ -395,7 +400,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return self._update_fit(data, draws or was.draws, was.run.tune, cores, progressbar)
 
     def _convert_data(self, data: Any) -> Any:
-        """Return checked data, with ties and covariates treated as the model asks."""
+        """Return checked data with ties converted or kept by `ties`, and selected covariates."""
         check_people(self.people, data=data)
         if isinstance(data, Mapping | GroupedData):
             if isinstance(self.people, Individuals):
@@ -408,7 +413,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return self._convert_group_data(data)
 
     def _convert_group_data(self, data: Any) -> Any:
-        """Return one group's checked data, with ties and covariates treated."""
+        """Return one group's checked data with ties converted or kept by `ties`."""
         data = check_data(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
             raise DataError(
@@ -782,7 +787,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return tabulate_differences(self, ci)
 
     def _predict_left_out(self, part: "HeldOutPair") -> np.ndarray:
-        """Predict outcomes of a held-out pair, shape (chains, draws, cells, 3 or 2)."""
+        """Predict outcomes of a held-out pair, shape (chains, draws, rows, 3 or 2)."""
         return self._prediction_draws.predict_held_out(part)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
@@ -984,6 +989,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         return self._estimate_log_evidence(self._get_fit_data(), random_seed)
 
     def _compute_log_evidence(self, data: Any, run: Any) -> LogEvidence:
+        """Estimate the log evidence of the model for these data."""
         return self._estimate_log_evidence(self._convert_data(data), run.random_seed)
 
     def _estimate_log_evidence(self, data: Any, random_seed: Any) -> LogEvidence:

@@ -72,6 +72,7 @@ class WorthProblem:
         default_adjustment: str = ADJUSTED,
         has_prior: bool = True,
     ) -> None:
+        """Convert the data for the likelihood and build the density of the worths."""
         self.data, self.lapse, self.has_ties = data, lapse, has_ties
         self.rule, self.spread = rule, spread
         self._people, self._usual = people, default_adjustment
@@ -88,7 +89,7 @@ class WorthProblem:
 
     @cached_property
     def respondents(self) -> RespondentAdjustment:
-        """How repeated answers of the same respondents are treated."""
+        """Correction for repeated answers of the same respondents, from their scores."""
         return build_adjustment(self.converted_data, self.marginal, self._people, self._usual)
 
     @cached_property
@@ -121,7 +122,7 @@ class WorthProblem:
         return float(questions.compute_respondent_coefficients().sum())
 
     def build_draws(self, points: np.ndarray, chains: int) -> WorthDraws:
-        """Return parameter vectors (size, n_draws) as `WorthDraws`."""
+        """Convert parameter vectors (size, n_draws) to named draws by chain, `WorthDraws`."""
         density = self.density
         beta = points[density.beta].T
         worths = points[density.worths] + self.option_covariates @ beta.T

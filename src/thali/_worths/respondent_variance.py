@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.answers import list_possible_answers
 from thali._data.choices import Choices
-from thali._model.clusters import AnswersByRespondent, group_by_respondent
+from thali._data.respondent_answers import list_possible_answers
+from thali._model.answers_by_respondent import AnswersByRespondent, group_by_respondent
 from thali._model.design_effects import choose_dependence, mean_design_effect
 from thali._model.respondent_scores import (
     RespondentScores,
@@ -16,7 +16,7 @@ from thali._model.respondent_scores import (
     raise_improbable_variance,
 )
 from thali._people.populations import ADJUSTED
-from thali._posterior.dependence import POWER, SCORES, Dependence
+from thali._posterior.repeated_answers import POWER, SCORES, Dependence
 
 from .density import Density
 from .set_density import ChoiceSetDensity, iterate_answers_by_size
@@ -147,7 +147,7 @@ def estimate_respondent_variance(
 
 
 class RespondentAdjustment(NamedTuple):
-    """How repeated answers of respondents are treated, and their scores' variance.
+    """Correction for repeated answers of respondents, and the variance of their scores.
 
     Both are None without respondents.
     """
@@ -164,7 +164,7 @@ class RespondentAdjustment(NamedTuple):
 
     @property
     def score_dependence(self) -> Dependence | None:
-        """Treatment of respondents, if draws are widened by scores' variance."""
+        """Description of the correction, if it widens draws by the variance of scores."""
         if self.dependence is None or self.adjusted_variance is None:
             return self.dependence
         return replace(
@@ -176,7 +176,7 @@ class RespondentAdjustment(NamedTuple):
 
     @property
     def power_dependence(self) -> Dependence | None:
-        """Treatment of respondents, if the likelihood is raised to a power."""
+        """Description of the correction, if it raises the likelihood to a power."""
         if self.dependence is None or self.adjusted_variance is None:
             return self.dependence
         return replace(self.dependence, by=POWER)
@@ -185,7 +185,7 @@ class RespondentAdjustment(NamedTuple):
 def build_adjustment(
     data: "PairedComparisons | Choices", marginal: "Marginal", people: Any, default_adjustment: str
 ) -> RespondentAdjustment:
-    """Return how to treat repeated answers of respondents in these data."""
+    """Return the correction for repeated answers of respondents in these data."""
     density = marginal.density
     clusters = group_by_respondent(data, bool(data.n_ties) or density.rows.has_ties)
     known_clusters = []

@@ -28,10 +28,10 @@ class ScaleState(NamedTuple):
         )
 
     @classmethod
-    def from_points(cls, density: Density, points: np.ndarray, logs: np.ndarray) -> "ScaleState":
+    def from_points(cls, density: Density, points: np.ndarray, log_sds: np.ndarray) -> "ScaleState":
         """Return the state of chains at these parameters and log sds."""
         with np.errstate(over="ignore", invalid="ignore"):
-            return cls(points, logs, density.log_likelihoods(points))
+            return cls(points, log_sds, density.log_likelihoods(points))
 
 
 # Slices -------------------------------------------------------------------------------------------

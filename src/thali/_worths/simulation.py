@@ -10,7 +10,7 @@ from thali._data.choices import Choices
 from thali._model.prior_sample import (
     PriorSample,
     add_sample_dimensions,
-    build_predictive_group,
+    build_predictive_dataset,
     select_observed,
 )
 from thali._posterior.view import Posterior
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from .posterior import WorthProblem
 
 
-def _observe_data(problem: "WorthProblem", data: Any) -> dict[str, np.ndarray]:
-    """Return data as variables of `observed_data`, by name."""
+def _build_observed_variables(problem: "WorthProblem", data: Any) -> dict[str, np.ndarray]:
+    """Return counts of choices, or of wins and ties, as variables of `observed_data`, by name."""
     if isinstance(data, Choices):
         return {"chosen": data.questions().counts}
     if not problem.has_ties:
@@ -79,7 +79,7 @@ def sample_worths_prior(
 
 def observe_each(problem: "WorthProblem", data: Sequence[Any]) -> dict[str, np.ndarray]:
     """Return several data sets as variables of `observed_data`, stacked."""
-    observed = [_observe_data(problem, data_set) for data_set in data]
+    observed = [_build_observed_variables(problem, data_set) for data_set in data]
     return {name: np.array([arrays[name] for arrays in observed]) for name in observed[0]}
 
 
@@ -93,7 +93,7 @@ def build_prior_sample(
     dims, log_likelihood = add_sample_dimensions(log_likelihoods)
     described = {"description": "of the data simulated at the same draw, natural logarithm"}
     prior = posterior.draws.assign(log_likelihood=(dims, log_likelihood, described))
-    predictive = build_predictive_group(
+    predictive = build_predictive_dataset(
         posterior.observed, prior, {name: arrays[None] for name, arrays in simulated.items()}
     )
     fixed = {"observed_data": posterior.observed, "constant_data": posterior.fixed}

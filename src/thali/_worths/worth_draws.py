@@ -70,7 +70,7 @@ class WorthDraws(NamedTuple):
         return len(self.log_worths)
 
     def take(self, draws: Any) -> "WorthDraws":
-        """Return the selected draws."""
+        """Return these draws only, by number."""
         selected_draws = self._replace(log_worths=self.log_worths[draws], beta=self.beta[draws])
         if self.nu is None:
             return selected_draws
@@ -211,7 +211,8 @@ class WorthDraws(NamedTuple):
         """Return outcome probabilities of held-out comparisons by draw."""
         n_cells, n_outcomes = part.counts.shape
         p = self.pair_probabilities(
-            *part.places(self.labels), self.build_covariates(part.known(self.covariates), n_cells)
+            *part.find_positions(self.labels),
+            self.build_covariates(part.select_covariates(self.covariates), n_cells),
         )
         return self.outcome_probabilities(p, n_outcomes == 3).reshape(
             self.chains, -1, n_cells, n_outcomes
@@ -257,7 +258,7 @@ class WorthDraws(NamedTuple):
         )
 
     def get_quantities(self, pairs: Any) -> Quantities:
-        """Return draws of quantities for the convergence check, each (chains, draws).
+        """Return named quantities for the convergence check, each (chains, draws).
 
         The spread and the log-likelihood are judged separately. `pairs`: both options of each
         compared pair; None for choices from sets.
@@ -312,7 +313,7 @@ def tabulate_worths(draws: WorthDraws, ci: float) -> "pandas.DataFrame":
     import pandas as pd
 
     from thali._posterior.interval import interval_tails
-    from thali._tables import Table
+    from thali._result_table import Table
 
     low, high = np.quantile(draws.log_worths, interval_tails(ci), axis=0)
     weights = draws.weights

@@ -225,7 +225,7 @@ def test_covariates_that_cannot_be_told_apart_are_refused(trials):
         th.EliminationByAspects("unique", **ML).fit(data)
 
 
-def test_what_predictions_may_be_given(model):
+def test_predictions_refuse_unknown_covariates_and_larger_sets(model):
     for given, wrong in (
         ({"longest": 1}, ("'longest'", "'order', 'longer' and 'judge=B'", "Did you mean")),
         ({"order": "first"}, ("'order'", "2 pairs", "got 'first'")),

@@ -103,7 +103,7 @@ def test_a_bootstrap_where_pairs_were_compared_a_few_times():
         model.maximum_likelihood.fit_test(samples=0)
 
 
-def test_where_the_test_says_nothing():
+def test_the_fit_test_is_unavailable_for_few_or_fractional_counts():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", EstimateWarning)
         single = maximised(data=th.PairedComparisons(once()))
@@ -123,7 +123,7 @@ def test_where_the_test_says_nothing():
         said(found, "not available", why)
 
 
-def test_one_game_in_each_cell():
+def test_with_one_game_per_cell_only_the_order_is_tested():
     """The model cannot be tested, the order can."""
     forward, backward = once(8), once(8).T.copy()
     backward[2, 1], backward[1, 2] = 1, 0
@@ -146,7 +146,7 @@ def test_one_game_in_each_cell():
 
 
 @pytest.mark.fit
-def test_thurstone_and_davidson():
+def test_thurstone_and_davidson_use_the_bootstrap_for_sparse_data():
     assert th.paired.thurstone(th.datasets.celebrities()).p_value == pytest.approx(4.1e-7, rel=0.01)
     sparse = th.paired.thurstone(SPARSE, samples=199)
     assert "parametric bootstrap" in sparse.note and sparse.p_value > 1.3 * chi2.sf(
@@ -174,7 +174,7 @@ def test_no_standard_error_where_all_weights_but_one_vanish(run, tmp_path, monke
 
 
 @pytest.mark.fit
-def test_on_the_command_line(run, tmp_path, monkeypatch):
+def test_the_command_line_prints_the_same_fit_test(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, counts in (("sparse", SPARSE), ("once", once())):
         th.PairedComparisons(np.array(counts), list("abcdef")).to_frame().to_csv(
@@ -192,7 +192,7 @@ def test_on_the_command_line(run, tmp_path, monkeypatch):
 
 
 @pytest.mark.long
-def test_the_criterion_keeps_the_size():
+def test_the_choice_of_chi_square_keeps_the_size_of_the_test():
     """Where chi-square is used a test at .05 rejects at most .06 of true models; so does a
     bootstrap."""
     rng = np.random.default_rng(1)

@@ -45,7 +45,7 @@ def tree():
     return maximised(TREE)
 
 
-def test_the_figures_of_the_specification(btl, tree):
+def test_celebrities_give_the_published_likelihoods_and_weights(btl, tree):
     assert btl.maximum_likelihood.log_likelihood() == pytest.approx(-143.0394949464, abs=1e-9)
     assert tree.maximum_likelihood.log_likelihood() == pytest.approx(-119.0140192221, abs=1e-9)
     assert [
@@ -79,7 +79,7 @@ def test_the_figures_of_the_specification(btl, tree):
 
 
 @pytest.mark.fit
-def test_the_figures_with_lapses():
+def test_celebrities_give_the_published_likelihoods_with_lapses():
     assert maximised(lapse=0.01).maximum_likelihood.log_likelihood() == pytest.approx(
         -142.86096, abs=5e-6
     )
@@ -127,7 +127,7 @@ def test_the_lapse_is_that_of_the_method(btl):
 
 @pytest.mark.long
 @pytest.mark.fit  # for its time
-def test_leaving_pairs_out(btl, tree):
+def test_leaving_one_pair_out_gives_the_published_score(btl, tree):
     assert leave_one_out(btl, th.datasets.celebrities())["nll"].mean() == pytest.approx(
         4.6720, abs=5e-5
     )
@@ -172,7 +172,7 @@ def test_standard_errors_are_those_of_a_parametric_bootstrap(btl, tree):
     "name, aspects", [*((name, DRUGS) for name in DRUGRISK), (SCHOOL[1], "unique")]
 )
 @pytest.mark.fit
-def test_no_other_optimiser_finds_more(name, aspects):
+def test_no_general_optimiser_finds_a_larger_likelihood(name, aspects):
     data = shared(name)
     model = maximised(aspects, data)
     sets = sets_of(aspects, data.labels)
@@ -341,13 +341,13 @@ def test_weights_that_these_pairs_do_not_tell_are_named():
         ({"lapse": 1.0}, ("lapse",)),
     ],
 )
-def test_bad_arguments(arguments, sentence):
+def test_bad_arguments_are_refused(arguments, sentence):
     arguments = {"aspects": "unique", "method": "maximum-likelihood"} | arguments
     with refused(ArgumentError, *sentence):
         th.EliminationByAspects(**arguments).fit(th.datasets.celebrities())
 
 
-def test_bad_data():
+def test_unidentified_aspects_are_refused():
     with refused(ArgumentError, "'a'", "'b'"):
         counts = np.where(np.eye(3), 0, 5)
         maximised(
@@ -358,7 +358,7 @@ def test_bad_data():
 
 
 @pytest.mark.fit
-def test_likelihood_ratio(btl, tree):
+def test_likelihood_ratio_of_nested_models_as_published(btl, tree):
     test = th.likelihood_ratio(btl, tree)
     assert test.statistic == pytest.approx(48.051, abs=5e-4)
     assert test.df == 3
@@ -425,7 +425,7 @@ def test_labels_in_another_order(tree):
     )
 
 
-def test_summary_and_residuals(tree):
+def test_intervals_and_residuals_follow_their_definitions(tree):
     table = tree.summary()
     assert list(table.columns) == ["weight", "std_error", "z", "p_value", "low", "high"]
     for ci, reach in ((0.89, 1.598193), (0.95, 1.959964)):

@@ -86,7 +86,7 @@ def test_given_aspects_against_a_search(lapse):
 
 @pytest.mark.fit
 @pytest.mark.usefixtures("pictures")
-def test_answers_know_ties(tmp_path):
+def test_predictions_and_residuals_include_ties(tmp_path):
     model = maximised(GIVEN, MANY)
     table = model.predict_outcomes([("0", "1"), ("1", "0")])
     assert table[["p_a", "p_tie", "p_b"]].sum(axis=1).to_numpy() == pytest.approx([1.0, 1.0])
@@ -125,7 +125,7 @@ def test_ties_may_be_counted_otherwise():
     )
 
 
-def test_what_cannot_be_is_refused():
+def test_data_of_ties_only_and_missing_outcomes_are_refused():
     ties = th.PairedComparisons(np.zeros((3, 3), int), ties=5 * (1 - np.eye(3, dtype=int)))
     with refused(DataError, "All comparisons are ties"):
         maximised(data=ties)

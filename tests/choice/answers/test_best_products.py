@@ -156,12 +156,12 @@ def test_product_classes_and_the_no_choice_option():
         ({"n": 25}, ("25, but the attributes",)),
     ],
 )
-def test_bad_questions(model, asked, facts):
+def test_bad_questions_are_refused(model, asked, facts):
     with refused(ArgumentError, *facts):
         model.best_products(**{"attributes": SPACE, "competitors": OTHERS, **asked})
 
 
-def test_bad_competitors(model):
+def test_bad_competitors_are_refused(model):
     with refused(DataError, "competitors"):
         model.best_products(SPACE, None)
     with refused(DataError, "not one of"):

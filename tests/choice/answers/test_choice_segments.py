@@ -88,7 +88,7 @@ def preferred(whole, tastes, **arguments):
 
 @pytest.mark.fit
 @pytest.mark.parametrize("linear", [(), "price"])
-def test_preferences_of_tastes(linear):
+def test_preferences_of_tastes_by_products_written_out(linear):
     """Against products written out, one level exchanged for the other."""
     from_table, _ = data()
     coding = build_coding(from_table, linear)
@@ -226,7 +226,7 @@ def test_segments_of_a_model():
     assert adjusted_rand_index(found.assignment["segment"].to_numpy(), of_classes) >= 0.9
 
 
-def test_mistakes():
+def test_bad_numbers_of_segments_are_refused():
     model = fitted()
     for k, kind, said in [
         (1, ArgumentError, "`k` must be an integer >= 2; got 1."),

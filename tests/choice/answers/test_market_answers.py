@@ -17,7 +17,7 @@ from thali._choice.answers.simulator import MarketDraws
 from thali._choice.coding import build_coding
 from thali._choice.logits.hierarchical_draws import compute_monitored_effects
 from thali._data.experiments.design import ExperimentDesign, build_design
-from thali._data.experiments.scheme import Attribute, Scheme
+from thali._data.experiments.product_encoding import Attribute, Scheme
 from thali._labels import escape_formula, unescape_formula
 from thali._people.respondent_columns import MarketRespondents, RespondentColumn
 from thali.errors import ArgumentError, DataError, DataWarning
@@ -102,7 +102,7 @@ def test_shares_are_means_over_people_by_weight(hierarchical, data):
     np.testing.assert_allclose(by_column, ages @ p / ages.sum(), rtol=1e-9)
 
 
-def test_ways_to_choose_people(hierarchical, data):
+def test_people_are_chosen_by_name_query_mask_or_function(hierarchical, data):
     p = predict_by_respondent(hierarchical, data)[5:].mean(axis=0)
     named = hierarchical.market_shares(MARKET, people=["p5", "p6", "p7"])
     np.testing.assert_allclose(named["share"], p, rtol=1e-9)
@@ -237,7 +237,7 @@ def test_demand_falls_with_the_price(hierarchical, data):
         ({"change": {"price": {"D": 5}}}, ("no product 'D'",)),
     ],
 )
-def test_bad_questions(multinomial, asked, facts):
+def test_bad_questions_are_refused(multinomial, asked, facts):
     with refused(ArgumentError, *facts) as error:
         multinomial.market_shares(MARKET, **asked)
     assert "\n" not in str(error.value)

@@ -479,12 +479,12 @@ def test_the_sentence_of_tasks_held_out_has_their_numbers(multinomial, data):
         ({"actual": ACTUAL, "rule": "first-choice"}, ("logit",)),
     ],
 )
-def test_what_is_refused(multinomial, asked, facts):
+def test_bad_share_settings_are_refused(multinomial, asked, facts):
     with refused(ArgumentError, *facts):
         multinomial.market_shares(MARKET, **asked)
 
 
-def test_what_else_is_refused(multinomial):
+def test_bad_settings_of_elasticities_are_refused(multinomial):
     with refused(ArgumentError, "positive", "'brand'", "'A'"):
         multinomial.elasticities(MARKET, "brand")
     with refused(ArgumentError, "no attribute 'size'"):

@@ -68,7 +68,7 @@ def test_of_a_person_by_the_draws_of_her_tastes(data, new):
         model.predict_proba(new, ci=2.0)
 
 
-def test_of_an_estimate_by_its_covariance(data, new):
+def test_intervals_of_an_estimate_follow_its_covariance(data, new):
     model = th.MultinomialLogit(linear="price").fit(data)
     found, low, high = model.predict_proba(new, ci=0.95)
     np.testing.assert_array_equal(found, model.predict_proba(new))

@@ -36,7 +36,7 @@ def read_row(table, *row):
     return table.set_index(["attribute", "level", "over"]).loc[row]
 
 
-def test_the_ratio_its_standard_error_and_the_set_of_fieller(data):
+def test_the_amount_is_the_ratio_with_delta_error_and_fieller_interval(data):
     """w = -b/a; by the delta method var w = var b / a^2 + b^2 var a / a^4 - 2 b cov(a, b) / a^3.
 
     Fieller (1954): with g = z^2 var a / a^2 and r = cov(a, b) / var a, the set is (w + g r -+ z /
@@ -114,7 +114,7 @@ def test_knots_change_the_slope(data):
     assert row["wtp"] == pytest.approx(brentq(gap, -20, 20))
 
 
-def test_of_people_and_of_the_median_person(hierarchical, data):
+def test_amounts_of_people_and_of_the_median_person_follow_the_draws(hierarchical, data):
     beta = hierarchical.posterior_["posterior"].dataset["beta"].values.reshape(-1, 9, 4)
     ratio = np.where(beta[..., 0] < 0, -beta[..., 3] / beta[..., 0], np.sign(beta[..., 3]) * np.inf)
     row = read_row(hierarchical.willingness_to_pay("price"), "zoom", "yes", "no")
@@ -261,7 +261,7 @@ def test_what_the_data_cannot_tell_is_said(slope, linear, sentence):
 @pytest.mark.parametrize(
     ("slope", "sentence"), [(0.0, "is not clearly different from 0"), (1.0, "Demand rises with")]
 )
-def test_it_is_said_of_draws(slope, sentence):
+def test_draws_without_a_price_effect_are_warned_of(slope, sentence):
     """Tastes of people in 200 draws, of whose mean the interval holds 0, or lies above it."""
     data = choices(-0.1, people=5)
     tastes = np.random.default_rng(2).normal([slope, 1.0], 0.1, (200, 5, 2))
@@ -271,7 +271,7 @@ def test_it_is_said_of_draws(slope, sentence):
     assert np.isposinf(table["wtp_high"]).all() and not np.isnan(table["wtp"]).any()
 
 
-def test_of_product_classes():
+def test_amounts_of_product_classes_by_hand():
     """Classes "price <= 150", value 3, and "zoom = yes", value 2: a zoom makes up for two thirds of
     the step."""
     attributes = {"price": ["100", "150", "200"], "zoom": ["no", "yes"]}
@@ -316,13 +316,13 @@ def test_a_price_alone_pays_for_nothing(data):
         ({"price": "price", "ci": 0}, ("be in (0, 1)",)),
     ],
 )
-def test_bad_questions(hierarchical, asked, facts):
+def test_bad_questions_are_refused(hierarchical, asked, facts):
     with refused(ArgumentError, *facts):
         hierarchical.willingness_to_pay(**asked)
 
 
 @needs_data
-def test_the_value_of_time_of_swissroute():
+def test_the_value_of_time_of_swissroute_as_published():
     """statsmodels 0.15.0: ConditionalLogit of tt, tc, hw and ch, and the delta method by hand."""
     frame = pd.read_csv(real_data("dce_swissroute/choices.csv"))
     with warnings.catch_warnings():

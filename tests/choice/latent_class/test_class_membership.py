@@ -303,7 +303,7 @@ def test_people_left_out_are_predicted_by_their_columns():
 
 
 @pytest.mark.long
-def test_recovery():
+def test_intervals_of_class_effects_cover_the_truth():
     """Of 30 data sets the true effect of age, 12 / 64 a year, lies in nominal 89 % intervals but by
     binomial chance."""
     held = []

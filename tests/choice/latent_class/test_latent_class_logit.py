@@ -156,7 +156,7 @@ def test_the_class_of_a_person_is_as_uncertain_as_the_draws_say():
     one."""
     model, data = fitted(), segments()[0]
     market = pd.DataFrame({"price": [5, 25], "brand": ["A", "C"], "zoom": ["no", "yes"]})
-    chooser = model._chooser()
+    chooser = model._build_chooser()
     person = int(model.membership_.max(axis=1).to_numpy().argmin())
     weights = np.eye(1, data.n_respondents, person)[0]
     kinds = chooser._compute_class_weights(weights)
@@ -269,14 +269,14 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("how", "kind", "facts"), MISTAKES)
-def test_mistakes(how, kind, facts):
+def test_bad_arguments_and_data_are_refused(how, kind, facts):
     with refused(kind, *facts):
         th.LatentClassLogit(**how).fit(small())
 
 
 @needs_data
 @pytest.mark.long
-def test_camera():
+def test_camera_gives_the_known_likelihood():
     """Values of this code; flexmix 2.3-18 of R finds the same of three classes
     (benchmarks/latent_class.py)."""
     model = th.LatentClassLogit(3, linear="price").fit(camera(), random_seed=1, progressbar=False)

@@ -54,7 +54,7 @@ def test_choices_are_drawn_by_class():
     """Over many draws the frequencies are those of the model, person by person: four standard
     errors."""
     model = fitted()
-    panel, known = model._panel_of_fit()
+    panel, known = model._build_fitted_panel()
     assert known.value == pytest.approx(model.log_likelihood_)
     where = evaluate_parameters(
         panel, known.classes._replace(sizes=np.array([0.7, 0.3])), known.tastes
@@ -78,14 +78,14 @@ def test_a_job_goes_on_with_more_replicates(tmp_path):
         test(fitted(1), 2, job=job, random_seed=3)
 
 
-def test_bad_numbers():
+def test_bad_numbers_are_refused():
     for how in ({"replicates": 0}, {"replicates": 2.5}, {"starts": 0}):
         with refused(ArgumentError, "be an integer"):
             fitted().bootstrap_test(**how)
 
 
 @pytest.mark.long
-def test_size_and_power():
+def test_the_bootstrap_test_has_its_size_and_power():
     """One class is rejected wherever there are three; where there is one, p is even: at most .05 in
     few of 40."""
     assert test(fitted(), 39)["p_value"].iloc[0] == 1 / 40

@@ -42,7 +42,7 @@ from thali._choice.logits.hierarchical_sweep import (
     draw_start,
     initialise_state,
 )
-from thali._data.experiments.scheme import add_constants
+from thali._data.experiments.product_encoding import add_constants
 from thali._inference.chains import run_chains
 from thali._inference.seeds import spawn_generators
 from thali._people.respondent_columns import RespondentCovariates
@@ -187,7 +187,7 @@ def test_a_step_leaves_likelihood_and_slope_as_they_are_of_its_end(one):
 
 
 @pytest.mark.fit
-def test_a_tiny_problem_against_quadrature():
+def test_a_tiny_problem_agrees_with_quadrature():
     """Two people, one coefficient that they may ignore, within 4 Monte Carlo standard errors."""
     x, df, scale, sd = np.array([0.0, 1.0] * 5), 5.0, 0.6, 1.2
     # chosen: 1 1 1 | 0 1
@@ -335,7 +335,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("data", "arguments", "facts"), MISTAKES)
-def test_mistakes(data, arguments, facts):
+def test_bad_arguments_of_attention_are_refused(data, arguments, facts):
     with refused((ArgumentError, DataError), *facts):
         th.HierarchicalLogit(**arguments).fit(data(), draws=1)
 
@@ -605,9 +605,9 @@ def test_what_is_hardly_told_from_indifference_is_said(study):
     """Zoom is liked by all; a taste whose mean is near 0 among people who differ is named."""
     model, _, _ = study
     posterior = model.posterior_["posterior"].dataset
-    assert list_attributes_near_zero(posterior, model._population()) == []
+    assert list_attributes_near_zero(posterior, model._build_taste_distribution()) == []
     wide = posterior.assign(covariance=100 * posterior["covariance"])
-    assert list_attributes_near_zero(wide, model._population()) == ["price", "zoom"]
+    assert list_attributes_near_zero(wide, model._build_taste_distribution()) == ["price", "zoom"]
     notes = " ".join(map(str, model.findings()["attention"].notes))
     assert "Refit with `attention_scale=1" in notes
     said(notes, "distinguish ignoring an attribute")

@@ -17,7 +17,7 @@ from thali._choice.logit_likelihood import EncodedTasks
 from thali._choice.logits.attention import Attention
 from thali._choice.logits.hierarchical_attention import (
     flip_attention,
-    move_odds,
+    move_attention_odds,
     write_heeded_mask,
     write_odds_slope,
 )
@@ -137,9 +137,9 @@ class Given:
 
 def test_a_trajectory_turned_about_leads_back(three):
     problem, state, space, _ = three
-    move_odds(Given([0.4, -1.1, 0.7]), problem, state, space, 1)
+    move_attention_odds(Given([0.4, -1.1, 0.7]), problem, state, space, 1)
     assert abs(state.effect[:, 1] - EFFECT[:, 1]).min() > 0.05
-    move_odds(Given(-space.odds_push), problem, state, space, 1)
+    move_attention_odds(Given(-space.odds_push), problem, state, space, 1)
     assert [state.rate[1], *state.effect[:, 1]] == pytest.approx([RATE[1], *EFFECT[:, 1]], rel=1e-9)
 
 
@@ -166,7 +166,7 @@ def test_odds_given_who_attends_by_quadrature():
     assert wanted[1] == pytest.approx(0.80702, abs=1e-5)
     rng, found = np.random.default_rng(2), []
     for _ in range(3000):
-        move_odds(rng, problem, state, space, 0)
+        move_attention_odds(rng, problem, state, space, 0)
         a, b = logit(state.rate[0]), state.effect[0, 0]
         found.append([a, b, a * a, b * b, a * b])
     means = np.array(found).reshape(50, 60, 5).mean(axis=1)  # of batches
@@ -324,7 +324,7 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("arguments", "facts"), MISTAKES)
-def test_mistakes(arguments, facts):
+def test_bad_columns_of_attention_are_refused(arguments, facts):
     age = np.repeat([20, 30, 40, 60], 6)
     with refused((ArgumentError, DataError), *facts):
         th.HierarchicalLogit(**arguments).fit(

@@ -12,7 +12,7 @@ from helpers.sentences import refused, warned
 import thali as th
 from thali._choice.coding import build_coding
 from thali._choice.logit_likelihood import EncodedTasks, encode_choices, maximise_log_likelihood
-from thali._data.experiments.scheme import add_constants
+from thali._data.experiments.product_encoding import add_constants
 from thali.errors import ArgumentError, DataError, DataWarning
 
 
@@ -115,7 +115,7 @@ def travel(labels=("air", "bus", "car"), **columns):
     return th.ChoiceExperiment.from_frame(rows, alternative="mode", chosen="choice"), rows
 
 
-def test_constants_of_alternatives():
+def test_constants_of_alternatives_are_recovered():
     data, rows = travel()
     model = th.MultinomialLogit("cost", constants=True).fit(data)
     table = model.summary()
@@ -194,7 +194,7 @@ def test_the_no_choice_option_has_no_label():
         ({"interactions": [("price", "size")]}, ("`interactions` contains 'size'",)),
     ],
 )
-def test_bad_arguments(data, asked, facts):
+def test_bad_arguments_are_refused(data, asked, facts):
     for model in (th.MultinomialLogit, th.HierarchicalLogit):
         with refused(ArgumentError, *facts):
             model(**asked).fit(data)
@@ -227,7 +227,7 @@ def swissmetro(**columns):
 ORDER = ["TRAIN", "SM", "CAR"]
 
 
-def test_a_table_of_the_shape_of_swissmetro():
+def test_a_table_of_the_shape_of_swissmetro_is_read_and_fitted():
     frame = swissmetro()
     data = th.ChoiceExperiment.from_wide(frame, respondent="ID", alternatives=ORDER)
     assert (data.n_tasks, data.n_respondents) == (240, 40) and list(data.people.columns) == ["AGE"]

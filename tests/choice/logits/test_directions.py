@@ -54,7 +54,7 @@ def test_separated_choices_speak(data):
     assert compute_direction_scores(data, ("price",))["price"] < -4
 
 
-def test_sentence(data):
+def test_the_sentence_names_contradicted_directions(data):
     assert (
         describe_contradicted_directions(data, RIGHT)
         == ""

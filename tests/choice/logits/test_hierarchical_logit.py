@@ -40,7 +40,7 @@ SILENT = SimpleNamespace(note=lambda text: None, update=lambda done: None)
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 
 
-def test_a_tiny_problem_against_quadrature():
+def test_a_tiny_problem_agrees_with_quadrature():
     """Two people, one coefficient: E[mu], E[ln sigma^2] and both tastes within 4 Monte Carlo
     standard errors."""
     x = np.array([0.0, 1.0] * 5)
@@ -177,7 +177,12 @@ def test_new_people_are_drawn_from_the_population(fitted):
     nobody, zeros = np.array([-1, -1]), np.zeros(2, int)
     once, again = (
         predict_probabilities(
-            model.posterior_["posterior"].dataset, model._population(), x, zeros, nobody, seed
+            model.posterior_["posterior"].dataset,
+            model._build_taste_distribution(),
+            x,
+            zeros,
+            nobody,
+            seed,
         )[0]
         for seed in (1, 2)
     )
@@ -194,7 +199,7 @@ def test_units_of_a_number_do_not_matter(fitted):
     assert one.predict_proba(data) == pytest.approx(two.predict_proba(cents), rel=1e-6)
 
 
-def test_summary_and_its_convergence(fitted):
+def test_summary_rows_follow_the_draws(fitted):
     model, train, _ = fitted
     rows = list(model.summary().index)
     assert (
@@ -438,7 +443,7 @@ def test_what_is_reported_of_a_draw_does_not_depend_on_how_many_there_are(count)
 
 @needs_data
 @pytest.mark.long
-def test_camera_within_its_budget():
+def test_camera_is_predicted_within_its_time_budget():
     """100 people and 12 tasks; on another draw of them the specification has -.774, multinomial
     -1.243."""
     _, people = camera().split(respondents=100, random_seed=1)

@@ -181,7 +181,7 @@ def test_units_of_money_multiply_the_amounts(study):
 
 @pytest.mark.long
 @pytest.mark.fit
-def test_predictions_and_files(study, tmp_path):
+def test_predictions_follow_the_draws_also_from_a_file(study, tmp_path):
     model, data, _ = study
     beta = model.posterior_["posterior"]["beta"].values.reshape(-1, 40, 3)
     tasks = pd.DataFrame(
@@ -204,7 +204,7 @@ def test_predictions_and_files(study, tmp_path):
 def test_new_people_are_of_the_population(study):
     """Amounts of people drawn in one draw: mean and covariance within 4.5 of their errors."""
     model = study[0]
-    population, posterior = model._population(), model.posterior_["posterior"]
+    population, posterior = model._build_taste_distribution(), model.posterior_["posterior"]
     noise = ndtri(qmc.Sobol(3, rng=3).random(2**12).clip(1e-9))
     tastes = population.compute_tastes(
         np.array([7]), noise[None], np.zeros((1, 2**12), int), np.zeros((1, 2**12, 0))
@@ -233,13 +233,13 @@ BAD = {
 
 
 @pytest.mark.parametrize("how, facts", BAD.values(), ids=BAD)
-def test_bad_arguments(how, facts):
+def test_bad_arguments_are_refused(how, facts):
     data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=6, n_tasks=6))
     with refused(ArgumentError, *facts):
         th.HierarchicalLogit(**{**MONEY, **how}).fit(data, draws=1)
 
 
-def test_data_without_amounts():
+def test_data_without_amounts_are_refused():
     rows = simulate_experiment(n_respondents=20)
     with refused(ArgumentError, "among the attributes"):
         th.HierarchicalLogit("money", space=MONEY["space"]).fit(

@@ -313,7 +313,7 @@ def with_columns(looking):
         (None, None, OWNED, -1, LOOKING),
     ],
 )
-def test_joint_distribution(sign, covariates, owned, price, looking):
+def test_sweeps_pass_the_joint_distribution_test(sign, covariates, owned, price, looking):
     """Sweeps and new choices in turn leave the prior (Geweke): no score beyond 4.5, a false alarm
     in 1e4."""
     df, scale, sd, p = 9.0, 0.7, 0.8, 2

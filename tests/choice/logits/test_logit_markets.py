@@ -41,7 +41,7 @@ def test_shares_are_the_probabilities_of_the_multinomial_logit():
     np.testing.assert_allclose(rule.shares([MARKET])[0][0], wanted, rtol=0, atol=1e-4)
 
 
-def test_any_number_of_an_attribute_with_a_slope():
+def test_markets_take_any_number_of_an_attribute_with_a_slope():
     data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=10, seed=4))
     model = th.MultinomialLogit(linear="price").fit(data)
     rule = rule_of(model, data)
@@ -171,7 +171,7 @@ def test_classes_of_people_have_the_market_of_their_respondents():
     model = th.LatentClassLogit(2, "price", starts=2).fit(
         of_groups(), random_seed=1, progressbar=False
     )
-    chooser = model._chooser()
+    chooser = model._build_chooser()
     weights = np.random.default_rng(0).standard_exponential((len(chooser.tastes), 12))
     products = pd.DataFrame({"price": [5.0, 17.5], "brand": ["B", "A"], "zoom": ["no", "yes"]})
     cells = chooser.cells(products)

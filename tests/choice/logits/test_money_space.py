@@ -76,7 +76,7 @@ def test_it_is_the_same_model_as_in_preference_space(data, fitted):
 def test_draws_of_the_price_are_log_normal(fitted):
     """Log of minus its coefficient: mean and standard deviation of 2,000 draws within 4.5 of their
     errors."""
-    tastes = fitted._chooser().tastes[1:, 0]
+    tastes = fitted._build_chooser().tastes[1:, 0]
     assert (tastes[:, 0] < 0).all()
     logs = np.log(-tastes[:, 0])
     value, error = fitted.coef_["scale[price]"], fitted.summary().loc["scale[price]", "std_error"]
@@ -121,12 +121,12 @@ BAD = {
 
 
 @pytest.mark.parametrize("how, facts", BAD.values(), ids=BAD)
-def test_bad_arguments(data, how, facts):
+def test_bad_arguments_are_refused(data, how, facts):
     with refused(ArgumentError, *facts):
         th.MultinomialLogit(**{**MONEY, **how}).fit(data)
 
 
-def test_data_without_amounts():
+def test_data_without_amounts_are_refused():
     rows = simulate_experiment(n_respondents=20)
     with refused(ArgumentError, "among the attributes"):
         th.MultinomialLogit("money", space=MONEY["space"]).fit(
@@ -139,7 +139,7 @@ def test_data_without_amounts():
 
 
 @needs_data
-def test_yogurt():
+def test_yogurt_gives_the_published_amounts():
     """R's logitr (1.1.2, article "Basic usage", wtpCompare): both of its columns, which differ in
     the last digit."""
     rows = pd.read_csv(real_data("choice_yogurt/yogurt.csv"))

@@ -41,7 +41,7 @@ def test_bic_counts_tasks(data):
 
 
 @needs_data
-def test_camera():
+def test_camera_gives_the_published_likelihood():
     """The published value has the price as a number; 10 free coefficients, 13 with a coefficient
     for every level."""
     assert th.MultinomialLogit(linear="price").fit(camera()).log_likelihood_ == pytest.approx(
@@ -62,7 +62,7 @@ def test_camera():
 
 
 @needs_data
-def test_electricity():
+def test_electricity_gives_the_published_likelihood():
     data = th.ChoiceExperiment.from_frame(
         table("electricity"), attributes=["pf", "cl", "loc", "wk", "tod", "seas"]
     )
@@ -70,7 +70,7 @@ def test_electricity():
     assert model.log_likelihood_ == pytest.approx(-4958.65, abs=0.005)
 
 
-def test_closed_form():
+def test_two_alternatives_have_a_closed_form():
     """Three of four choose the first: odds 3, variance 1/3 + 1/1."""
     model = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(two([0, 0, 0, 1])))
     row = model.summary().loc["price[2]"]
@@ -83,7 +83,7 @@ def test_closed_form():
     assert linear.coef_["price"] == pytest.approx(-np.log(3), rel=1e-9)
 
 
-def test_derivatives(data):
+def test_derivatives_agree_with_differences(data):
     tasks = encode_choices(data, build_coding(data, "price"))
     beta = np.array([0.01, 0.4, -0.7, 0.9])
     value, gradient, hessian = log_likelihood_derivatives(tasks, beta)
@@ -175,7 +175,7 @@ def test_predictions_follow_the_rows(data):
         model.predict_proba(rows.assign(brand="D"))
 
 
-def test_bad_input(data):
+def test_bad_input_is_refused(data):
     for linear, sentence in [
         ("prise", "`linear` contains 'prise', which is not an attribute. Did you mean 'price'?"),
         (
@@ -293,7 +293,7 @@ def test_rounding_does_not_choose_the_draws():
         for place, brand in enumerate(brands)
     ]
     model = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(pd.DataFrame(rows)))
-    drawn, covariance = model._chooser().tastes, model.covariance_
+    drawn, covariance = model._build_chooser().tastes, model.covariance_
     noise = np.random.default_rng(1).uniform(-1.0, 1.0, covariance.shape) * np.finfo(float).eps
     model.covariance_ = covariance + noise + noise.T
-    np.testing.assert_allclose(model._chooser().tastes, drawn, atol=1e-12)
+    np.testing.assert_allclose(model._build_chooser().tastes, drawn, atol=1e-12)

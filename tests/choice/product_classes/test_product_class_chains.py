@@ -17,7 +17,7 @@ from thali._choice.product_classes.state import build_class_problem
 from thali._inference.threads import run_in_threads
 
 
-def test_what_is_kept():
+def test_chains_keep_evenly_spaced_draws():
     """Every draw, or of many every other one, every fourth, ..."""
     problem = build_class_problem(TP1)
     for draws, kept in ((1, 1), (3, 3), (400, 400), (401, 200), (1700, 212)):

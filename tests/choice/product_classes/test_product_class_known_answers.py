@@ -97,7 +97,7 @@ CLOSED = [
 
 @pytest.mark.first(2)
 @pytest.mark.parametrize(("method", "case", "worse"), CLOSED)
-def test_closed_forms(method, case, worse):
+def test_evidence_and_ownership_equal_closed_forms(method, case, worse):
     """One attribute of two levels, any number of people: the evidence is a sum."""
     people, tasks, alternatives, alpha, beta, lapse = case
     log_evidence, _, (owns_nothing, *_) = closed_form(*case, worse)

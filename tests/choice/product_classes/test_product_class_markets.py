@@ -142,7 +142,7 @@ def test_levels_the_no_choice_option_and_the_first_task():
     assert build_market(experiment())[0].none is None
 
 
-def test_what_a_product_may_lack():
+def test_products_may_lack_what_tasks_lacked():
     frame = experiment().to_frame().astype({"brand": object})
     frame.loc[frame.index[0], "brand"] = "without"
     data = type(experiment()).from_frame(pd.DataFrame(frame), missing={"brand": "without"})

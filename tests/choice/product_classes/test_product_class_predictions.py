@@ -433,12 +433,12 @@ def test_ways_to_write_a_change():
         ([("price", "100")], ("`change` must map",)),
     ],
 )
-def test_bad_changes(change, messages):
+def test_bad_changes_are_refused(change, messages):
     with refused((ArgumentError, DataError), *messages):
         fitted(draws=2).market_shares(MARKET, change=change)
 
 
-def test_bad_markets():
+def test_bad_markets_are_refused():
     model = fitted(draws=2)
     with refused(DataError, "two products; the"):
         model.market_shares(MARKET.head(1))

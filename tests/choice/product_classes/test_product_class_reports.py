@@ -19,7 +19,7 @@ from helpers.terminals import narrow
 
 from thali._choice.product_classes.particles import concatenate_draws
 from thali._data.experiments.design import ExperimentDesign, build_design
-from thali._data.experiments.scheme import Attribute, Scheme
+from thali._data.experiments.product_encoding import Attribute, Scheme
 from thali.errors import ArgumentError
 
 FREE = (
@@ -297,7 +297,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize(("member", "name"), NAMES)
-def test_names(member, name):
+def test_classes_are_named_by_thresholds_and_levels(member, name):
     attributes = (
         Attribute("price", ("100", "150", "200", "250"), "numbers"),
         Attribute("brand", ("A", "B", "C"), "alphabet"),
@@ -425,7 +425,7 @@ def test_importance_of_the_only_attribute_that_counts():
     assert table.index.tolist() == ["colour", "size"]
 
 
-def test_importance_of_an_interaction():
+def test_importance_of_an_interaction_by_hand():
     """red & s against blue & s: without the size, the common one is s or m with probability 1/2
     each, and m ties."""
     draws = single([(0, 0.0)], members=[[1, 0, 0, 1, 0]], monotone=(0, 0), offset=(0, 3, 5))

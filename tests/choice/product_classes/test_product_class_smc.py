@@ -50,7 +50,7 @@ def test_likelihoods_along_the_path():
     assert path.log_likelihood(math.inf).tolist() == [-math.inf, -math.inf]
 
 
-def test_log_mean():
+def test_log_mean_exp_by_hand():
     values = np.array([[0.0, math.log(3.0)], [-math.inf, -math.inf], [-2000.0, -math.inf]])
     np.testing.assert_allclose(
         log_mean_exp(values), [math.log(2.0), -math.inf, -2000.0 - math.log(2.0)]
@@ -115,7 +115,7 @@ def test_stopped_at_the_end(monkeypatch):
     assert fit.interrupted and fit.particles.n_draws == 2 * 16 and math.isfinite(fit.log_evidence)
 
 
-def test_stopped_before_anything(monkeypatch):
+def test_a_run_stopped_before_any_step_raises(monkeypatch):
     """There is nothing to keep."""
     with pytest.raises(KeyboardInterrupt):
         stopped(monkeypatch, lambda ascent: True)

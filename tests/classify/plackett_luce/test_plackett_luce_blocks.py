@@ -74,7 +74,7 @@ def test_a_cluster_of_two_workers_gives_the_fit_in_memory(method, a, tmp_path):
     check_same(one, other, X)
 
 
-def test_many_rows_in_blocks():
+def test_many_rows_in_blocks_give_the_same_maximum():
     rng = np.random.default_rng(1)
     W, codes = rng.gamma(1.0, size=(30_000, 4)), rng.integers(0, 3, 30_000)
     both = [th.PlackettLuceRegression(method="map", transform=None, a=1.1) for _ in range(2)]
@@ -95,7 +95,7 @@ def test_a_constant_covariate_does_not_change_the_fit():
     )
 
 
-def test_bad_blocks():
+def test_bad_blocks_are_refused():
     from dask.delayed import delayed
 
     X, y = dask_problem()

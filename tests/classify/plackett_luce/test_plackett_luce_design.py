@@ -22,7 +22,7 @@ def build_model(**arguments):
 
 
 @pytest.mark.parametrize("standardize", [False, True])
-def test_exponential_columns(standardize):
+def test_exponential_columns_follow_their_definition(standardize):
     design = PlackettLuceDesign.fit(X, ["x", "y"], "exponential", standardize)
     z = (X - X.mean(axis=0)) / X.std(axis=0) if standardize else X
     expected = np.column_stack([np.exp(z), np.exp(-z), np.ones(len(X))])
@@ -49,7 +49,7 @@ def test_importances_are_the_shares_of_the_weights_of_columns_that_name_a_covari
     np.testing.assert_allclose(fitted.feature_importances_, expected)
 
 
-def test_pairs_of_columns():
+def test_exponential_pairs_follow_their_definition():
     data = np.column_stack([X, [0.2, -0.1, 0.5, 0.9, -1.0, 0.0]])
     design = PlackettLuceDesign.fit(data, ["x", "y", "z"], "exponential-pairs", standardize=False)
     assert design.columns[6:] == (
@@ -100,7 +100,7 @@ def test_a_function_returns_the_columns():
     assert fitted.objective_ == same.objective_
 
 
-def test_untransformed_inputs():
+def test_untransformed_inputs_keep_their_columns():
     counts = np.array([[3.0, 1.0], [2.0, 0.0], [0.0, 4.0], [1.0, 3.0], [1.0, 5.0], [2.0, 1.0]])
     fitted = build_model(transform=None).fit(counts, Y)
     assert set(fitted.support_["column"]) == {"x0", "x1"}
@@ -150,7 +150,7 @@ def test_iris_a_thousand_times_as_large():
     assert all(warning.filename == __file__ for warning in messages)
 
 
-def test_raw_wine():
+def test_raw_wine_gives_the_known_likelihood():
     data, labels = frame("wine")
     for a in (0.9, 1.0, 1.1):
         with warned(DataWarning, "'exp(proline)' of W"):
@@ -201,7 +201,7 @@ def test_a_function_gets_zeros_for_a_constant_covariate():
     assert not np.concatenate(seen).any()
 
 
-def test_fitted_attributes():
+def test_fitted_attributes_have_labels_and_sum_to_one():
     data, labels = frame("iris")
     fitted = build_model(a=1.0).fit(data, labels)
     assert isinstance(fitted.weights_, pd.DataFrame)

@@ -42,7 +42,7 @@ def compute_ess_per_1000(values):
 # A1 and A2: posteriors known in closed form or by quadrature
 
 
-def test_a1_learned_shape():
+def test_the_learned_shape_of_one_hot_rows_is_exact():
     W, codes, K = one_hot()
     draws = fit_gibbs(
         W, codes, K, a_range=(0.01, 100), draws=12_500, tune=500, thin=1, random_seed=1
@@ -73,7 +73,7 @@ A2 = {
 @pytest.mark.parametrize(
     "a, sampler", [(1.0, "hamiltonian"), (1.0, "exchange"), (0.3, "exchange"), (0.3, "hamiltonian")]
 )
-def test_a2_tiny_quadrature(a, sampler):
+def test_draws_of_a_tiny_problem_agree_with_quadrature(a, sampler):
     W, codes, K = tiny()
     draws = fit_gibbs(
         W, codes, K, a=a, sampler=sampler, draws=25_000, tune=1000, thin=1, random_seed=2
@@ -105,7 +105,7 @@ A6 = {
 @pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", named("iris", "wine", "heart"))
-def test_a6_learned_shape(name, seed):
+def test_learned_shapes_of_real_data_equal_known_values(name, seed):
     W, codes, K = problem(name)
     draws = fit_gibbs(W, codes, K, draws=7000, tune=500, thin=1, random_seed=seed)
     log_a, log_likelihood, mean_log, error, near_a, near = A6[name]
@@ -131,7 +131,7 @@ def test_a6_learned_shape(name, seed):
         pytest.param("wine", 0.001, -73.875, marks=pytest.mark.long),
     ],
 )
-def test_a6_fixed_shape(name, a, expected):
+def test_likelihoods_at_fixed_shapes_equal_known_values(name, a, expected):
     draws = fit_gibbs(
         *problem(name), a=a, draws=12_000 if a == 1.0 else 5000, tune=500, thin=2, random_seed=6
     )
@@ -151,7 +151,7 @@ RAW_HEART = [
 
 @needs_data
 @pytest.mark.parametrize("settings, expected, near, length", RAW_HEART)
-def test_a6_raw_heart(settings, expected, near, length):
+def test_likelihoods_of_raw_heart_equal_known_values(settings, expected, near, length):
     # one column wins every row: sums that are left by a subtraction have no correct digit
     X, y = frame("heart")
     W = PlackettLuceDesign.fit(X.to_numpy(), list(X.columns), standardize=False).apply(X.to_numpy())
@@ -190,7 +190,7 @@ def stack_checked_quantities(draws, name):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", named("iris", "wine", "heart"))
-def test_a7_mixing(name):
+def test_chains_of_real_data_mix(name):
     values = stack_checked_quantities(
         fit_gibbs(*problem(name), draws=5000, tune=2000, chains=8, thin=1, random_seed=3), name
     )
@@ -223,7 +223,7 @@ JOINT = {
     ],
 )
 @pytest.mark.parametrize("which", JOINT)
-def test_joint_distribution(which, rounds, seed):
+def test_sweeps_pass_the_joint_distribution_test(which, rounds, seed):
     W = scaled(exponential([-1.4, -0.6, -0.1, 0.3, 0.9, 1.7, 0.2, -2.0]))
     scores = joint_scores(W, *JOINT[which], rounds, seed)
     assert len(scores) >= 7
@@ -236,7 +236,7 @@ def test_joint_distribution(which, rounds, seed):
 # The classifier
 
 
-def test_classifier():
+def test_the_classifier_stores_draws_and_their_means():
     X, y = frame("iris")
     model = th.PlackettLuceRegression(draws=1000, tune=300, random_state=1).fit(X, y)
     assert model.posterior_["posterior"]["weights"].shape == (4, 1000, 3, 9)

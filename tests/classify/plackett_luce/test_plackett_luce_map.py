@@ -44,7 +44,7 @@ def simulate_small_problem(n=40, p=5, n_classes=3, seed=1):
 
 
 @pytest.mark.parametrize("name", named(*EXPECTED))
-def test_a3_maximum_at_a_above_one(name):
+def test_maxima_above_one_equal_known_values(name):
     W, codes, n_classes = problem(name)
     fit = fit_map(W, codes, n_classes, a=1.1)
     expected = EXPECTED[name][0]
@@ -104,7 +104,7 @@ def test_a4_the_rule_for_small_a_survives_many_steps():
 
 
 @needs_data
-def test_a4_colon():
+def test_colon_below_one_keeps_every_class():
     W, codes, n_classes = problem("colon")
     with refused(DataError, "class to zero"):
         fit_map(W, codes, n_classes, a=0.9, start=np.ones((2, W.shape[1])))

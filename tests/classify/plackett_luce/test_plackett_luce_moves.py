@@ -153,7 +153,7 @@ def _draw_latent_variables(rng, rows, state, repeats, chosen, times):
         times[i] = state.times[1, 2]
 
 
-def test_latent_variables():
+def test_latent_variables_have_their_distribution():
     W, codes, K = tiny()
     rows, state = start_state(W, codes, K)
     repeats = 20_000
@@ -234,7 +234,7 @@ def _draw_log_gammas(rng, shape, out):
 
 
 @pytest.mark.parametrize("shape", [1e-3, 0.4, 1.0, 6.5])
-def test_log_gamma_draws(shape):
+def test_log_gamma_draws_have_their_distribution(shape):
     logs = np.empty(100_000)
     _draw_log_gammas(np.random.default_rng(2), shape, logs)
     assert np.isfinite(logs).all()
@@ -271,7 +271,7 @@ def test_a_trial_keeps_its_digits(removed):
     assert found == pytest.approx(log_likelihood(W, codes, new), rel=1e-7)
 
 
-def test_gradient_of_hamiltonian():
+def test_the_hamiltonian_gradient_agrees_with_differences():
     W, codes, K = tiny()
     rows, state = start_state(W, codes, K)
     motion, prior, a = start_motion(state), WeightPrior(math.log(1.7), 0.0, 0.0, False), 0.8
@@ -293,7 +293,7 @@ def test_gradient_of_hamiltonian():
         assert -force.reshape(at.shape)[place] == pytest.approx((up - down) / 2e-5, abs=1e-8)
 
 
-def test_opposite_columns():
+def test_opposite_columns_are_found():
     rng = np.random.default_rng(0)
     x = rng.standard_normal((30, 3))
     W = scaled(np.exp(np.hstack([x, -x, np.zeros((30, 1))])))
@@ -325,7 +325,7 @@ def test_redraws_leave_the_totals_of_their_columns():
     assert fast > 20
 
 
-def test_rows_by_class():
+def test_rows_are_sorted_by_class():
     rng = np.random.default_rng(0)
     W, codes = rng.random((300, 4)), rng.integers(0, 3, 300)
     codes[codes == 1] = 2  # a class without members

@@ -86,7 +86,7 @@ def test_a1_the_bound_stays_below_the_evidence(a, evidence):
     assert has_rising_bounds(fit)
 
 
-def test_a1_closed_form():
+def test_one_hot_rows_have_a_closed_form():
     W, codes, K = one_hot()
     fit = fit_variational(CovariateRows(W, codes, K), a=1.0)
     assert fit.lower_bound == pytest.approx(-51.975442, abs=1e-5)
@@ -105,7 +105,7 @@ A2 = {
 
 
 @pytest.mark.parametrize("a", A2)
-def test_a2_tiny(a):
+def test_a_tiny_problem_equals_known_bounds(a):
     W, codes, K = tiny()
     fit = fit_variational(CovariateRows(W, codes, K), a=a)
     bound, evidence, at_means, integral = A2[a]
@@ -122,7 +122,7 @@ def test_a2_tiny(a):
 
 @pytest.mark.parametrize("b", [1e-6, 0.3, 50.0])
 @pytest.mark.parametrize("a", [0.3, None])
-def test_a2_independent_of_b(a, b):
+def test_the_bound_does_not_depend_on_b(a, b):
     W, codes, K = tiny()
     one, other = (fit_variational(CovariateRows(W, codes, K), a=a, b=rate) for rate in (1.0, b))
     # at its maximum, also where a is learned
@@ -143,7 +143,7 @@ def test_rows_may_be_scaled(factor):
 
 @pytest.mark.parametrize("name", ["iris", "wine"])
 @pytest.mark.parametrize("place", range(3))
-def test_a5_fixed_shape(name, place):
+def test_bounds_at_fixed_shapes_equal_known_values(name, place):
     bounds = {
         "iris": (-93.194006, -96.766410, -128.112743),
         "wine": (-94.510715, -117.080781, -185.057933),
@@ -175,7 +175,7 @@ def test_a5_fixed_shape_of_two_classes(name, a, least):
         pytest.param("german", None, -550.41014, marks=needs_data),
     ],
 )
-def test_a5_learned_shape(name, a, least):
+def test_bounds_of_learned_shapes_equal_known_values(name, a, least):
     fit = fit_variational(build_rows(name))
     objective = fit.lower_bound - math.log(fit.a)
     assert objective >= least - 1e-5
@@ -187,7 +187,7 @@ def test_a5_learned_shape(name, a, least):
     assert fit.bounds[-1] == pytest.approx(objective, abs=1e-9)
 
 
-def test_a5_without_a_prior():
+def test_the_learned_shape_without_prior_equals_a_known_value():
     fit = fit_variational(build_rows("iris"), prior_of_a="none")
     assert fit.a == pytest.approx(0.021880, rel=1e-3)
     assert fit.lower_bound == pytest.approx(-92.582666, abs=1e-5)
@@ -284,7 +284,7 @@ def simulate_shapes(a):
 @pytest.mark.first(4)
 @pytest.mark.parametrize("logs", [NEAR, FAR], ids=["near", "far"])
 @pytest.mark.parametrize("a", [0.004, 0.02, 0.5, 30.0])
-def test_integral_against_monte_carlo(a, logs):
+def test_integrated_probabilities_agree_with_monte_carlo(a, logs):
     shapes, rates = simulate_shapes(a)
     mean, error = average_drawn_probabilities(logs, shapes, rates)
     assert (
@@ -292,7 +292,7 @@ def test_integral_against_monte_carlo(a, logs):
     ).all()
 
 
-def test_integral_of_rows_far_from_the_training_data():
+def test_integrals_far_from_the_training_data_agree_with_monte_carlo():
     """The survival function falls like t^-0.008 until the columns with counts come into sight."""
     rates = np.array([1.0, 30.0, 20.0])
     mean, error = average_drawn_probabilities(FAR, FEW, rates)
@@ -327,7 +327,7 @@ def test_integral_of_a_fit_is_that_of_another_rule():
 
 
 @pytest.mark.parametrize("a", [None, 0.001])
-def test_prediction_far_from_the_training_data(a):
+def test_predictions_far_from_the_training_data_are_finite(a):
     X, y = frame("iris")
     model = th.PlackettLuceRegression(method="variational", a=a).fit(X, y)
     far = X.iloc[:3].copy()
@@ -355,7 +355,7 @@ def _integrate_by_simpson(w, shapes, rates):
     return np.array([simpson(part, x=u) for part in parts])
 
 
-def test_classifier():
+def test_the_classifier_stores_the_variational_posterior():
     X, y = frame("iris")
     model = th.PlackettLuceRegression(method="variational").fit(X, y)
     assert model.lower_bound_ - math.log(model.a_) == pytest.approx(-88.527110, abs=1e-5)

@@ -194,7 +194,7 @@ def test_separable_data_are_fitted():
     assert np.isfinite(model.posterior_["posterior"]["coef"].values).all()
 
 
-def test_constant_columns():
+def test_constant_columns_have_no_coefficient():
     frame = pd.DataFrame({"a": X[:, 0], "b": 2.5, "c": X[:, 1]})
     with refused(DataError, "column 'b'"):
         fit_model(frame[["b"]])
@@ -226,7 +226,7 @@ def test_constant_columns():
         ({"reference": 7}, ("reference",)),
     ],
 )
-def test_bad_arguments(arguments, facts):
+def test_bad_arguments_are_refused(arguments, facts):
     of_fit = {name: value for name, value in arguments.items() if name == "thin"}
     with refused(ArgumentError, *facts):
         th.SparseMultinomialLogit(
@@ -248,7 +248,7 @@ def check_error_rate(name, published, splits, **lengths):
 
 
 @pytest.mark.long
-def test_a8_error_rate_of_table_2():
+def test_error_rates_are_those_of_the_published_table():
     check_error_rate("iris", 0.040, 20, draws=500, tune=200)
 
 

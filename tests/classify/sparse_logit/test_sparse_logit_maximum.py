@@ -182,6 +182,6 @@ def test_the_default_eta_is_its_prior_mean(prior, eta):
         (sparse.csr_array(X * 1j), ("Complex data not supported",)),
     ],
 )
-def test_bad_sparse_matrices(given, facts):
+def test_bad_sparse_matrices_are_refused(given, facts):
     with refused(DataError, *facts):
         build_model().fit(given, Y[: given.shape[0]])

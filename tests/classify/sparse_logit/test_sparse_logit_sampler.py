@@ -37,7 +37,7 @@ def count_errors(draws, expected):
 
 
 @pytest.mark.parametrize("trajectories", TRAJECTORIES)
-def test_a9_eta_fixed(trajectories):
+def test_draws_at_fixed_eta_equal_known_values(trajectories):
     chains = chains_of(
         X, Y, 2, 1, CoefficientPrior(2.0, 1, 1, False), 40_000, trajectories=trajectories
     )
@@ -48,7 +48,7 @@ def test_a9_eta_fixed(trajectories):
 
 
 @pytest.mark.parametrize("trajectories", TRAJECTORIES)
-def test_a9_eta_learned(trajectories):
+def test_draws_with_learned_eta_equal_known_values(trajectories):
     chains = chains_of(
         X, Y, 2, 1, CoefficientPrior(None, 1, 1, False), 40_000, trajectories=trajectories
     )
@@ -100,7 +100,7 @@ def integrate_over_eta(function):
 @pytest.mark.parametrize("rounds", [8_000, pytest.param(200_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("wide, trajectories", [*((wide, 0) for wide in WIDE), (False, 2)])
 @pytest.mark.parametrize("learned", [True, False])
-def test_joint_distribution(learned, wide, trajectories, rounds):
+def test_sweeps_pass_the_joint_distribution_test(learned, wide, trajectories, rounds):
     """Geweke (2004): sweeps and new labels in turn leave the prior as it is."""
     rng, n = np.random.default_rng(11), 4
     covariates = rng.normal(size=(n, 2))
@@ -192,7 +192,7 @@ def test_the_horseshoe_of_one_coefficient_is_that_of_quadrature():
 @pytest.mark.first(1)
 @pytest.mark.parametrize("rounds", [8_000, pytest.param(200_000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("wide, trajectories", [(True, 0), (False, 0), (False, 2)])
-def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
+def test_horseshoe_sweeps_pass_the_joint_distribution_test(wide, trajectories, rounds):
     """Geweke (2004), as above."""
     rng, n = np.random.default_rng(12), 4
     rows = rng.normal(size=(n, 2)), np.arange(n) % 3, 3, 1

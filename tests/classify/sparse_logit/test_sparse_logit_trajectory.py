@@ -50,7 +50,7 @@ def mask_free_classes(problem):
     return np.arange(problem.classes) != problem.reference
 
 
-def test_the_energy_and_its_slopes(chain):
+def test_the_energy_slopes_agree_with_differences(chain):
     problem, motion = chain.problem, chain.motion
 
     def naive(coef):

@@ -122,7 +122,7 @@ LACKS = [
 
 
 @pytest.mark.parametrize(("shape", "text", "options", "sure"), TAKES)
-def test_what_a_shape_takes(shape, text, options, sure):
+def test_each_shape_takes_its_tables(shape, text, options, sure):
     reading = shape.match(table(text), **options)
     if isinstance(sure, tuple):
         assert (reading.sure, reading.other_kind) == sure
@@ -131,17 +131,17 @@ def test_what_a_shape_takes(shape, text, options, sure):
 
 
 @pytest.mark.parametrize(("shape", "text", "options", "facts"), REFUSES)
-def test_what_a_shape_refuses(shape, text, options, facts):
+def test_each_shape_refuses_other_tables(shape, text, options, facts):
     with refused(ValueError, *facts):
         shape.match(table(text), **options).build()
 
 
 @pytest.mark.parametrize(("shape", "text", "lack"), LACKS)
-def test_what_a_shape_lacks(shape, text, lack):
+def test_each_shape_names_the_column_that_is_missing(shape, text, lack):
     assert shape.lacks(table(text)) == lack
 
 
-def test_what_covariates_make():
+def test_a_table_of_covariates_becomes_observations():
     data, sentence = CLASSES.match(table(PLANTS), target="kind").build()
     assert data.covariates["height"].tolist() == [1.5, 30.0, 2.0] and data.classes == {
         "fern": 1,
@@ -151,13 +151,13 @@ def test_what_covariates_make():
     assert sentence == str(data)
 
 
-def test_what_experiments_make():
+def test_a_table_of_tasks_becomes_an_experiment():
     assert EXPERIMENT.match(table(TASKS)).description.endswith("described by 'price'")
     data, sentence = EXPERIMENT.match(table(TASKS), known=True, attributes=["price"]).build()
     assert data == ChoiceExperiment.from_frame(table(TASKS).frame) and sentence == str(data)
 
 
-def test_what_a_long_table_of_choices_makes():
+def test_a_long_table_becomes_choices():
     data, sentence = CHOICES.match(table(SETS)).build()
     assert data == Choices(table(SETS).frame)
     said(sentence, "'alt'", "'choice'", "'obsID'", "2 options")
@@ -196,7 +196,7 @@ def test_columns_of_a_list_of_comparisons(names, facts):
         ("winner,loser,draw\nA,B,0\nB,A,1\n", (1, 0, 1), ("ties in 'draw'",)),
     ],
 )
-def test_what_a_list_of_comparisons_makes(text, counts, facts):
+def test_a_list_becomes_comparisons(text, counts, facts):
     data, sentence = COMPARISONS.match(table(text)).build()
     assert data.labels == ("A", "B")
     said(sentence, *facts)
@@ -219,7 +219,7 @@ def test_covariates_of_pairs_that_say_which_was_first():
     assert COMPARISONS.match(table(HOME), covariates=["order"]).build()[0] == by_order
 
 
-def test_what_similarities_make():
+def test_a_square_or_list_becomes_similarities():
     data, sentence = ALIKE_LIST.match(table("judge,item1,item2,rating\nx,A,B,3\ny,B,A,4\n")).build()
     assert data.values.tolist() == [3.5] and data.respondents == ("x", "y")
     said(sentence, "'rating'", "'item1'", "'item2'", "'judge'")
@@ -228,7 +228,7 @@ def test_what_similarities_make():
     said(sentence, "2 objects", "the two halves", "diagonal ignored")
 
 
-def test_what_a_square_of_counts_makes():
+def test_a_square_of_counts_becomes_comparisons():
     data, sentence = COUNTS.match(table(",A,B\nA,0,3\nB,1,0\n")).build()
     assert data == PairedComparisons([[0, 3], [1, 0]], "AB")
     said(sentence, "2 options", "1 pair", "4 comparisons")

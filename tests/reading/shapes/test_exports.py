@@ -5,7 +5,7 @@ from helpers.sentences import refused, said
 from helpers.typed_tables import made
 
 import thali._data.kinds as kinds
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import DataError
 
 QUALTRICS = """ResponseId,Q1,Q2,Q3,Sex
@@ -23,7 +23,7 @@ PSYCHOPY = """trials.thisN,left_img,right_img,key_resp.keys,key_resp.rt,particip
 """
 
 
-def test_qualtrics():
+def test_an_export_of_qualtrics_is_read():
     data, sentence = made(QUALTRICS)
     assert data.subset(["tea", "milk", "water"]).counts.tolist() == [
         [0, 2, 1],
@@ -38,7 +38,7 @@ def test_qualtrics():
     said(sentence, "; Qualtrics header lines")
 
 
-def test_psychopy():
+def test_an_export_of_psychopy_is_read():
     data, sentence = made(PSYCHOPY)
     assert data.labels == ("a", "b", "c") and data.counts.tolist() == [
         [0, 1, 0],
@@ -58,4 +58,4 @@ def test_scores_in_one_column():
 def test_loops_of_qualtrics_are_nothing_without_their_design(tmp_path, model):
     (tmp_path / "answers.csv").write_text("ResponseId,1_chosen,2_chosen\nR_1,A,B\nR_2,B,B\n")
     with refused(DataError, "'1_chosen'", "'2_chosen'"):
-        read(tmp_path / "answers.csv", *model)
+        read_data(tmp_path / "answers.csv", *model)

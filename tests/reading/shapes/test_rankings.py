@@ -104,7 +104,7 @@ def test_rows_of_one_ranking_have_one_count():
         made(uneven)
 
 
-def test_constructors():
+def test_from_rankings_reads_orders_and_ranks():
     assert chosen(th.Choices.from_rankings(ORDERS)) == CHOSEN
     frame = pd.DataFrame(ORDERS, columns=["x", "y", "z"])
     assert chosen(th.Choices.from_rankings(frame, "ranks")) == CHOSEN

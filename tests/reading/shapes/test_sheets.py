@@ -5,7 +5,7 @@ from helpers.sentences import refused, said
 
 from thali._reading.recognise import recognise
 from thali._reading.shapes import SHAPES
-from thali._reading.table import load
+from thali._reading.table_files import load_table
 
 SHAPE = {shape.name: shape for shape in SHAPES}
 SHEETS = SHAPE["workbook with one square matrix per respondent"]
@@ -21,14 +21,14 @@ def workbook(path, sheets):
         for row in rows:
             sheet.append(row)
     book.save(path)
-    return load(path)
+    return load_table(path)
 
 
 def square(a, b):
     return [[None, "tea", "milk"], ["tea", 0, a], ["milk", b, 0]]
 
 
-def test_squares(tmp_path):
+def test_sheets_of_squares_are_read_as_one_respondent_each(tmp_path):
     table = workbook(
         tmp_path / "x.xlsx", {"VP01": square(3, 1), "VP02": square(0, 2), "notes": [["read me"]]}
     )
@@ -43,7 +43,7 @@ def test_squares(tmp_path):
     said(sentence, "2 sheets", "2 options", "1 pair", "6 comparisons")
 
 
-def test_lists(tmp_path):
+def test_sheets_of_lists_are_read_as_one_respondent_each(tmp_path):
     rows = [["left", "right", "choice"], ["tea", "milk", "left"], ["milk", "tea", "left"]]
     data, sentence = recognise(workbook(tmp_path / "x.xlsx", {"ann": rows, "bob": rows})).build()
     assert (
@@ -53,7 +53,7 @@ def test_lists(tmp_path):
     )
 
 
-def test_what_is_wrong_names_the_sheet(tmp_path):
+def test_an_error_names_the_sheet(tmp_path):
     table = workbook(tmp_path / "x.xlsx", {"VP01": square(3, 1), "VP02": square(-1, 2)})
     with refused(ValueError, "Sheet 'VP02'", "row 'tea'", "column 'milk'", "-1"):
         recognise(table).build()
@@ -71,7 +71,7 @@ def similar(a, b):
     ]
 
 
-def test_similarities(tmp_path):
+def test_sheets_of_similarities_are_averaged(tmp_path):
     reading = recognise(
         workbook(tmp_path / "x.xlsx", {"VP01": similar(0.25, 0.3), "VP02": similar(0.75, 0.3)})
     )

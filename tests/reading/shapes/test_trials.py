@@ -52,7 +52,7 @@ def rows(header, cells):
         ("izquierda,derecha,elegido", "tea tea milk empate", ("label", "empate")),
     ],
 )
-def test_trials(header, cells, answer):
+def test_trials_are_recognised_and_counted(header, cells, answer):
     reading = recognise(table(rows(header, cells)))
     assert reading.shape == TRIALS.name
     data, sentence = reading.build()
@@ -85,7 +85,7 @@ def test_trials(header, cells, answer):
         ("visitor,opponent,visitor_score,opponent_score", "3,1 0,2 1,2 2,2"),
     ],
 )
-def test_results(header, cells):
+def test_results_of_games_are_recognised_and_counted(header, cells):
     reading = recognise(table(rows(header, cells)))
     assert reading.shape == RESULTS.name
     assert counted(reading.build()[0]) == (2, 1, 1)
@@ -183,7 +183,7 @@ def test_who_does_not_know_says_nothing(word):
     assert data.n_comparisons == 1  # an option of that name is one
 
 
-def test_columns_in_twos():
+def test_side_columns_are_found_in_pairs_only():
     found = {
         each.columns
         for each in find_side_columns(

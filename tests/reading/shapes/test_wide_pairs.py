@@ -98,7 +98,7 @@ def test_numbered_columns_are_those_of_all_pairs(columns, options):
         th.PairedComparisons.from_wide(numbered(columns), coding={1: "first"})
 
 
-def test_what_prefmod_writes_is_read_with_a_warning():
+def test_tables_of_prefmod_are_read_with_a_warning():
     with warned(DataWarning, "prefmod: 0 for the first"):
         data, _ = recognise(table(written(["V1", "V2", "V3"], (0, 2, 1)))).build()
     assert data.counts.tolist() == COUNTS and data.n_ties == 2
@@ -152,7 +152,7 @@ def test_pairs_by_the_two_labels_that_columns_hold():
     ]
 
 
-def test_what_is_no_column_of_pairs():
+def test_other_columns_are_no_columns_of_pairs():
     with refused(ValueError, "'x'", "'y'", "'tea > milk'"):
         th.PairedComparisons.from_wide(pd.DataFrame({"x": [1], "y": [2]}))
     data = th.PairedComparisons.from_wide(

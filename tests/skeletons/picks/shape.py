@@ -2,7 +2,7 @@
 picked."""
 
 from thali._reading.shape import Reading, Shape
-from thali._reading.table import RawTable
+from thali._reading.table_files import RawTable
 
 from .data import Picks
 from .spec import KIND

@@ -20,16 +20,16 @@ class Answers(Splitter):
     def block_of_unit(self) -> np.ndarray:
         return np.arange(len(self.data.values))
 
-    def observed(self) -> dict[str, np.ndarray]:
+    def get_observed(self) -> dict[str, np.ndarray]:
         return {"values": self.data.values, "judgements": np.ones(len(self.data.values))}
 
-    def train(self, part: np.ndarray) -> tuple[Ratings]:
+    def select_training_data(self, part: np.ndarray) -> tuple[Ratings]:
         return (self.data.take(~part),)
 
-    def test(self, part: np.ndarray) -> Ratings:
+    def select_held_out_data(self, part: np.ndarray) -> Ratings:
         return self.data.take(part)
 
-    def labels(self, units: np.ndarray) -> Any:
+    def build_unit_index(self, units: np.ndarray) -> Any:
         import pandas as pd
 
         names = [self.data.labels[k] for k in self.data.object[units]]

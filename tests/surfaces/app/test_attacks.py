@@ -14,7 +14,7 @@ from helpers.sentences import says
 from starlette.testclient import TestClient
 from uvicorn.server import ServerState
 
-from thali._surfaces.app.guard import MAX_CONNECTIONS, Connection
+from thali._surfaces.app.request_guard import MAX_CONNECTIONS, Connection
 from thali._surfaces.app.server import build_app
 from thali._surfaces.app.studies import StudyFolder
 

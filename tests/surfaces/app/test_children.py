@@ -18,7 +18,7 @@ from helpers.sentences import said, says
 
 import thali._surfaces.app.child as child
 import thali._surfaces.app.runs as runs
-from thali._surfaces.app.guard import MAX_CONNECTIONS
+from thali._surfaces.app.request_guard import MAX_CONNECTIONS
 from thali._surfaces.app.runs import Runs
 from thali._surfaces.app.studies import FIT, READ, Studies
 

@@ -15,8 +15,8 @@ from starlette.testclient import TestClient
 
 import thali._surfaces.app.comparison_candidates as comparisons
 import thali._surfaces.app.runs as runs
-from thali._inference.files import lock_file
-from thali._surfaces.app.guard import REPORT_POLICY
+from thali._inference.checksummed_files import lock_file
+from thali._surfaces.app.request_guard import REPORT_POLICY
 from thali._surfaces.app.runs import Runs
 from thali._surfaces.app.server import build_app
 from thali._surfaces.app.studies import EVIDENCE, FIT, READ, Studies

@@ -19,7 +19,7 @@ def entries():
     }
 
 
-def test_thali_alone(run):
+def test_thali_cite_prints_thali_alone(run):
     assert run("cite").out.startswith("@software{thali,\n") and th.__version__ in run("cite").out
 
 

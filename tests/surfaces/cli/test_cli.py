@@ -24,7 +24,7 @@ from thali._compile import store as kernels
 from thali._data import kinds
 from thali._labels import format_plural
 from thali._posterior import store
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
@@ -94,7 +94,7 @@ def test_where_there_are_no_latent_aspects_none_are_counted(run, fake):
 
 
 @pytest.mark.fit  # for its time
-def test_it_says_which_aspects_the_data_cannot_tell(run, fake):
+def test_fit_notes_aspects_that_all_options_share(run, fake):
     note = "Choices do not identify aspects shared by all options"
     fake.common = ((0, 1, 2),)
     assert note in run("fit", "tea.csv", "--print", "all").out
@@ -263,7 +263,7 @@ BAD = {
 
 
 @pytest.mark.parametrize(("words", "messages"), BAD.values(), ids=BAD)
-def test_bad_input(refused, fake, folder, words, messages):
+def test_bad_tables_end_fit_with_an_error(refused, fake, folder, words, messages):
     (folder / "empty.csv").write_text("")
     (folder / "prose.txt").write_text("This is no table.\nIt is prose; all of it, really.\n")
     (folder / "negative.csv").write_text("chosen,rejected,count\ntea,milk,-3\n")
@@ -346,7 +346,7 @@ def test_a_data_set_is_printed(run):
     ]
 
 
-def test_cache(run, tmp_path, monkeypatch):
+def test_cache_info_and_clear_count_the_files(run, tmp_path, monkeypatch):
     keep_code_in(monkeypatch, tmp_path / "own")
     folder = kernels.native_folder().path
     folder.mkdir(parents=True, mode=0o700)
@@ -357,7 +357,7 @@ def test_cache(run, tmp_path, monkeypatch):
     assert not list((tmp_path / "own").rglob("*.*"))
 
 
-def test_version(run):
+def test_version_prints_the_version(run):
     assert run("--version").out == f"thali {thali.__version__}\n"
 
 
@@ -477,7 +477,7 @@ def test_exported_similarities_are_read_back(done, folder):
         "object,0,1,2,3,4,5,6,7,8,9",
         "0,,0.537,0.358,0.22,0.248,0.116,0.133,0.0,0.097,0.065",
     ]
-    data, messages = read(folder / "numbers.csv", kinds.PAIRS, kinds.SIMILARITIES)
+    data, messages = read_data(folder / "numbers.csv", kinds.PAIRS, kinds.SIMILARITIES)
     assert list(data.values) == list(thali.datasets.numbers().values)
     said(messages, "10 objects", "45 similarities")
 

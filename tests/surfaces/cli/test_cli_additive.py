@@ -12,7 +12,7 @@ from helpers.sentences import said, says
 
 import thali
 from thali._data import kinds
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import ArgumentError
 
 DRINKS = ["tea", "coffee", "milk", "water"]
@@ -223,7 +223,7 @@ def test_the_estimate_that_was_asked_for(done, fake):
             r"^[^\n]* account for .*?additive constant$", result.out, re.DOTALL | re.MULTILINE
         )[0]
     assert ["probability" in text for text in printed.values()] == [True, False, False, False]
-    model = fake(sigma=0.1, alpha=1.0).fit(read("alike.csv", kinds.SIMILARITIES)[0], draws=50)
+    model = fake(sigma=0.1, alpha=1.0).fit(read_data("alike.csv", kinds.SIMILARITIES)[0], draws=50)
     assert (
         f"{100 * model.estimate('conditional-map').variance_accounted_for():.1f} %"
         in printed["conditional-map"]
@@ -297,7 +297,7 @@ def test_numbers_are_listed(run):
 
 def test_an_exported_table_says_which_sigma_it_lost(run, folder):
     assert "--sigma 0.05" in run("datasets", "numbers", "--out", "numbers.csv").err
-    data, _ = read(folder / "numbers.csv", kinds.SIMILARITIES)
+    data, _ = read_data(folder / "numbers.csv", kinds.SIMILARITIES)
     assert data.sigma is None and np.array_equal(data.values, thali.datasets.numbers().values)
 
 
@@ -460,7 +460,7 @@ def test_out_holds_everything_and_nothing_else(done, fake, folder):
         and last["probability"] == 1.0
         and 0.2 < last["weight"] < 0.25
     )
-    fitted, _ = read(out / "similarity.csv", kinds.SIMILARITIES)
+    fitted, _ = read_data(out / "similarity.csv", kinds.SIMILARITIES)
     model = thali.load(out / "posterior.nc")
     assert fitted.labels == tuple(DRINKS)
     np.testing.assert_allclose(fitted.matrix, model.estimate().similarity)  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ from helpers.sentences import said, says
 
 import thali as th
 from thali._data import kinds
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import DataError
 
 PAIRS = (
@@ -68,7 +68,7 @@ def test_columns_that_describe_alternatives_need_a_word(refused):
     said(error, "priced.csv", "'alt'")
     said(error, "'price'")
     said(error, "--model")
-    messages = read("priced.csv", kinds.CHOICES)[1]
+    messages = read_data("priced.csv", kinds.CHOICES)[1]
     said(messages, "40 choices", "10 respondents", "'price'")
 
 
@@ -108,7 +108,7 @@ def test_an_attribute_called_weight_is_to_be_renamed(run, folder):
 def test_weighted_choices_are_fitted_and_not_checked(run, folder):
     frame = pd.read_csv(folder / "plain.csv")
     frame.assign(weight=1.5).to_csv(folder / "weighted.csv", index=False)
-    assert read("weighted.csv", kinds.CHOICES)[0].n_choices == 60
+    assert read_data("weighted.csv", kinds.CHOICES)[0].n_choices == 60
     result = run("fit", "weighted.csv", *SHORT, "--out", "out", "--print", "all")
     assert result.code == 0 and "Rank of each option" in result.out
     says(result.out, "The check simulates")
@@ -137,7 +137,7 @@ def test_columns_may_be_named(run, refused):
     assert nearest in run("fit", "odd.csv").err
     said(refused("fit", "celebrities", "--alternative", "drink"), "--alternative")
     with sentences.refused(DataError, "odd.csv", "'cup'"):
-        read("odd.csv", kinds.CHOICES, alternative="cup")
+        read_data("odd.csv", kinds.CHOICES, alternative="cup")
 
 
 @pytest.mark.fit  # for its time

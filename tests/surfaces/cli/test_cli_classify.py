@@ -14,7 +14,7 @@ from helpers.short_comparisons import folds_of
 import thali
 from thali._data import kinds
 from thali._posterior import store
-from thali._reading.recognise import read
+from thali._reading.recognise import read_data
 from thali.errors import DataError
 
 MAP = ["--target", "kind", "--method", "map"]
@@ -592,5 +592,5 @@ def test_a_column_that_counts_the_rows_is_no_covariate(run):
 
 def test_classes_may_be_numbers(folder):
     (folder / "numbered.csv").write_text("x,y\n1.5,2\n0.5,1\n0.7,2\n")
-    found = read("numbered.csv", kinds.CLASSES, target="y")[0]
+    found = read_data("numbered.csv", kinds.CLASSES, target="y")[0]
     assert found.classes == {"1": 1, "2": 2} and list(found.covariates.columns) == ["x"]

@@ -114,7 +114,7 @@ def test_a_stopped_one_goes_on(run, folder, tmp_path):
 
 
 @pytest.mark.fit
-def test_it_is_resumed_reported_and_refused(run, refused, folder, tmp_path):
+def test_a_comparison_by_evidence_is_resumed_reported_and_refused(run, refused, folder, tmp_path):
     how = (
         "compare",
         "tea.csv",

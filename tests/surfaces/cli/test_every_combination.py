@@ -57,7 +57,7 @@ def ends(run, tmp_path):
 
 
 @pytest.mark.parametrize("command", sorted({each.command for each in EVERY}))
-def test_the_readme_counts_them(command):
+def test_the_readme_counts_the_combinations(command):
     well, refused = (sum(each.command == command for each in kind) for kind in (WELL, REFUSED))
     row = f"| {command} | {well + refused:,} | {well:,} | {refused:,} |"
     assert row in (TESTS / "README.md").read_text("utf-8")
@@ -65,12 +65,12 @@ def test_the_readme_counts_them(command):
 
 @pytest.mark.first(18)
 @pytest.mark.parametrize("combination", usual(WELL), ids=str)
-def test_it_ends_well(combination, ends):
+def test_a_combination_ends_well(combination, ends):
     assert ends(combination) == "well"
 
 
 @pytest.mark.parametrize("command", sorted({each.command for each in REFUSED}))
-def test_it_is_refused_in_a_sentence(command, ends):
+def test_a_combination_is_refused_in_a_sentence(command, ends):
     for each in usual([each for each in REFUSED if each.command == command]):
         assert ends(each) != "well", f"{each} ends well now: add it to the list"
 
@@ -81,7 +81,7 @@ def test_it_is_refused_in_a_sentence(command, ends):
     [list(group) for _, group in groupby(EVERY, key=lambda each: each[:2])],
     ids=lambda group: " ".join(group[0][:2]),
 )
-def test_every_combination(combinations, ends):
+def test_every_combination_ends_as_listed(combinations, ends):
     wrong = {}
     for each in combinations:
         try:

@@ -11,8 +11,8 @@ from helpers.elimination_fits import FakeModel
 import thali as th
 from thali._data import kinds
 from thali._labels import display_width
-from thali._reading.recognise import read
-from thali._reading.table import read_table
+from thali._reading.recognise import read_data
+from thali._reading.table_files import read_table
 
 WORLD = ['香水, "Nº5"', "향수; 파도", "عطر\nورد", "weight", "001", "NA", "a\r\nb\tc", "=1|2"]
 
@@ -62,7 +62,7 @@ def test_files_give_the_labels_back(stand_in, tmp_path, done):
     )
     done = done("fit", tmp_path / "pairs.csv", "--draws", 20, "--out", tmp_path / "results")
     assert "Glyph" not in done.err and done.err.count("No installed font") <= 1
-    data, _ = read(tmp_path / "pairs.csv", kinds.PAIRS)
+    data, _ = read_data(tmp_path / "pairs.csv", kinds.PAIRS)
     assert sorted(data.labels) == sorted(WORLD)
     results = tmp_path / "results"
     assert read_table(results / "unique_weights.csv")["option"].tolist() == list(data.labels)

@@ -21,7 +21,7 @@ def board_of(data):
 
 
 @pytest.mark.fit
-def test_paired_comparisons():
+def test_a_report_describes_paired_comparisons():
     data = th.PairedComparisons(
         [[0, 3, 0, 0], [2, 0, 0, 0], [0, 0, 0, 9], [0, 0, 1, 0]], labels=list("abcd")
     )
@@ -55,7 +55,7 @@ def test_choices_and_who_made_them():
 
 
 @pytest.mark.fit
-def test_similarities(uncompiled):
+def test_a_report_describes_similarities(uncompiled):
     values = np.array([[np.nan, 0.2, 0.6], [0.2, np.nan, np.nan], [0.6, np.nan, np.nan]])
     data = th.Similarities(values, labels=list("abc"), sigma=0.1)
     found = facts_of(
@@ -70,7 +70,7 @@ def test_similarities(uncompiled):
 
 @pytest.mark.fit
 @pytest.mark.parametrize("none", [False, True])
-def test_choice_experiments(none):
+def test_a_report_describes_choice_experiments(none):
     data = experiment(none=none)
     model = th.MultinomialLogit().fit(data)
     found = facts_of(model)
@@ -88,7 +88,7 @@ def test_choice_experiments(none):
 
 
 @pytest.mark.fit
-def test_classes():
+def test_a_report_describes_classes():
     _, y = TINY["plackett-luce"].data()
     assert facts_of(fitted("plackett-luce")) == {
         "Rows": "20",

@@ -23,7 +23,13 @@ from PIL import Image
 
 import thali as th
 from thali._choice.answers.simulator import build_opening_market, build_simulator_finding
-from thali._surfaces.html import Chapter, Document, _reduce_colours, build_section, render_document
+from thali._surfaces.html_report import (
+    Chapter,
+    Document,
+    _reduce_colours,
+    build_section,
+    render_document,
+)
 from thali.errors import PYTHON, ArgumentError, DataError, NotFittedError
 from thali.report import report
 

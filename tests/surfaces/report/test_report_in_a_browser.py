@@ -29,7 +29,7 @@ from thali._choice.answers.simulator import (
 )
 from thali._model.finding import Finding
 from thali._people.respondent_columns import describe_respondents
-from thali._surfaces.html import Chapter, Document, build_section, render_document
+from thali._surfaces.html_report import Chapter, Document, build_section, render_document
 from thali.errors import PYTHON
 from thali.report import report
 

@@ -185,7 +185,7 @@ def test_common_worths_are_those_of_the_pooled_data():
         (lambda model: model.respondents.classes(), ("LatentClasses(classes=2)",)),
     ],
 )
-def test_what_groups_do_not_answer(grouped, ask, facts):
+def test_groups_refuse_results_of_one_population(grouped, ask, facts):
     with refused(ArgumentError, *facts):
         ask(grouped)
 

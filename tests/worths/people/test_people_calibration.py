@@ -41,7 +41,7 @@ def rank_truth(seed: int, n_directions: int) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("n_directions", [0, 2])
-def test_calibration(n_directions):
+def test_intervals_of_individual_worths_are_calibrated(n_directions):
     """Ranks are uniform; 89 % intervals contain the truth as often as they say."""
     rows = [rank_truth(seed, n_directions) for seed in range(N_DATA_SETS)]
     p_values = {}

@@ -46,8 +46,8 @@ def test_chain_goes_on_where_it_was_stored(sweep):
     whole, first, second = build_chain(), build_chain(), build_chain(seed=2)
     whole.run_until(whole.total)
     first.run_until(sweep)
-    second.restore(first.pack_state())
-    second.adopt(first.read_draws(0, first.recorded))
+    second.restore_state(first.pack_state())
+    second.adopt_draws(first.read_draws(0, first.recorded))
     second.run_until(second.total)
     assert_same(whole, second)
 
@@ -62,7 +62,7 @@ def test_slices_and_threads_do_not_change_draws():
         assert_same(one, other)
 
 
-def test_record():
+def test_the_record_has_centred_worths_of_every_draw():
     chain = build_chain()
     chain.run_until(chain.total)
     record, table = chain.record, chain.table
@@ -83,7 +83,7 @@ def test_record():
     assert record.log_likelihood[-1] == pytest.approx(chain.state.log_likelihood.sum())
 
 
-def test_known_spread_stays():
+def test_a_known_spread_stays_fixed():
     chain = build_chain(spread=0.7, has_ties=False)
     chain.run_until(chain.total)
     np.testing.assert_allclose(chain.record.log_sds[:, 0], np.log(0.7))

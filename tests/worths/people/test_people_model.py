@@ -175,10 +175,6 @@ def with_one_respondent():
     return maxdiff(1)
 
 
-def with_ties():
-    return th.Choices.from_rankings({"p": "a = b > c", "q": "c > a > b"})
-
-
 def with_covariates():
     rows = [("a", "b", "a", "p", 1.0), ("a", "b", "b", "q", 2.0)]
     frame = pd.DataFrame(rows, columns=["one", "other", "winner", "who", "x"])

@@ -61,15 +61,19 @@ class SetResults(PosteriorResults):
         }
 
     def owner_quantities(self) -> Quantities:
+        """Return draws of the presence of each probable shared aspect, by row name."""
         return quantities.shared_aspect_quantities(self.posterior)
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
+        """Return choice probabilities of each set, and Monte Carlo errors if `return_se`."""
         return predict_choices(self.posterior, sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
+        """Return a table of win, tie and loss probabilities, one row per pair."""
         return outcomes_table(self.posterior, pairs, covariates)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
+        """Return the log probability of all choices of each respondent together."""
         return log_predictive_by_respondent(self.posterior, choices)
 
     def data(self) -> Choices:
@@ -98,12 +102,14 @@ class SetResults(PosteriorResults):
         )
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
+        """Return a function from a slice of sets to choice probabilities at `draws`."""
         posterior = self.posterior
         return build_choice_probabilities(
             read_columns(posterior).take(draws), data, posterior.lapse
         )
 
     def predict_held_out(self, held_out: Any) -> Any:
+        """Return outcome probabilities of a held-out pair at every draw."""
         return outcome_draws(self.posterior, held_out)
 
 
@@ -169,9 +175,11 @@ class RespondentChoiceResults(IndividualResults):
         )
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
+        """Return choice probabilities of a new respondent from the population."""
         return predict_from_population(self.posterior, sets, return_se, covariates)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
+        """Return log predictive probability of each new respondent's choices."""
         return log_predictive_by_individual(self.posterior, choices)
 
 
@@ -194,7 +202,7 @@ class LatentClassResults(PosteriorResults):
         respondent_index, answer, n_times = list_respondent_answers(posterior)
         probable_class = membership_probabilities(posterior).argmax(axis=1)[respondent_index]
         parts, place_indices = [], []
-        for class_index in range(posterior.most_classes):
+        for class_index in range(posterior.max_classes):
             counts = np.bincount(
                 answer, n_times * (probable_class == class_index), len(questions.counts)
             )
@@ -210,6 +218,7 @@ class LatentClassResults(PosteriorResults):
         return load_results(self.posterior, ONE)
 
     def data(self) -> Any:
+        """Return the fitted data as the results of one population read them."""
         return self.pooled_results.data()
 
     def group_respondents(
@@ -243,17 +252,21 @@ class LatentClassResults(PosteriorResults):
         ]
 
     def agreement_quantities(self) -> Quantities:
+        """Return draws of further rows whose convergence is checked."""
         return GroupResults(self.class_posterior).agreement_quantities()
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
+        """Return choice probabilities of a new respondent, averaged over classes."""
         return predict_new_respondent(
             self.posterior, self.class_posterior, sets, return_se, covariates
         )
 
     def predict_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
+        """Return a new respondent's win, tie and loss probabilities, averaged over classes."""
         return new_outcomes_table(self.posterior, self.class_posterior, pairs, covariates)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
+        """Return log predictive probability of each new respondent's choices, over classes."""
         return log_predictive_by_class(self.posterior, self.class_posterior, choices)
 
     def features(
@@ -263,4 +276,5 @@ class LatentClassResults(PosteriorResults):
         match_features: Callable[[float, float], MatchedFeatures],
         ci: float,
     ) -> "pandas.DataFrame":
+        """Return a table of probable features with their weights in each class."""
         return group_features_table(self.class_posterior, min_probability, similar, ci)

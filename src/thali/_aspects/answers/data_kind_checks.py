@@ -6,7 +6,7 @@ from thali.errors import ArgumentError
 
 
 def require_one_known_group(posterior: Posterior, answer_name: str) -> Posterior:
-    """Raise ArgumentError for a custom likelihood, several groups or latent classes.
+    """Return the posterior; raise for a custom likelihood, several groups or latent classes.
 
     The error names the requested answer, `answer_name`.
     """

@@ -15,7 +15,7 @@ from thali._labels import display_width, format_label, join_lines, shorten
 from thali.errors import ArgumentError, DataWarning, EstimateWarning, Value
 
 from ..draws.feature_columns import FeatureColumns
-from .set_search import (
+from .feature_set_search import (
     FeatureSearchProblem,
     FeatureSets,
     find_feature_sets,

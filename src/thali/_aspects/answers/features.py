@@ -26,7 +26,7 @@ def features_table(
     Sets that choices do not show come last.
     """
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     check_min_probability(min_probability)
     tails = interval_tails(ci)
@@ -100,7 +100,7 @@ def locate_in_tree(owners: Any, tree: "Tree") -> list[str]:
     """Return "leaf", "root", "clade NAME" or "across" for each set of owners."""
     clades = tree.clades()
 
-    def place(members: Any) -> str:
+    def describe_position(members: Any) -> str:
         """Return the position of one set of owners in the tree."""
         if len(members) == 1:
             return "leaf"
@@ -111,7 +111,7 @@ def locate_in_tree(owners: Any, tree: "Tree") -> list[str]:
             return "across"
         return f"clade {name}".strip()
 
-    return [place(members) for members in owners]
+    return [describe_position(members) for members in owners]
 
 
 def find_distinct_owners(columns: FeatureColumns) -> tuple[list[np.ndarray], np.ndarray]:

@@ -377,7 +377,7 @@ def group_features_table(
     For up to four groups it has the probability that a weight is larger in one group than in
     another.
     """
-    from thali._tables import Table
+    from thali._result_table import Table
 
     check_min_probability(min_probability)
     if similar is not None:

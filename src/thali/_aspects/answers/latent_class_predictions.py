@@ -36,7 +36,7 @@ def convert_classes_to_groups(
 
     `parts` are the data of each class, and `place_indices` the indices of the sets in each part.
     """
-    n_classes, order = posterior.most_classes, posterior.class_order
+    n_classes, order = posterior.max_classes, posterior.class_order
     variables, shape = posterior.merge_draws(), posterior.shape
     names = [str(g + 1) for g in range(n_classes)]
     observed = join_parts(parts, "observed", 0, {})

@@ -310,7 +310,7 @@ def matched_features_table(
     """Return a table of matched features, numbered from 1, most probable first."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     from .features import presence_convergence
 
@@ -337,7 +337,7 @@ def membership_table(posterior: Posterior, matched: MatchedFeatures) -> "pandas.
     """Return memberships of options (rows) in matched features (columns)."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     labels = pd.Index(posterior.labels, name="option")
     numbers = pd.RangeIndex(1, len(matched.membership) + 1, name="feature")

@@ -89,7 +89,7 @@ _SEED = 1
 
 
 def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Series":
-    """Return log predictive probability of each respondent's choices together."""
+    """Return the log predictive probability of each new respondent's choices together."""
     import pandas as pd
 
     count_answers_by_respondent(data)  # raises for other data
@@ -170,14 +170,16 @@ def estimate_log_mean(
     )
     widths = LogMultipliers(sd_by_draw[draw], sd_by_draw[:, None])
 
-    def move(multipliers: LogMultipliers, step: float) -> tuple[LogMultipliers, np.ndarray]:
+    def propose_multipliers(
+        multipliers: LogMultipliers, step: float
+    ) -> tuple[LogMultipliers, np.ndarray]:
         """Propose a random-walk step; return it with its log density ratio."""
         proposal = multipliers.propose_step(rng, step, widths)
         return proposal, proposal.log_density(common, kappa) - multipliers.log_density(
             common, kappa
         )
 
-    def choose(
+    def select_accepted(
         accepted: np.ndarray, proposal: LogMultipliers, multipliers: LogMultipliers
     ) -> LogMultipliers:
         """Return the proposal in draws that accepted it, and the current state in others."""
@@ -186,8 +188,8 @@ def estimate_log_mean(
     return anneal_log_mean(
         multipliers,
         lambda multipliers: log_likelihood(multipliers.scale_weights(common)),
-        move,
-        choose,
+        propose_multipliers,
+        select_accepted,
         rng,
     )
 

@@ -51,7 +51,7 @@ def unique_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     """
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     columns = read_columns(posterior)
     weights = columns.unique_weights.copy()
@@ -92,7 +92,7 @@ def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
 
     0 / 0 is 0, and the diagonal is 1.
     """
-    from thali._tables import Table
+    from thali._result_table import Table
 
     labels = posterior.labels
     n = len(labels)

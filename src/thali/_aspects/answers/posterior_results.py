@@ -189,6 +189,7 @@ class CustomDataResults(PosteriorResults):
         )
 
     def suggest_remedies(self) -> Advice:
+        """Return remedies for chains that disagree, for a user-defined likelihood."""
         return Advice(stuck=(STUCK_CHAINS, Setting("tempering", 8), " or more temperatures"))
 
 
@@ -210,12 +211,14 @@ class GroupResults(PosteriorResults):
         return self.select_group(self.posterior.groups[0])
 
     def quantities(self) -> Quantities:
+        """Return draws of rows that groups share, and of rows of each group, by name."""
         return quantities.group_quantities(
             self.posterior,
             {name: results_g.quantities() for name, results_g in self._results_by_group().items()},
         )
 
     def agreement_quantities(self) -> Quantities:
+        """Return draws of rows about feature owners, whose convergence is checked."""
         return self._first_results().owner_quantities()
 
     def is_agreement_row(self, row_name: str) -> bool:
@@ -223,9 +226,11 @@ class GroupResults(PosteriorResults):
         return self._first_results().is_agreement_row(row_name)
 
     def suggest_remedies(self) -> Advice:
+        """Return remedies for chains that disagree, as for the first group."""
         return self._first_results().suggest_remedies()
 
     def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        """Return the posterior predictive checks of all groups in one table."""
         tables = {
             name: results_g.check(random_seed, ci)
             for name, results_g in self._results_by_group().items()
@@ -239,9 +244,11 @@ class GroupResults(PosteriorResults):
         match_features: Callable[[float, float], MatchedFeatures],
         ci: float,
     ) -> "pandas.DataFrame":
+        """Return a table of probable features with their weights in each group."""
         return group_features_table(self.posterior, min_probability, similar, ci)
 
     def data(self) -> Any:
+        """Return the fitted data of all groups as `GroupedData`."""
         return GroupedData(
             {name: results_g.data() for name, results_g in self._results_by_group().items()}
         )
@@ -253,6 +260,7 @@ class IndividualResults(GroupResults):
     _unit_name = "respondent"
 
     def quantities(self) -> Quantities:
+        """Return draws of shared and population rows, by name."""
         return quantities.respondent_quantities(self.posterior, self._first_results().quantities())
 
     def features(
@@ -262,6 +270,7 @@ class IndividualResults(GroupResults):
         match_features: Callable[[float, float], MatchedFeatures],
         ci: float,
     ) -> "pandas.DataFrame":
+        """Return a table of probable features with the population's weights."""
         common = self.posterior.select_common()
         return load_results(common).features(
             min_probability, similar, partial(match_posterior, common), ci

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.answers import find_first_answers
 from thali._data.pairs.subsets import HeldOutPair
+from thali._data.respondent_answers import find_first_answers
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.davidson import compute_win_tie_loss
 from thali._model.covariates import predictor_matrix
@@ -71,6 +71,7 @@ class AskedSets:
     """Pairs or sets of options that a user asks choice probabilities for."""
 
     def __init__(self, posterior: Posterior, sets: Any) -> None:
+        """Convert the user's pairs or sets of labels to option indices."""
         self.places, self.paired = set_indices(sets, posterior.labels)
         self.answers, self.lapse = is_best_worst(sets), posterior.lapse
         self.chains = posterior.shape[0]
@@ -149,10 +150,10 @@ def compute_prediction_errors(
                 columns, first_option, second_option, lapse, block_offsets
             )
         else:
-            draw_probabilities, starts = build_set_probabilities(
+            probabilities_by_draw, starts = build_set_probabilities(
                 columns, block, is_best_worst(sets), lapse
             )
-            draws = draw_probabilities(slice(0, columns.n_draws))
+            draws = probabilities_by_draw(slice(0, columns.n_draws))
             sizes += np.diff(starts).tolist()
         errors.append(compute_mean_errors(draws.T.reshape(draws.shape[1], n_chains, -1)))
     all_errors = np.concatenate([np.empty(0), *errors])
@@ -202,10 +203,10 @@ def outcome_draws(posterior: Posterior, part: HeldOutPair) -> np.ndarray:
     """Return outcome probabilities of a held-out pair at every draw, per covariate value."""
     n_cells, n_outcomes = part.counts.shape
     offsets = build_covariate_offsets(
-        posterior, [part.pair] * n_cells, part.known(posterior.covariates)
+        posterior, [part.pair] * n_cells, part.select_covariates(posterior.covariates)
     )
     draws = compute_probability_draws(
-        read_columns(posterior), *part.places(posterior.labels), posterior.lapse, offsets
+        read_columns(posterior), *part.find_positions(posterior.labels), posterior.lapse, offsets
     )
     p = draws.reshape(*posterior.shape, n_cells)
     if n_outcomes == 2:

@@ -35,18 +35,21 @@ class ObjectResults(PosteriorResults):
     """Base of results of comparisons of objects: similarities or triplets."""
 
     def agreement_quantities(self) -> Quantities:
+        """Return draws of similarities of evenly spaced pairs, whose convergence is checked."""
         return (
             pair_quantities_by_name(self.posterior, "similarity", self._compute_similarity)
             | self.owner_quantities()
         )
 
     def owner_quantities(self) -> Quantities:
+        """Return draws of shared features of evenly spaced pairs, by row name."""
         return pair_quantities_by_name(
             self.posterior, "shared_features", self._count_shared_features
         )
 
     def is_agreement_row(self, row_name: str) -> bool:
         # with many objects, features are matched, and the pairs show whether chains agree on them
+        """Return whether the convergence check includes a summary row."""
         return choose_similar(self.posterior.n_options) is None or not row_name.startswith(
             ("presence[", "weight[")
         )
@@ -78,10 +81,12 @@ class SimilarityResults(ObjectResults):
         return {"n_shared_features": self.posterior.n_counted}
 
     def suggest_remedies(self) -> Advice:
+        """Return remedies for chains of similarities that disagree."""
         tempering = (Setting("tempering", "auto"),)
         return advise_tempering(count_temperatures(self.posterior), tempering)
 
     def predict_held_out(self, held_out: Any) -> Any:
+        """Return mean and sd of held-out similarities at every draw."""
         if not isinstance(held_out, Similarities):
             raise requires_choices_error(self.posterior, "A prediction of left-out data")
         return predict_similarity_draws(self.posterior, held_out)
@@ -110,7 +115,7 @@ class SimilarityResults(ObjectResults):
         from scipy.special import ndtr
         from scipy.stats import chi2
 
-        from thali._tables import Table
+        from thali._result_table import Table
 
         posterior = self.posterior
         labels, (first_objects, second_objects) = np.array(posterior.labels), posterior.pairs
@@ -162,6 +167,7 @@ class SimilarityResults(ObjectResults):
         return check_table
 
     def data(self) -> Any:
+        """Return the fitted `Similarities`."""
         return read_similarities(self.posterior)
 
     def share_explained(self) -> float:

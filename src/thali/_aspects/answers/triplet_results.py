@@ -70,9 +70,11 @@ class TripletResults(ObjectResults):
         return {"constant": relative_constant.reshape(posterior.shape)} | present
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
+        """Return the probability that each pair of a set is the most similar."""
         return predict_pairs(self.posterior, sets, return_se)
 
     def data(self) -> Any:
+        """Return the fitted `Triplets`."""
         return read_triplets(self.posterior)
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
@@ -162,7 +164,7 @@ def _check_known(label: str, index_of_label: dict[str, int], subject: str) -> No
 
 def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     """Return a table of pairs with similarity and rank, the most similar first."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     labels = np.asarray(posterior.labels, dtype=str)
     first_objects, second_objects = np.triu_indices(len(labels), k=1)

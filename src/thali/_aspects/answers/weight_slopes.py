@@ -86,7 +86,7 @@ def add_slopes(
             " column"
         )
     fixed = posterior.fixed.assign_coords(known=list(covariates.names)).assign(
-        covariates.store("group")
+        covariates.to_variables("group")
     )
     return posterior.replace_groups(split_draws(all_variables) | {"constant_data": fixed})
 
@@ -181,7 +181,7 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
     """Return a table of covariate effects, one row per covariate and option or feature."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     if posterior.slopes is None:
         raise ArgumentError(

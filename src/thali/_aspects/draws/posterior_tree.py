@@ -89,7 +89,7 @@ class KeptDraws(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of chains and draws."""
+        """Numbers of chains and of draws per chain."""
         return len(self.chains), self.draws
 
     def stack_chains(self, arrays: Iterable[Any]) -> np.ndarray:
@@ -118,7 +118,7 @@ class KeptDraws(NamedTuple):
         }
 
     def build_coordinates(self) -> dict[str, Any]:
-        """Return the coordinates of chains and draws."""
+        """Return xarray coordinates "chain" and "draw", numbered from 0."""
         return {"chain": np.arange(len(self.chains)), "draw": np.arange(self.draws)}
 
     def build_groups(
@@ -243,6 +243,7 @@ def _encode_owner_lists(columns: FeatureColumns, shape: tuple[int, int]) -> dict
     owners_per_draw = np.diff(columns.owner_offsets[columns.column_offsets])
 
     def pad_draws(values: Any, counts: Any, fill: Any, dtype: Any) -> Any:
+        """Return one row per draw of these values, padded with `fill`."""
         array = np.full((columns.n_draws, int(counts.max())), fill, dtype=dtype)
         array[np.arange(array.shape[1]) < counts[:, None]] = values
         return array.reshape(*shape, -1)

@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
 def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataFrame":
     """Return a table of observed and predicted similarities, at most 2,000 pairs."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     posterior = model._view
     observed, labels = posterior.similarities, posterior.labels
@@ -233,7 +233,7 @@ def _append_constant(fitted_estimate: Any, has_constant: bool) -> "pandas.DataFr
 
 
 def _format_estimate(fitted_estimate: Any, model: "AdditiveClustering") -> "pandas.DataFrame":
-    """Return the features of an estimate as users read them, with the constant."""
+    """Return the features with members and weight, and a row for the additive constant."""
     import pandas as pd
 
     reading_table = format_for_reading(fitted_estimate.features, model, "feature")

@@ -158,7 +158,7 @@ def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report observed proportions and predicted probabilities."""
     require_choices(model._view, "The prediction")
-    return build_prediction_finding(model._data_answers.predictions(settings.ci))
+    return build_prediction_finding(model._data_results.predictions(settings.ci))
 
 
 @finding("option_similarity", "Similarity of the options", FULL)

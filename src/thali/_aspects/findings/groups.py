@@ -48,10 +48,12 @@ def list_group_findings(
 
     @finding("features", f"Shared {word}s and their weights by group", ON_SCREEN)
     def features(model: Any, settings: AnswerSettings) -> Finding | None:
+        """Report shared features with their weights in each group."""
         return _build_group_features(model, settings, word)
 
     @finding("n_features", f"Number of {word}s", ON_SCREEN)
     def n_features(model: Any, settings: AnswerSettings) -> Finding | None:
+        """Report the posterior of the number of features."""
         return build_number_finding(model, model._view.n_counted, word, f"{word}s", settings.ci)
 
     question = make_question_maker(

@@ -64,7 +64,7 @@ def features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding
     weights = list_weight_columns(table)
     reading_table = append_members(shared, [*weights, "mcse", "probability"], labels)
     picture = None
-    if 1 < model._view.most_classes <= MAX_GROUPS:
+    if 1 < model._view.max_classes <= MAX_GROUPS:
         picture = Picture("group_weights", ENGLISH["kinds.caption"], table)
     return Finding(
         title=ENGLISH["kinds.features"],

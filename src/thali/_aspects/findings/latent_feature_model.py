@@ -51,7 +51,7 @@ def n_features(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def variance_check(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
     """Report the share of variance of similarities that the features account for."""
-    results: Any = model._data_answers
+    results: Any = model._data_results
     share = results.share_explained()
     sentence = describe_variance(
         share, "additive.explained", whose=ENGLISH["additive.of.expectation"]

@@ -123,7 +123,7 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report the test of fit, the likelihood and information criteria."""
     import pandas as pd
 
-    statistics, test = model.summary().attrs, model._estimates_.usual_test
+    statistics, test = model.summary().attrs, model._estimates_.default_test
     sentence, notes = str(test), list[Text]()
     if test.kind != "none":
         sentence = f"Test of fit: {test}."

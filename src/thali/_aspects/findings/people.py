@@ -16,7 +16,7 @@ from thali._model.segment_findings import (
     make_segment_makers,
 )
 from thali._model.settings import AnswerSettings
-from thali._posterior.dependence import POWER
+from thali._posterior.repeated_answers import POWER
 from thali._trees.tree import Tree
 
 from ..answers.individuals import population_shares_table
@@ -30,7 +30,7 @@ from .groups import describe_parameters
     "independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS
 )
 def independence(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Report how repeated answers from the same respondents were treated."""
+    """Report whether the fit corrects for repeated answers of a respondent, and how."""
     dependence = model._view.dependence
     if dependence is None:
         return None

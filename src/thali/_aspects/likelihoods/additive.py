@@ -107,6 +107,7 @@ class Additive:
     common_parameters: ClassVar[tuple[str, ...]] = ()  # shared by several groups
 
     def __post_init__(self) -> None:
+        """Raise ArgumentError unless `sigma` and `variance` are valid."""
         if self.sigma not in (None, LEARNED) and not (
             isinstance(self.sigma, int | float | np.number)
             and not isinstance(self.sigma, bool)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thali._compile.jit import constants_digest, register_answers, register_user_function
-from thali._data.observed import Observed
+from thali._data.custom_data import Observed
 from thali._model.model_files import UnsavedFunction
 from thali.errors import ArgumentError
 
@@ -125,6 +125,7 @@ class Custom:
     approximate = None  # chains need no other likelihood to find their start
 
     def __post_init__(self) -> None:
+        """Raise ArgumentError for functions with other arguments or invalid priors."""
         for name, arguments in ARGUMENTS.items():
             function = getattr(self, name)
             if (function is not None or name == "log_likelihood") and not isinstance(
@@ -134,6 +135,7 @@ class Custom:
         check_parameters(self.parameters, self.log_prior)
 
     def __repr__(self) -> str:
+        """Format the likelihood as a call, with the names of its functions."""
         arguments = [_format_name(self.log_likelihood)]
         arguments += [
             f"{name}={_format_name(getattr(self, name))}"
@@ -151,7 +153,7 @@ class Custom:
         return Observed(data)
 
     def check(self, prior: Any, data: Any) -> None:
-        """Raise DataError for other data, and ArgumentError for functions not saved.
+        """Raise DataError for data of another type, ArgumentError for functions lost in a file.
 
         Files of models do not contain functions.
         """
@@ -174,14 +176,14 @@ class Custom:
         observed = self.wrap_data(data)
         read_starting_values(self.parameters, observed.fields, self.log_prior)
         allocates = check_functions(self, observed, weights)
-        return self._build_data(observed, allocates, weights), self._module.make_cache
+        return self._build_data(observed, allocates, weights), self._kernel_module.make_cache
 
     def build_uncompiled(self, observed: Observed, weights: Any = EXPONENTIAL) -> Any:
         """Return the same pair as `compiled`, without testing the user's functions.
 
         It is for operations that are called as Python.
         """
-        return self._build_data(observed, False, weights), self._module.make_cache
+        return self._build_data(observed, False, weights), self._kernel_module.make_cache
 
     def _build_data(self, observed: Observed, allocates: bool, weights: Any) -> Any:
         """Return the user's data fields and parameter priors as kernels read them."""
@@ -207,8 +209,8 @@ class Custom:
         )
 
     @property
-    def _module(self) -> Any:
-        """Module that defines the kernel operations: by terms, or by the full function."""
+    def _kernel_module(self) -> Any:
+        """Module of the kernel operations: a sum of terms, or the full function."""
         if self.terms:
             return term_sums
         return full_evaluation
@@ -376,7 +378,7 @@ def _make_class(
     cls: Any = namedtuple(name, fields, module=__name__)
     cls.source = is_known
     cls.allocates = allocates
-    for operation, implementation in custom._module.OPERATIONS.items():
+    for operation, implementation in custom._kernel_module.OPERATIONS.items():
         operation.register(cls)(implementation)
     register_answers(cls, {term_sums.has_signed_sums: is_signed})
     log_likelihood = register_user_function(custom.log_likelihood, inline=False)

@@ -13,7 +13,7 @@ from .delta_checks import arrange_like_samplers
 from .validation import call_checked
 
 if TYPE_CHECKING:
-    from thali._data.observed import Observed
+    from thali._data.custom_data import Observed
 
     from .custom import Custom
 

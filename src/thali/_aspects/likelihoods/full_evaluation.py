@@ -73,7 +73,7 @@ def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> An
 
 
 def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
-    """Return the log-likelihood change if k becomes the scratch row and w[partner] falls by d."""
+    """Return the log-likelihood change if k gets the scratch row's owners and w[partner] -= d."""
     n_columns = b.whole[COLUMNS]
     w = b.w[partner]
     copy_row(b, k, n_columns)

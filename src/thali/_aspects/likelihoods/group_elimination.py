@@ -15,6 +15,7 @@ class SetElimination(Elimination):
     """
 
     def convert_data(self, data: Any) -> Any:
+        """Return the data as choices from sets, whatever their form."""
         return convert_to_rankings(data)
 
 

@@ -364,7 +364,7 @@ def arrange_blocks(
     position[order] = start[owner[order]] * WIDTH + rank
     slots = int(start[-1]) * WIDTH
 
-    def spread(entries: Any, missing: Any, dtype: Any) -> Any:
+    def place_in_blocks(entries: Any, missing: Any, dtype: Any) -> Any:
         """Return one entry per pair at its positions in the blocks, else `missing`."""
         block = np.full(slots, missing, dtype)
         block[position] = entries
@@ -375,13 +375,15 @@ def arrange_blocks(
     transposed[position] = partner
     covariates = {}
     if x is not None:
-        covariates["x"] = np.array([spread(np.append(x_m, -x_m), 0.0, float) for x_m in x.T])
+        covariates["x"] = np.array(
+            [place_in_blocks(np.append(x_m, -x_m), 0.0, float) for x_m in x.T]
+        )
     return cls(
         start=start,
-        neighbour=spread(neighbour, n, np.uint64),
+        neighbour=place_in_blocks(neighbour, n, np.uint64),
         transposed=transposed.reshape(-1, WIDTH),
-        wins=spread(own_wins, 0.0, float),
-        losses=spread(own_losses, 0.0, float),
+        wins=place_in_blocks(own_wins, 0.0, float),
+        losses=place_in_blocks(own_losses, 0.0, float),
         scale=1.0 - lapse,
         base=lapse / 2.0,
         **covariates,

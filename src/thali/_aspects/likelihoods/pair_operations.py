@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import register_answers, scalar
-from thali._data.answers import OUTCOMES
 from thali._data.pairs import PairedComparisons
+from thali._data.respondent_answers import OUTCOMES
 from thali._inference.numerics.fast_logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
@@ -76,13 +76,13 @@ def register_operation(
 ) -> Callable[[Any], Any]:
     """Return a decorator that registers a kernel operation for classes of pairs."""
 
-    def register(function: Any) -> Any:
+    def register_function(function: Any) -> Any:
         """Register the function for every class of pairs."""
         for cls in classes:
             operation.register(cls)(function)
         return function
 
-    return register
+    return register_function
 
 
 # Changes of the side weights a_i and a_j of a pair (i, j). If i joins h with weight w: a_i += w - w
@@ -110,8 +110,8 @@ def _select_cache(pairs: Any, caches: Any, t: Any) -> Any:
 
 
 @scalar
-def count_gained_columns(d: Any) -> Any:
-    """Return +1 or -1: aspects that a side gains or loses as its weight changes by d."""
+def get_change_sign(d: Any) -> Any:
+    """Return the sign of a weight's change d: columns that a side gains (+1) or loses (-1)."""
     if d > 0.0:
         return 1.0
     return -1.0
@@ -133,14 +133,14 @@ def _apply_unique(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> None:
 @register_operation(operations.delta_member)
 def _delta_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i joins or leaves aspect k."""
-    g = count_gained_columns(d)
+    g = get_change_sign(d)
     return row_delta(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
 
 
 @register_operation(operations.apply_member)
 def _apply_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     """Update the cached pairs of option i: it joins or leaves aspect k."""
-    g = count_gained_columns(d)
+    g = get_change_sign(d)
     apply_row(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
     copy_to_neighbours(pairs, c, i)
 
@@ -184,14 +184,14 @@ def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 @register_operation(operations.delta_compensated_member)
 def _delta_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i joins column k and s[i] falls by d."""
-    g = count_gained_columns(d)
+    g = get_change_sign(d)
     return row_delta(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
 
 
 @register_operation(operations.apply_compensated_member)
 def _apply_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
     """Update the cache: option i joins column k and s[i] falls by d."""
-    g = count_gained_columns(d)
+    g = get_change_sign(d)
     apply_row(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
     copy_to_neighbours(pairs, c, i)
 
@@ -218,9 +218,9 @@ def _apply_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any
 def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
     # as by default; in addition column k is added to, or removed from, the side of `partner`
     # against owners of neither
-    """Update the cache: k becomes the scratch row and w[partner] falls by d."""
+    """Update the cache: k gets the scratch row's owners and w[partner] falls by d."""
     remaining_row = select_remaining_row(b, k, d)
-    g = count_gained_columns(d)
+    g = get_change_sign(d)
     for i in range(b.Z.shape[1] - 1):
         if b.Z[partner, i] != 0.0:
             apply_row(pairs, c, b, remaining_row, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))

@@ -101,13 +101,13 @@ def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 
 @operations.delta_transfer.register(AnsweredPairSets)
 def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
-    """Return the log-likelihood change if k becomes the scratch row and w[partner] falls by d."""
+    """Return the log-likelihood change if k gets the scratch row's owners and w[partner] -= d."""
     return evaluate_shared_change(sets, c, b, partner, select_remaining_row(b, k, d), d, False)
 
 
 @operations.apply_transfer.register(AnsweredPairSets)
 def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
-    """Update the cache when k becomes the scratch row and w[partner] falls by d."""
+    """Update the cache: k gets the scratch row's owners and w[partner] falls by d."""
     evaluate_shared_change(sets, c, b, partner, select_remaining_row(b, k, d), d, True)
 
 
@@ -210,7 +210,7 @@ for _operation, _implementation in operations.WITHOUT_UNIQUE.items():
 
 @operations.draw_group_parameters.register(AnsweredPairSets)
 def _draw_group_constant(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
-    """Draw the additive constant of one group."""
+    """Draw the additive constant of one group's similarities."""
     if sets.is_ratio:
         draw_constant(rng, sets, c, b)
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import compiled
-from thali._data.answers import list_ordered_pairs
+from thali._data.respondent_answers import list_ordered_pairs
 from thali._inference.indexing import iterate_slices, part_bounds
 from thali.errors import DataError
 

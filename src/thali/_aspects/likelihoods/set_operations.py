@@ -272,13 +272,13 @@ def _apply_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: 
 
 @operations.delta_transfer.register(OfferedSets)
 def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
-    """Return the log-likelihood change if k becomes the scratch row and w[partner] falls by d."""
+    """Return the log-likelihood change if k gets the scratch row's owners and w[partner] -= d."""
     return evaluate_change(sets, c, b, TRANSFER, 0, k, partner, d, False)
 
 
 @operations.apply_transfer.register(OfferedSets)
 def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
-    """Update the cache: k becomes the scratch row and w[partner] falls by d."""
+    """Update the cache: k gets the scratch row's owners and w[partner] falls by d."""
     evaluate_change(sets, c, b, TRANSFER, 0, k, partner, d, True)
 
 

@@ -198,7 +198,7 @@ def _open_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
 
 
 def _delta_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return the change in summed terms of a toggle of option i in the open feature."""
+    """Return the change in summed terms of a toggle of i, after `open_members`."""
     likelihood = insert_parameters(likelihood, c)
     if has_option_sums_in_pairs(likelihood):
         return _delta_member(likelihood, c, b, k, i, d)
@@ -220,7 +220,7 @@ def _delta_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) 
 
 
 def _apply_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
-    """Update sums, terms and owners after a toggle in the open feature."""
+    """Update sums, terms and owners after a toggle of i, following `open_members`."""
     _apply_member(likelihood, c, b, k, i, d)
     n_owners = c.owners[0]
     if b.Z[k, i] == 0.0:
@@ -293,7 +293,7 @@ def transfer_sign(b: Any, partner: Any) -> Any:
 
 
 def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
-    """Return the change in the terms if k becomes the scratch row and w[partner] falls by d."""
+    """Return the change in the terms if k gets the scratch row's owners and w[partner] -= d."""
     likelihood = insert_parameters(likelihood, c)
     change = 0.0
     if has_pair_terms(likelihood):
@@ -314,7 +314,7 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
 
 
 def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
-    """Update sums and terms when k becomes the scratch row and w[partner] falls by d."""
+    """Update sums and terms: k gets the scratch row's owners and w[partner] falls by d."""
     likelihood = insert_parameters(likelihood, c)
     g = transfer_sign(b, partner)
     _apply_copies(likelihood, c, b, partner, g)

@@ -11,7 +11,12 @@ from thali._described import Facts
 from thali._labels import format_plural
 from thali._model.base import Job, Model
 from thali._model.engine import Engine, PreparedFit, check_method_arguments
-from thali._model.tie_treatment import CONVERSIONS, has_ties, select_covariates, treat_ties
+from thali._model.tie_and_covariate_arguments import (
+    CONVERSIONS,
+    has_ties,
+    select_covariates,
+    treat_ties,
+)
 from thali._people.populations import INDEPENDENT, check_people
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliWarning
@@ -60,11 +65,12 @@ class AspectLikelihoodEngine(Engine):
         return PreparedFit(_choose_lapse(model))
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        """Return warnings of a fit whose likelihood grows without bound."""
         from .fit import warn_unbounded
 
         yield from warn_unbounded(model._estimates_)
 
-    def facts(self, model: Any) -> Facts:
+    def list_facts(self, model: Any) -> Facts:
         """Return (name, text) facts about the fit for reports, such as its log-likelihood."""
         estimates = _require_fit(model)
         error_facts, tie_facts = (), ()
@@ -94,6 +100,7 @@ class AspectLikelihoodEngine(Engine):
         )
 
     def data_of_fit(self, model: Any) -> Any:
+        """Return the data that the model was fitted to."""
         return model._estimates_.data
 
     def options_of_fit(self, model: Any) -> list[str]:
@@ -194,7 +201,7 @@ class AspectLikelihoodEngine(Engine):
         """Return outcome probabilities of a held-out pair, shape (n_cells, n_outcomes)."""
         pairs, covariates = (
             [part.pair] * len(part.counts),
-            part.known(self.covariates(model)) or None,
+            part.select_covariates(self.covariates(model)) or None,
         )
         if part.counts.shape[1] == 3:
             return self.predict_outcomes(model, pairs, covariates)[
@@ -263,7 +270,7 @@ def _check_arguments(model: Any, fit_arguments: Mapping[str, Any], data: Any) ->
 
 
 def _treat_ties(model: Any, data: Any) -> Any:
-    """Return the data with ties and covariates treated as the model asks."""
+    """Return the data with ties converted or kept by `model.ties`, and selected covariates."""
     return select_covariates(
         treat_ties(data, model.ties, ("davidson", *CONVERSIONS)), model.covariates
     )

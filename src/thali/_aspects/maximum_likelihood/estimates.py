@@ -8,14 +8,18 @@ import numpy as np
 
 from thali._arguments import check_open_interval
 from thali._data.pairs import PairedComparisons
-from thali._model.clusters import AnswersByRespondent, DesignEffect, compute_design_effect
+from thali._model.answers_by_respondent import (
+    AnswersByRespondent,
+    DesignEffect,
+    compute_design_effect,
+)
 from thali._model.respondent_scores import (
     RespondentScores,
     ScoreVariance,
     raise_improbable_variance,
 )
-from thali._posterior.dependence import format_degrees, format_dominance
 from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.repeated_answers import format_degrees, format_dominance
 
 from ..draws.covariate_offsets import multiply_first_advantage
 from ..likelihoods.set_draws import compute_luce_probabilities
@@ -76,7 +80,7 @@ class Estimates:
     @property
     def is_over_people(self) -> bool:
         """Whether standard errors are clustered by respondent."""
-        return self.clusters is not None and bool(self._known.any())
+        return self.clusters is not None and bool(self._has_error.any())
 
     @property
     def is_tested_over_people(self) -> bool:
@@ -119,16 +123,19 @@ class Estimates:
         Rows of weights that are zero, or not identified at this point, are missing (NaN).
         """
         if not self.is_over_people:
-            return self._covariance()
+            return self._compute_covariance()
         assert self.clusters is not None
-        freedom = (self.clusters.n_respondents - 1) / self._directions.root.shape[1]
-        return self._covariance(
+        freedom = (self.clusters.n_respondents - 1) / self._informed_directions.root.shape[1]
+        return self._compute_covariance(
             raise_improbable_variance(self._score_variance, self.error_df, freedom)
         )
 
     @cached_property
-    def _directions(self) -> InformationDirections:
-        """Directions of parameters about which the data are informative."""
+    def _informed_directions(self) -> InformationDirections:
+        """Scaled eigenvectors of the information matrix, and which parameters are unknown.
+
+        Eigenvectors with an eigenvalue near 0 are omitted.
+        """
         weights, beta = self.maximum.weights, self.maximum.beta
         free = np.flatnonzero(np.append(weights > 0.0, np.ones(len(beta), bool)))
         information = -self.problem.compute_derivatives(weights, beta).hessian
@@ -139,53 +146,57 @@ class Estimates:
         # Directions without information, beyond the common factor of the weights, leave some
         # weights unknown.
         unknown = np.ones(len(information), bool)
-        no_direction = self._jacobian[np.ix_(free, free)] @ vectors[:, ~informed]
+        no_direction = self._log_weight_jacobian[np.ix_(free, free)] @ vectors[:, ~informed]
         unknown[free] = np.abs(no_direction).max(axis=1, initial=0.0) > 1e-6
         return InformationDirections(root, unknown)
 
     @cached_property
-    def _known(self) -> np.ndarray:
+    def _has_error(self) -> np.ndarray:
         """Mask of parameters that have a standard error, shape (n_parameters,)."""
-        reached = np.abs(self._jacobian @ self._directions.root).max(axis=1, initial=0.0)
-        return ~self._directions.unknown & (reached > 0.0)
+        reached = np.abs(self._log_weight_jacobian @ self._informed_directions.root).max(
+            axis=1, initial=0.0
+        )
+        return ~self._informed_directions.unknown & (reached > 0.0)
 
     @property
-    def _jacobian(self) -> np.ndarray:
+    def _log_weight_jacobian(self) -> np.ndarray:
         """Jacobian J of weights by log weights, with 1 for each coefficient."""
         weights, n_weights = self.maximum.weights, len(self.maximum.weights)
         jacobian = np.diag(np.append(weights, np.ones(len(self.maximum.beta))))
         jacobian[:n_weights, :n_weights] -= np.outer(weights, weights)
         return jacobian
 
-    def _covariance(self, variance: np.ndarray | None = None) -> np.ndarray:
+    def _compute_covariance(self, variance: np.ndarray | None = None) -> np.ndarray:
         """Return the joint covariance, with score variance W in information directions."""
         # None means the identity.
-        half = self._jacobian @ self._directions.root
+        half = self._log_weight_jacobian @ self._informed_directions.root
         if variance is None:
             covariance = half @ half.T
         else:
             covariance = half @ variance @ half.T
-        covariance[self._directions.unknown] = np.nan
-        covariance[:, self._directions.unknown] = np.nan
+        covariance[self._informed_directions.unknown] = np.nan
+        covariance[:, self._informed_directions.unknown] = np.nan
         return covariance
 
     @cached_property
-    def _scores(self) -> RespondentScores:
+    def _respondent_scores(self) -> RespondentScores:
         """Scores (log-likelihood gradients) of respondents at the maximum."""
         assert self.clusters is not None
         point = self.maximum.weights, self.maximum.beta
-        return RespondentScores(self.problem, self.clusters.tally, *point, self._directions.root)
+        return RespondentScores(
+            self.problem, self.clusters.tally, *point, self._informed_directions.root
+        )
 
     @cached_property
     def _score_variance(self) -> ScoreVariance:
-        """Variance of respondents' scores, for clustered standard errors."""
-        return self._scores.compute_variance()
+        """Variance matrix of the respondents' summed scores, for clustered standard errors."""
+        return self._respondent_scores.compute_variance()
 
     def degrees(self, contrasts: np.ndarray) -> float:
         """Return the joint degrees of freedom of contrasts of weights (q, weights), rank q."""
         return float(
-            self._scores.degrees_of_freedom(
-                (contrasts @ self._jacobian[: len(self.weights)]).T[None]
+            self._respondent_scores.degrees_of_freedom(
+                (contrasts @ self._log_weight_jacobian[: len(self.weights)]).T[None]
             )[0]
         )
 
@@ -266,7 +277,7 @@ class Estimates:
         return self.maximum.value + self.coefficient
 
     @property
-    def saturated(self) -> float:
+    def saturated_value(self) -> float:
         """Log-likelihood of the saturated model, with free probabilities for every pair."""
         return saturated_log_likelihood(self.problem.counts, self.problem.sizes) + self.coefficient
 
@@ -278,7 +289,7 @@ class Estimates:
     @property
     def deviance(self) -> float:
         """G², twice the log-likelihood ratio of the saturated model."""
-        return 2.0 * (self.saturated - self.log_likelihood)
+        return 2.0 * (self.saturated_value - self.log_likelihood)
 
     @property
     def df(self) -> int:
@@ -287,15 +298,15 @@ class Estimates:
 
     @property
     def p_value(self) -> float:
-        """P-value of the deviance, by `usual_test`."""
-        return self.usual_test.p_value
+        """P-value of the deviance, by `default_test`."""
+        return self.default_test.p_value
 
     @cached_property
-    def usual_test(self) -> FitTest:
+    def default_test(self) -> FitTest:
         """Test against the saturated model, by chi-square or the default number of samples."""
         return self.fit_test()
 
-    def reach(self, ci: float) -> float:
+    def interval_half_width(self, ci: float) -> float:
         """Return the half-width of a `ci` interval, in standard errors."""
         from scipy.special import stdtrit
 
@@ -315,7 +326,11 @@ class Estimates:
         if not self.is_over_people:
             return np.inf
         return float(
-            np.median(self._scores.degrees_of_freedom(self._jacobian[self._known, :, None]))
+            np.median(
+                self._respondent_scores.degrees_of_freedom(
+                    self._log_weight_jacobian[self._has_error, :, None]
+                )
+            )
         )
 
     def tail(self, z: np.ndarray, df: np.ndarray | float | None = None) -> np.ndarray:
@@ -354,7 +369,7 @@ class Estimates:
         )
 
     def fit_test(self, samples: int | None = None, random_seed: Any = 0) -> FitTest:
-        """Test the fit against the saturated model."""
+        """Test the fit against the saturated model, which fits every proportion."""
         estimate_effect = None
         if self.is_tested_over_people:
             estimate_effect = self.design_effect
@@ -362,8 +377,8 @@ class Estimates:
             self.deviance,
             self.df,
             self.problem.totals,
-            self.inverse,
-            self.is_whole,
+            self.inverse_probability_sums,
+            self.has_integer_counts,
             self.replicate,
             self.problem.work,
             samples,
@@ -372,12 +387,12 @@ class Estimates:
         )
 
     @property
-    def inverse(self) -> np.ndarray:
+    def inverse_probability_sums(self) -> np.ndarray:
         """Sum over outcomes of 1 / fitted probability, one number per pair."""
         return self.problem.asked.sum_by_question(1.0 / np.maximum(self.fitted(), 1e-300))
 
     @property
-    def is_whole(self) -> bool:
+    def has_integer_counts(self) -> bool:
         """Whether all outcome counts are integers."""
         return bool(np.array_equal(self.problem.counts, np.floor(self.problem.counts)))
 
@@ -386,7 +401,7 @@ class Estimates:
         problem = self.problem.with_counts(self.simulate_counts(rng))
         return 2.0 * (
             saturated_log_likelihood(problem.counts, problem.sizes)
-            - estimate_maximum(problem, self._start, self.maximum.beta)
+            - estimate_maximum(problem, self._log_start, self.maximum.beta)
         )
 
     def simulate_counts(self, rng: np.random.Generator) -> np.ndarray:
@@ -398,10 +413,10 @@ class Estimates:
 
     def refit(self, counts: np.ndarray) -> Maximum:
         """Return estimates of other outcome counts, starting from these estimates."""
-        return maximise(self.problem.with_counts(counts), [self._start])
+        return maximise(self.problem.with_counts(counts), [self._log_start])
 
     @property
-    def _start(self) -> np.ndarray:
+    def _log_start(self) -> np.ndarray:
         """Log weights from which a refit starts, with zeros replaced."""
         return np.log(np.maximum(self.maximum.weights, 1e-3 * self.maximum.weights.max()))
 
@@ -498,14 +513,14 @@ class Estimates:
         import pandas as pd
         from scipy.special import expit, logit
 
-        from thali._tables import Table
+        from thali._result_table import Table
 
         # an error is 0 if all other weights are at the boundary
         error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)
         # unique weights are not tested against 0
         is_unique = self.known.unique & (np.arange(len(error)) < len(self.known.labels))
         w = self.weights
-        reach = self.reach(ci) * error
+        reach = self.interval_half_width(ci) * error
         z = np.where(is_unique, np.nan, w / error)
         lower, upper = (
             np.where(is_unique, expit(logit(w) + by / (w * (1.0 - w))), np.clip(w + by, 0.0, 1.0))
@@ -520,7 +535,9 @@ class Estimates:
             "high": upper,
         }
         if self.is_over_people:
-            independent_errors = np.sqrt(np.maximum(np.diag(self._covariance())[: len(error)], 0.0))
+            independent_errors = np.sqrt(
+                np.maximum(np.diag(self._compute_covariance())[: len(error)], 0.0)
+            )
             columns["std_error_independent"] = np.where(np.isnan(error), np.nan, independent_errors)
         table = Table(columns, index=pd.Index(self.known.names, name="aspect"))
         table.attrs["interval"] = ci

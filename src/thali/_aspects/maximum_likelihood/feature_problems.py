@@ -42,7 +42,9 @@ class MostSimilarProblem(NamedTuple):
         """Number of features."""
         return self.shared.shape[1]
 
-    def _blocks(self, weights: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+    def _iterate_blocks(
+        self, weights: np.ndarray
+    ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Yield blocks of sets: pair entries, probabilities, gradients of log probabilities."""
         sizes, value = np.diff(self.start), self.shared @ weights
         step = max(1, BLOCK // (int(sizes.max()) * max(self.n_aspects, 1)))
@@ -76,7 +78,9 @@ class MostSimilarProblem(NamedTuple):
 
     def value(self, weights: np.ndarray) -> float:
         """Return the log-likelihood at these weights, without multinomial coefficients."""
-        return float(sum(self.counts[block] @ np.log(p) for block, p, _ in self._blocks(weights)))
+        return float(
+            sum(self.counts[block] @ np.log(p) for block, p, _ in self._iterate_blocks(weights))
+        )
 
     def compute_derivatives(
         self, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
@@ -84,7 +88,7 @@ class MostSimilarProblem(NamedTuple):
         """Return gradient, Hessian and information of the log-likelihood."""
         gradient, information = np.zeros(self.n_aspects), np.zeros((self.n_aspects, self.n_aspects))
         totals = np.repeat(np.add.reduceat(self.counts, self.start[:-1]), np.diff(self.start))
-        for block, p, change in self._blocks(weights):
+        for block, p, change in self._iterate_blocks(weights):
             gradient += self.counts[block] @ change
             information += change.T @ ((totals[block] * p)[:, None] * change)
         return LogWeightDerivatives(gradient, -information, np.diag(information))
@@ -94,7 +98,7 @@ class MostSimilarProblem(NamedTuple):
     ) -> np.ndarray:
         """Compute log-likelihood gradients, one per row of the sparse `tally` of outcomes."""
         tally, scores = tally.tocsc(), np.zeros((tally.shape[0], self.n_aspects))
-        for block, _, change in self._blocks(weights):
+        for block, _, change in self._iterate_blocks(weights):
             scores += tally[:, block] @ change
         return scores
 
@@ -102,7 +106,7 @@ class MostSimilarProblem(NamedTuple):
         self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> Any:
         """Return weights that make squared scores sum to the information of each `tally` row."""
-        p = np.concatenate([p for _, p, _ in self._blocks(weights)])
+        p = np.concatenate([p for _, p, _ in self._iterate_blocks(weights)])
         return expect_answers(tally, np.diff(self.start), p)
 
 
@@ -130,7 +134,7 @@ class JudgedProblem(NamedTuple):
             self.precision @ np.square(self.values - (self.shared @ weights)[self.pair])
         )
 
-    def _slope(self, weights: np.ndarray) -> np.ndarray:
+    def _differentiate_by_mean(self, weights: np.ndarray) -> np.ndarray:
         """Return the derivative of the log-likelihood by the mean of each judgement."""
         return self.precision * (self.values - (self.shared @ weights)[self.pair])
 
@@ -138,7 +142,7 @@ class JudgedProblem(NamedTuple):
         self, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> LogWeightDerivatives:
         """Return gradient, Hessian and information of the log-likelihood."""
-        slope = np.bincount(self.pair, self._slope(weights), len(self.shared))
+        slope = np.bincount(self.pair, self._differentiate_by_mean(weights), len(self.shared))
         precision = np.bincount(self.pair, self.precision, len(self.shared))
         information = self.shared.T @ (precision[:, None] * self.shared)
         return LogWeightDerivatives(self.shared.T @ slope, -information, np.diag(information))
@@ -151,7 +155,8 @@ class JudgedProblem(NamedTuple):
 
         rows = np.arange(len(self.values))
         slope = csr_array(
-            (self._slope(weights), (rows, self.pair)), shape=(len(rows), len(self.shared))
+            (self._differentiate_by_mean(weights), (rows, self.pair)),
+            shape=(len(rows), len(self.shared)),
         )
         return (tally @ slope) @ self.shared
 
@@ -159,7 +164,7 @@ class JudgedProblem(NamedTuple):
         self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> Any:
         """Return weights that make squared scores sum to the information of each `tally` row."""
-        squared = np.maximum(self._slope(weights) ** 2, 1e-20 * self.precision)
+        squared = np.maximum(self._differentiate_by_mean(weights) ** 2, 1e-20 * self.precision)
         return tally.multiply(self.precision / squared).tocsr()
 
 
@@ -231,7 +236,8 @@ class _FeaturePosterior(Target[_FeaturePoint]):
     def __init__(self, pose: FeatureProblem, shape: float, rate: float) -> None:
         self._problem, self._shape, self._rate = pose, shape, rate
 
-    def look(self, logs: np.ndarray) -> _FeaturePoint:
+    def evaluate(self, logs: np.ndarray) -> _FeaturePoint:
+        """Return the log posterior density at these log weights."""
         weights = np.exp(logs)
         return _FeaturePoint(
             logs,
@@ -239,7 +245,8 @@ class _FeaturePosterior(Target[_FeaturePoint]):
         )
 
     def move_point(self, point: _FeaturePoint, change: np.ndarray) -> _FeaturePoint:
-        return self.look(point.logs + change)
+        """Return the point at log weights changed by `change`."""
+        return self.evaluate(point.logs + change)
 
     def slope(self, point: _FeaturePoint) -> Slope:
         """Return gradient and negative Hessian of the log posterior at a point."""
@@ -256,7 +263,7 @@ class _FeaturePosterior(Target[_FeaturePoint]):
 def find_weight_mode(problem: FeatureProblem, shape: float, rate: float) -> np.ndarray:
     """Return the posterior mode of the weights under their Gamma prior."""
     target = _FeaturePosterior(problem, shape, rate)
-    start = target.look(np.full(problem.n_aspects, np.log(shape / rate)))
+    start = target.evaluate(np.full(problem.n_aspects, np.log(shape / rate)))
     return np.exp(
         maximise_newton(target, start, _GAIN, damping=1e-3, max_change=_LONGEST).point.logs
     )

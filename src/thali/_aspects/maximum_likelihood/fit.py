@@ -10,7 +10,7 @@ from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._inference.seeds import spawn_generators
 from thali._labels import shorten
-from thali._model.clusters import group_by_respondent
+from thali._model.answers_by_respondent import group_by_respondent
 from thali.errors import DataError, EstimateWarning, Setting
 
 from ..likelihoods.elimination import Elimination, convert_to_pairs, require_pairs
@@ -214,7 +214,7 @@ def covariate_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
     """Return a table with one row per covariate: estimate, error, test, interval, odds."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     estimate = estimates.covariate_coefficients
     variance = np.diag(estimates.covariate_covariance)
@@ -225,8 +225,8 @@ def covariate_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
         "std_error": error,
         "z": z,
         "p_value": estimates.tail(z),
-        "low": estimate - estimates.reach(ci) * error,
-        "high": estimate + estimates.reach(ci) * error,
+        "low": estimate - estimates.interval_half_width(ci) * error,
+        "high": estimate + estimates.interval_half_width(ci) * error,
         "odds": np.exp(estimate),
     }
     table = Table(columns, index=pd.Index(estimates.data.covariate_names, name="covariate"))

@@ -12,7 +12,7 @@ from thali._described import DescribedObject, Description
 from thali._digits import format_p_value
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
-from thali._model.clusters import DesignEffect
+from thali._model.answers_by_respondent import DesignEffect
 
 # Largest excess of the mean of G² over the mean of chi-square, in standard deviations: a test at
 # 0.05 then has size <= 0.06 (benchmarks/chi_square_size.py).
@@ -193,11 +193,14 @@ def run_equal_means_test(counts: np.ndarray, statistic: float) -> FitTest:
     if is_chi_square_accurate(np.array([total]), np.array([float(n_cells**2)]), n_cells - 1):
         return FitTest(statistic, n_cells - 1, chi_square_tail(statistic, n_cells - 1))
 
-    def replicate(rng: np.random.Generator) -> float:
+    def simulate_statistic(rng: np.random.Generator) -> float:
+        """Return the statistic of counts simulated with equal means."""
         replicate_counts = rng.multinomial(int(total), np.full(n_cells, 1.0 / n_cells))
         return 2.0 * float(xlogy(replicate_counts, replicate_counts * n_cells / total).sum())
 
-    return bootstrap_test(statistic, n_cells - 1, replicate, SAMPLES, 0, "the counts are small")
+    return bootstrap_test(
+        statistic, n_cells - 1, simulate_statistic, SAMPLES, 0, "the counts are small"
+    )
 
 
 def _explain_unavailable(totals: np.ndarray, df: int, is_whole: bool) -> str:

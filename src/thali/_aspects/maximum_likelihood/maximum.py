@@ -90,7 +90,11 @@ def _climb_from_start(problem: PairProblem, logs: np.ndarray) -> Maximum:
 def _find_boundary(
     problem: PairProblem, weights: np.ndarray, beta: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the weights with vanishing ones set to 0, and a mask of these."""
+    """Return weights with tiny ones set to 0, and an empty mask.
+
+    If that leaves a decided pair without weight, return the old weights and a mask of the tiny
+    ones.
+    """
     # Tiny weights become zero if that costs no likelihood. If a pair that differed would then have
     # no weight, only the ratio of vanishing weights explains its choices, so there is no maximum.
     old_terms = problem.terms(weights, beta)
@@ -138,13 +142,14 @@ class _LogWeightTarget(Target[LogWeightPoint]):
         self._problem, self._moving, self._free = problem, is_moving, is_moving[: problem.n_aspects]
         self._n_free = int(self._free.sum())
 
-    def look(self, logs: np.ndarray, beta: np.ndarray) -> LogWeightPoint:
+    def evaluate(self, logs: np.ndarray, beta: np.ndarray) -> LogWeightPoint:
         """Evaluate the log-likelihood at log weights and coefficients."""
         return LogWeightPoint(logs, beta, float(self._problem.terms(np.exp(logs), beta).sum()))
 
     def move_point(self, point: LogWeightPoint, change: np.ndarray) -> LogWeightPoint:
+        """Return the point after adding `change` to the free parameters."""
         logs, beta = self.change_parameters(point, change)
-        return self.look(logs - logs[self._free].max(), beta)
+        return self.evaluate(logs - logs[self._free].max(), beta)
 
     def change_parameters(
         self, point: LogWeightPoint, change: np.ndarray
@@ -178,7 +183,7 @@ def ascend(
     """Climb by Newton steps until none promises a gain; only free weights move."""
     target = _LogWeightTarget(problem, np.concatenate([is_free, np.ones(len(beta), bool)]))
     return maximise_newton(
-        target, target.look(logs, beta), gain, damping=1e-3, max_change=_MAX_CHANGE
+        target, target.evaluate(logs, beta), gain, damping=1e-3, max_change=_MAX_CHANGE
     ).point
 
 
@@ -221,10 +226,10 @@ class _LogPosteriorTarget(_LogWeightTarget):
         super().__init__(problem, np.ones(problem.n_aspects + problem.n_coefficients, bool))
         self._sizes = sizes
 
-    def look(self, logs: np.ndarray, beta: np.ndarray) -> LogWeightPoint:
+    def evaluate(self, logs: np.ndarray, beta: np.ndarray) -> LogWeightPoint:
         """Evaluate the log posterior at log weights and coefficients."""
         top, scaled_beta = logs.max(), beta[: len(self._sizes)] / self._sizes
-        log_posterior = super().look(logs - top, beta).value
+        log_posterior = super().evaluate(logs - top, beta).value
         log_posterior += (
             logs.sum()
             - len(logs) * (top + np.log(np.exp(logs - top).sum()))
@@ -253,5 +258,5 @@ class _LogPosteriorTarget(_LogWeightTarget):
 def find_mode(problem: WeightProblem, sizes: np.ndarray) -> LogWeightPoint:
     """Find the posterior mode of weights and coefficients; `sizes` scale the covariates."""
     target = _LogPosteriorTarget(problem, sizes)
-    start = target.look(np.zeros(problem.n_aspects), np.zeros(problem.n_coefficients))
+    start = target.evaluate(np.zeros(problem.n_aspects), np.zeros(problem.n_coefficients))
     return maximise_newton(target, start, _MIN_GAIN, damping=1e-3, max_change=_MAX_CHANGE).point

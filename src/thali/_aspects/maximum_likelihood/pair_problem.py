@@ -41,6 +41,7 @@ class PairProblem(QuestionProblem):
 
     @property
     def n_aspects(self) -> int:  # type: ignore[override]
+        """Number of aspects K."""
         return self.first.shape[1]
 
     @property
@@ -50,6 +51,7 @@ class PairProblem(QuestionProblem):
 
     @property
     def n_coefficients(self) -> int:
+        """Number of covariates' coefficients M, with that of ties."""
         return self.extra.shape[1] + (self.tied is not None)
 
     @property

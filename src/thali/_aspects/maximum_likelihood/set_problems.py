@@ -67,7 +67,9 @@ class LuceProblem(QuestionProblem):
         """Return the total weight of the options of each set."""
         return np.add.reduceat(weights[self.members], self.start[:-1])
 
-    def _shares(self, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _member_probabilities(
+        self, weights: np.ndarray, beta: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Return the choice probability of each member of each set, without and with the lapse."""
         total = np.repeat(self.sum_weights(weights, beta), self.sizes)
         size = np.repeat(self.sizes, self.sizes)
@@ -76,15 +78,15 @@ class LuceProblem(QuestionProblem):
         )
         return q, (1.0 - self.lapse) * q + self.lapse / size
 
-    def _slopes(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+    def _lapse_slopes(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return d ln p / d ln q of every set member; 0 in sets without weights."""
-        q, p = self._shares(weights, beta)
+        q, p = self._member_probabilities(weights, beta)
         r = np.where(p > 0.0, (1.0 - self.lapse) * q / np.where(p > 0.0, p, 1.0), 1.0)
         return r * np.repeat(self.sum_weights(weights, beta) > 0.0, self.sizes)
 
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return the choice probability of every member of every set."""
-        return self._shares(weights, beta)[1]
+        return self._member_probabilities(weights, beta)[1]
 
     def compute_derivatives(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
         """Return gradient, Hessian and information by the log weights.
@@ -92,8 +94,8 @@ class LuceProblem(QuestionProblem):
         With r = (1 - lapse) q / p the gradient of ln p_x is r_x (e_x - q), its Hessian
         r_x (1 - r_x) (e_x - q)(e_x - q)' - r_x (diag(q) - qq').
         """
-        q, p = self._shares(weights, beta)
-        r = self._slopes(weights, beta)
+        q, p = self._member_probabilities(weights, beta)
+        r = self._lapse_slopes(weights, beta)
         slope = self.counts * r
         curvature = slope * (1.0 - r)
         slopes = np.add.reduceat(slope, self.start[:-1])
@@ -102,10 +104,11 @@ class LuceProblem(QuestionProblem):
         of_set = np.repeat(np.add.reduceat(expected, self.start[:-1]), self.sizes)
 
         def by_option(terms: np.ndarray) -> np.ndarray:
+            """Return these terms of set members summed by option."""
             return np.bincount(self.members, terms, self.n_aspects)
 
         expected_slope = np.repeat(slopes, self.sizes) * q
-        shares, curvature_rows = self._rows(q), self._rows(curvature)
+        shares, curvature_rows = self._arrange_by_option(q), self._arrange_by_option(curvature)
         mixed = (curvature_rows.T @ shares).toarray()
         hessian = (
             (shares.T @ shares.multiply(set_sums[:, None]).tocsr()).toarray() - mixed - mixed.T
@@ -118,15 +121,15 @@ class LuceProblem(QuestionProblem):
         """Compute log-likelihood gradients, one per row of the sparse `tally` of outcomes."""
         from scipy.sparse import csr_array
 
-        q = self._shares(weights, beta)[0]
-        slope = tally.multiply(self._slopes(weights, beta)[None]).tocsr()
+        q = self._member_probabilities(weights, beta)[0]
+        slope = tally.multiply(self._lapse_slopes(weights, beta)[None]).tocsr()
         rows = np.arange(len(self.members))
         ones, set_of = np.ones(len(rows)), np.repeat(np.arange(len(self.sizes)), self.sizes)
         to_option = csr_array((ones, (rows, self.members)), shape=(len(rows), self.n_aspects))
         to_set = csr_array((ones, (rows, set_of)), shape=(len(rows), len(self.sizes)))
-        return (slope @ to_option - (slope @ to_set) @ self._rows(q)).toarray()
+        return (slope @ to_option - (slope @ to_set) @ self._arrange_by_option(q)).toarray()
 
-    def _rows(self, terms: np.ndarray):
+    def _arrange_by_option(self, terms: np.ndarray):
         """Arrange one term per set member as a sparse array, (n_sets, n_options)."""
         from scipy.sparse import csr_array
 

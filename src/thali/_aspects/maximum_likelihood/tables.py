@@ -21,12 +21,12 @@ OUTCOMES = ("a", "tie", "b")
 
 def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
     """Build a table of residuals, one row per pair (and covariates), or per outcome with ties."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     data, problem = estimates.data, estimates.problem
     n = np.repeat(problem.totals, problem.sizes)
     numbers = {"n": n, "observed": problem.counts / n, "predicted": estimates.fitted()}
-    if estimates.is_whole:
+    if estimates.has_integer_counts:
         numbers["n"] = n.astype(np.int64)
     residuals = {"residual": estimates.residuals(kind)}
     labels = np.array(data.labels, dtype=object)
@@ -43,7 +43,7 @@ def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
 
 
 def describe_outcome(row: Mapping[Any, Any]) -> str:
-    """Return words for the outcome of a row, such as "a chosen over b"."""
+    """Return words for the outcome of a row, such as "a over b" or "a and b tied"."""
     a, b = row["a"], row["b"]
     return {"a": f"{a} over {b}", "b": f"{b} over {a}", "tie": f"{a} and {b} tied"}[
         row.get("outcome", "a")
@@ -72,7 +72,7 @@ def build_utility_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
 
     utility, covariance = estimates.utility, estimates.utility_covariance
     error, errors = _compute_log_errors(utility, covariance)
-    reach = np.exp(estimates.reach(ci) * np.nan_to_num(error))
+    reach = np.exp(estimates.interval_half_width(ci) * np.nan_to_num(error))
     is_positive = utility > 0.0
     low = np.where(is_positive, utility / reach, np.nan)
     high = np.where(is_positive, utility * reach, np.nan)
@@ -129,7 +129,7 @@ def compute_quasi_variances(covariance: np.ndarray) -> np.ndarray:
         return np.full(2, difference_variances[0, 1] / 2.0)
     logs = np.log(difference_variances, where=is_pair, out=np.zeros_like(difference_variances))
 
-    def at(q: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    def evaluate_fit(q: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """Return minus half the sum of squares at q, with gradient and information."""
         sums = np.where(is_pair, q[:, None] + q, 1.0)
         if not (sums > 0.0).all():
@@ -143,7 +143,9 @@ def compute_quasi_variances(covariance: np.ndarray) -> np.ndarray:
         )
 
     return maximise_concave(
-        Concave(at), np.full(n_options, difference_variances[is_pair].mean() / 2.0), _MIN_GAIN
+        Concave(evaluate_fit),
+        np.full(n_options, difference_variances[is_pair].mean() / 2.0),
+        _MIN_GAIN,
     ).where
 
 
@@ -152,7 +154,7 @@ def compute_quasi_variances(covariance: np.ndarray) -> np.ndarray:
 
 def build_branch_table(given_aspects: "KnownAspects", weights: np.ndarray) -> "pandas.DataFrame":
     """Return branches of the aspect tree: name, parent row and length; leaves first."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     owners, n_options = given_aspects.owners, len(given_aspects.labels)
     n_owners = owners.sum(axis=0)

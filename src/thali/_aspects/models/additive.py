@@ -23,7 +23,7 @@ from thali._model.sampling import Sampling, get_model_parameters
 from thali._model.settings import AnswerSettings
 from thali._model.spec import MODEL
 from thali._people.populations import ADJUSTED, Groups, Individuals, check_people
-from thali._posterior.dependence import Dependence
+from thali._posterior.repeated_answers import Dependence
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
@@ -227,28 +227,34 @@ class TripletRules(SimilarityRules):
     are_estimated = False
 
     def likelihood(self, model: "AdditiveClustering") -> Any:
+        """Return the likelihood of triplets with the model's arguments."""
         return MostSimilarPair(model.link, model.lapse)
 
     def weight_prior(self) -> tuple[float, float]:
+        """Return shape and rate of the default Gamma prior of the weights."""
         return 1.0, 1.0
 
     def lacks_sigma(self) -> bool:
+        """Return False: the likelihood of triplets has no noise sigma."""
         return False
 
 
-class RefusedRules(SimilarityRules):
-    """What an AdditiveClustering model does with other data: raise DataError."""
+class OtherDataRules(SimilarityRules):
+    """Defaults of AdditiveClustering for data of other kinds, which its likelihood rejects."""
 
     def __init__(self, data: Any) -> None:
         self.parts = {"": data}
 
     def likelihood(self, model: "AdditiveClustering") -> Any:
+        """Return the likelihood of similarities, which rejects these data."""
         return Additive(model.sigma, bool(model.constant))
 
     def weight_prior(self) -> tuple[float, float]:
+        """Return shape and rate of the fallback Gamma prior of the weights."""
         return DEFAULT_WEIGHT_PRIOR
 
     def lacks_sigma(self) -> bool:
+        """Return False: no sigma is chosen for data of other kinds."""
         return False
 
 
@@ -261,8 +267,8 @@ _RULES: dict[str | None, type[SimilarityRules]] = {
 def choose_rules(data: Any) -> SimilarityRules:
     """Return the rules for similarities, triplets or other data."""
     if data is None:
-        return RefusedRules(data)
-    return _RULES.get(data.kind, RefusedRules)(data)
+        return OtherDataRules(data)
+    return _RULES.get(data.kind, OtherDataRules)(data)
 
 
 LAPSE = 0.01
@@ -430,28 +436,29 @@ class AdditiveClustering(AdditiveAnswers):
             )
         return settings
 
-    def _population(self, data: Any) -> Population:
+    def _choose_population(self, data: Any) -> Population:
         """Return the population (groups, classes or one) of the data."""
         return choose_population(data, self.people)
 
-    def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        """Return how the fit treats repeated answers of a respondent, or None."""
+    def _choose_dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
+        """Return whether and how a respondent's repeated answers are corrected for, or None."""
         return choose_chain_dependence(
             self.people, data, partial(estimate_score_variances, data, parts)
         )
 
     def _convert_data(self, data: Any) -> Any:
+        """Return similarities or triplets converted for the population."""
         check_people(self.people, (Individuals, Groups), data)
-        return self._population(data).check_data(super()._convert_data(data))
+        return self._choose_population(data).check_data(super()._convert_data(data))
 
-    def _parts(self, data: Any) -> dict[Any, Any]:
-        """Return arguments of the sampling task, with sigma cross-validated if necessary."""
-        parts = self._build_parts(data)
+    def _build_task_arguments(self, data: Any) -> dict[Any, Any]:
+        """Return arguments of the sampling task; cross-validate sigma if it is None."""
+        parts = self._build_first_arguments(data)
         if self._needs_sigma_choice(data):
             parts["likelihood"] = Additive(self._choose_sigma(data), bool(self.constant))
         return parts
 
-    def _build_parts(self, data: Any) -> dict[Any, Any]:
+    def _build_first_arguments(self, data: Any) -> dict[Any, Any]:
         """Return arguments of the sampling task, with sigma learned if not given."""
         check_allowed("constant", self.constant, (True, False))
         rules = choose_rules(data)
@@ -487,7 +494,7 @@ class AdditiveClustering(AdditiveAnswers):
             return choose_rules(data).weight_prior()
         return self.weight_prior
 
-    def _evidence_parts(self, data: Any) -> dict[Any, Any]:
+    def _build_evidence_arguments(self, data: Any) -> dict[Any, Any]:
         """Return arguments of the evidence's sampling task; raise if data chose sigma."""
         if self._needs_sigma_choice(data):
             raise ArgumentError(
@@ -496,13 +503,13 @@ class AdditiveClustering(AdditiveAnswers):
                 Setting("sigma", LEARNED),
                 " before computing the evidence.",
             )
-        return self._parts(data)
+        return self._build_task_arguments(data)
 
     def _needs_sigma_choice(self, data: Any) -> bool:
         """Return whether sigma must be chosen by cross-validation."""
         if self.sigma is not None or not choose_rules(data).lacks_sigma():
             return False
-        return can_estimate_sigma(data) and self._build_parts(data)["prior"].learns_alpha
+        return can_estimate_sigma(data) and self._build_first_arguments(data)["prior"].learns_alpha
 
     def _choose_sigma(
         self, data: Any, show_progress: bool = False, max_time: float | None = None
@@ -513,7 +520,9 @@ class AdditiveClustering(AdditiveAnswers):
         stored_choice = vars(self).get("_sigma_choice", (None, None, None))
         if stored_choice[0] is not data or stored_choice[1] != get_model_parameters(self):
             try:
-                scores = score_sigmas(data, self._build_parts(data), show_progress, max_time)
+                scores = score_sigmas(
+                    data, self._build_first_arguments(data), show_progress, max_time
+                )
             except TimeIsUp:
                 raise ArgumentError(
                     Setting("max_time", max_time),
@@ -562,14 +571,14 @@ class AdditiveClustering(AdditiveAnswers):
     @property
     def weight_prior_(self) -> tuple[float, float]:
         """Shape and rate of the Gamma prior of weights and constant in the fit."""
-        return self._choose_weight_prior(self._data_answers.data())
+        return self._choose_weight_prior(self._data_results.data())
 
-    def _parts_to_prepare(self, data: Any) -> dict[Any, Any]:
+    def _build_prepare_arguments(self, data: Any) -> dict[Any, Any]:
         """Return the arguments of the sampling task, without a choice of sigma."""
-        return self._build_parts(data)
+        return self._build_first_arguments(data)
 
     def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        """Choose sigma by cross-validation where necessary, and build the sampling of a fit."""
+        """Cross-validate sigma if it is None, then prepare the chains of a fit."""
         if not self._needs_sigma_choice(source) or self._matches_fit(source):
             return super()._build_sampling(source, run)
         build_task(
@@ -577,7 +586,7 @@ class AdditiveClustering(AdditiveAnswers):
             draws=run.min_draws,
             tune=run.tune,
             thin=run.thin,
-            **self._build_parts(source),
+            **self._build_first_arguments(source),
         )
         self._choose_sigma(source, run.progressbar, run.max_time)
         scores = self._sigma_choice[2]
@@ -586,7 +595,7 @@ class AdditiveClustering(AdditiveAnswers):
             sampling, build_attributes=lambda tree, chains, seed: {"sigma_scores_": scores}
         )
 
-    def _quicker(self, data: Any) -> Setting | None:
+    def _suggest_faster_setting(self, data: Any) -> Setting | None:
         """Return the setting that makes a fit faster; None if there is none."""
         if isinstance(self.people, Individuals):
             return Setting("people", ADJUSTED)
@@ -596,9 +605,9 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _copy_with_fixed_prior(self, data: Any) -> Any:
         """Return an unfitted copy; prior parameters set by the data keep the values for `data`."""
-        return OPEN.load()(**self._parts(data))._copy_with_fixed_prior(data)
+        return OPEN.load()(**self._build_task_arguments(data))._copy_with_fixed_prior(data)
 
-    def _tree(self) -> Tree | None:
+    def _get_prior_tree(self) -> Tree | None:
         """Return the tree given as `features`, or None."""
         if isinstance(self._features, Tree):
             return self._features
@@ -643,11 +652,12 @@ class AdditiveClustering(AdditiveAnswers):
         check_allowed("kind", kind, ESTIMATORS)
         posterior = self._view
 
-        def make() -> "Estimate":
+        def compute_estimate() -> "Estimate":
+            """Return the estimate of this kind from all draws."""
             data = read_similarities(posterior)
-            parts = self._build_parts(data)
+            parts = self._build_first_arguments(data)
             prior = parts["prior"]
-            if self._tree():
+            if self._get_prior_tree():
                 prior = prior.for_labels(data.labels)
             return estimate_features(
                 kind,
@@ -661,4 +671,4 @@ class AdditiveClustering(AdditiveAnswers):
                 with_constant=bool(self.constant),
             )
 
-        return self._compute_once(("estimate", kind), make)
+        return self._compute_once(("estimate", kind), compute_estimate)

@@ -102,7 +102,7 @@ class AdditiveAnswers(LatentFeatures):
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized
         discrepancies.
         """
-        return self._data_answers.check(random_seed, ci)
+        return self._data_results.check(random_seed, ci)
 
     @requires(require_triplets)
     def predict_proba(self, sets: Any, return_se: bool = False) -> Any:
@@ -132,7 +132,7 @@ class AdditiveAnswers(LatentFeatures):
         ArgumentError
             If the model was fitted to other data, a label is unknown, or an entry is not a set.
         """
-        return self._data_answers.predict_proba(sets, return_se, None)
+        return self._data_results.predict_proba(sets, return_se, None)
 
     @requires(require_triplets)
     def pair_ranks(self, ci: float = INTERVAL) -> "pandas.DataFrame":

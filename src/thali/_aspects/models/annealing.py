@@ -10,14 +10,14 @@ from thali._data.groups import GroupedData
 from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run
 from thali._inference.seeds import spawn_generators
-from thali._model.clusters import AnswersByRespondent
+from thali._model.answers_by_respondent import AnswersByRespondent
 from thali._model.engine import refuse_chain_argument
 from thali._model.respondent_scores import ScoreVariance, compute_score_variance
 from thali._model.sampling import Sampling
 from thali._people.populations import INDEPENDENT, chains_required_error
 from thali.errors import ArgumentError, Setting
 
-from ..answers.set_search import (
+from ..answers.feature_set_search import (
     BestFeatureSet,
     FeatureSearchProblem,
     compute_evidence,
@@ -62,7 +62,8 @@ class AnnealingEngine(FeatureSamplingEngine):
     is_point = True
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        parts = model._parts(source)
+        """Return the prepared annealed runs of a fit to these data."""
+        parts = model._build_task_arguments(source)
         if model.people not in (None, INDEPENDENT):
             raise chains_required_error(model.people, model.method)
         fit_task = build_task(data=source, draws=1, tune=0, thin=1, **parts)
@@ -102,12 +103,13 @@ class AnnealingEngine(FeatureSamplingEngine):
         )
 
     def check_continuable(self) -> None:
-        """Raise, because annealed runs cannot be continued."""
+        """Raise ArgumentError: annealed chains cannot be continued by `continue_fit`."""
         raise ArgumentError(
             Setting("method", "map"), " has no draws, so it cannot be continued; fit again."
         )
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
+        """Return the convergence check: how many runs reached the best point."""
         from ..answers.fit_quality import build_point_check
 
         return build_point_check(model._view)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from thali._data.pairs.subsets import HeldOutPair
     from thali._data.similarities import Similarities
     from thali._posterior.convergence import Advice
-    from thali._posterior.dependence import Dependence
+    from thali._posterior.repeated_answers import Dependence
     from thali._trees.tree import Tree
 
     from ..answers.matched_features import MatchedFeatures
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 class LatentFeatures(MultiGroupModel, MarkovChainModel):
     """Base of the latent-feature models: fits, draws, summaries and features.
 
-    A subclass defines `_parts(data)`: prior, likelihood, weight_prior, alpha and tempering for
-    these data; and `_tree()`, the tree of the prior, if it has one.
+    A subclass defines `_build_task_arguments(data)`: prior, likelihood, weight_prior, alpha and
+    tempering for these data; and `_get_prior_tree()`, the tree of the prior, if it has one.
     """
 
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": FEATURE_SAMPLING}
@@ -47,40 +47,42 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
     _VIEW = Posterior
 
     @property
-    def _data_answers(self) -> "PosteriorResults":
+    def _data_results(self) -> "PosteriorResults":
         """Results for the data kind and population of the fit, built once."""
         from ..answers.result_classes import load_results
 
         posterior = self._view
         return self._compute_once("answers", lambda: load_results(posterior))
 
-    def _parts(self, data: Any) -> dict[str, Any]:
+    def _build_task_arguments(self, data: Any) -> dict[str, Any]:
         """Return arguments of the sampling task: prior, likelihood, weight prior and others."""
         raise NotImplementedError
 
-    def _parts_to_prepare(self, data: Any) -> dict[str, Any]:
+    def _build_prepare_arguments(self, data: Any) -> dict[str, Any]:
         """Return arguments of the sampling task that `prepare` checks."""
-        return self._parts(data)
+        return self._build_task_arguments(data)
 
-    def _evidence_parts(self, data: Any) -> dict[str, Any]:
+    def _build_evidence_arguments(self, data: Any) -> dict[str, Any]:
         """Return arguments of the sampling task whose evidence is estimated."""
-        return self._parts(data)
+        return self._build_task_arguments(data)
 
-    def _tree(self) -> "Tree | None":
+    def _get_prior_tree(self) -> "Tree | None":
         """Return the phylogenetic tree given as features, or None."""
         raise NotImplementedError
 
-    def _population(self, data: Any) -> Population:
+    def _choose_population(self, data: Any) -> Population:
         """Return the population (groups, classes or one) of the data."""
         return SingleGroup()
 
-    def _dependence(self, data: Any, parts: dict[str, Any]) -> "Dependence | None":
-        """Return how the fit treats repeated answers of a respondent, or None."""
+    def _choose_dependence(self, data: Any, parts: dict[str, Any]) -> "Dependence | None":
+        """Return None: no correction for repeated answers of a respondent, unless overridden."""
         return None
 
     def _convert_data(self, data: Any) -> Any:
         """Convert the data given to `fit` for the engine."""
-        return self._population(data).convert_data(data, partial(check_data, matrix=self._matrix))
+        return self._choose_population(data).convert_data(
+            data, partial(check_data, matrix=self._matrix)
+        )
 
     def fit(
         self,
@@ -175,26 +177,34 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         """Check a fit and return its sampling task, without drawing."""
         return self._engine.prepare(self, data, {"draws": draws, "tune": tune, "thin": thin})
 
-    def _quicker(self, data: Any) -> Setting | None:
+    def _suggest_faster_setting(self, data: Any) -> Setting | None:
         """Return the setting that makes a fit faster; None by default."""
         return None
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
         """Draw features, parameters and data from the prior, once per generator."""
         data = self._convert_data(data)
-        return self._population(data).sample_prior(data, self._parts(data), rngs)
+        return self._choose_population(data).sample_prior(
+            data, self._build_task_arguments(data), rngs
+        )
 
     def _simulate_replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
         """Simulate data of the same design at every posterior draw."""
         data = self._convert_data(data)
-        return self._population(data).simulate_replicates(self._view, data, self._parts(data), rng)
+        return self._choose_population(data).simulate_replicates(
+            self._view, data, self._build_task_arguments(data), rng
+        )
 
     def _build_observed(self, data: Any) -> dict[str, np.ndarray]:
+        """Return these data as arrays named as in `observed_data`."""
         data = self._convert_data(data)
-        return self._population(data).build_observed(self._view, data, self._parts(data))
+        return self._choose_population(data).build_observed(
+            self._view, data, self._build_task_arguments(data)
+        )
 
     def _compute_log_evidence(self, data: Any, run: EvidenceRun) -> LogEvidence:
-        return self._population(data).estimate_model_evidence(self, data, run)
+        """Estimate the log evidence of the model for these data."""
+        return self._choose_population(data).estimate_model_evidence(self, data, run)
 
     def _get_fitted_labels(self) -> list[str]:
         """Return the labels of the fitted options; [] if unavailable."""
@@ -210,7 +220,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return the draws of all summary rows, by name."""
-        return self._data_answers.quantities()
+        return self._data_results.quantities()
 
     def _select_convergence_rows(self) -> "pandas.DataFrame":
         """Return the draws of rows that the convergence check uses, computed once."""
@@ -222,7 +232,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
 
         from thali._posterior.summary import build_summary
 
-        summary, answers = self.summary(), self._data_answers
+        summary, answers = self.summary(), self._data_results
         judged: Any = summary[[answers.is_agreement_row(name) for name in summary.index]]
         if more := answers.agreement_quantities():
             judged = pd.concat([judged, build_summary(more)])
@@ -231,7 +241,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
 
     def _get_advice(self) -> "Advice":
         """Return the remedy for chains that disagree, by the kind of data."""
-        return self._data_answers.advice()
+        return self._data_results.advice()
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return mean, sd, interval, Monte Carlo error, ESS and R-hat of label-free quantities.
@@ -320,9 +330,9 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         """
         from ..answers.features import feature_plot_inputs, locate_in_tree
 
-        table = self._data_answers.features(min_probability, similar, self._match_features, ci)
+        table = self._data_results.features(min_probability, similar, self._match_features, ci)
         table.attrs |= feature_plot_inputs(self._view) | {"interval": ci}
-        if prior_tree := self._tree():
+        if prior_tree := self._get_prior_tree():
             table.insert(0, "place", locate_in_tree(table["members"], prior_tree))
         return table
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from thali._model.chain_model import require_stored_chains
 from thali._model.requirements import require_covariates, requires
-from thali._posterior.dependence import INDEPENDENT
 from thali._posterior.interval import INTERVAL
+from thali._posterior.repeated_answers import INDEPENDENT
 from thali.errors import ArgumentError, Setting
 
 from ..answers.data_kind_checks import require_choices
@@ -139,7 +139,7 @@ class ChoiceAnswers(LatentFeatures):
         ArgumentError
             If the model was fitted to similarities.
         """
-        return self._data_answers.ranks(every_rank, ci)
+        return self._data_results.ranks(every_rank, ci)
 
     def predict_proba(
         self,
@@ -304,7 +304,7 @@ class ChoiceAnswers(LatentFeatures):
         discrepancies.
         """
 
-        return self._data_answers.check(random_seed, ci)
+        return self._data_results.check(random_seed, ci)
 
     @requires(require_choice_draws)
     def next_pairs(
@@ -459,7 +459,7 @@ class ChoiceAnswers(LatentFeatures):
         from thali._model.sampling import check_unchanged
 
         check_unchanged(self)
-        self._population(self._state_.source).check_update()
+        self._choose_population(self._state_.source).check_update()
         dependence = self._view.dependence
         if dependence is not None and dependence.model != INDEPENDENT:
             raise ArgumentError(

@@ -9,7 +9,12 @@ from thali._data.kinds import KINDS, PAIRS, PEOPLE
 from thali._model.engine import Engine
 from thali._model.requirements import require_maximum_likelihood, requires
 from thali._model.settings import AnswerSettings
-from thali._model.tie_treatment import CONVERSIONS, has_ties, select_covariates, treat_ties
+from thali._model.tie_and_covariate_arguments import (
+    CONVERSIONS,
+    has_ties,
+    select_covariates,
+    treat_ties,
+)
 from thali._people.populations import (
     ADJUSTED,
     Groups,
@@ -19,8 +24,8 @@ from thali._people.populations import (
     respondents_required_error,
 )
 from thali._people.segments import list_segment_numbers
-from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL
+from thali._posterior.repeated_answers import Dependence
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, InPython, Setting
 
@@ -179,12 +184,12 @@ class EliminationByAspects(ChoiceAnswers):
         self.people = people
 
     def _convert_data(self, data: Any) -> Any:
-        """Return the data of `fit` converted, with ties and covariates treated."""
+        """Return the data of `fit` with ties converted or kept, and selected covariates."""
         check_people(self.people, data=data)
         data = treat_ties(super()._convert_data(data), self.ties, ("davidson", *CONVERSIONS))
-        return self._population(data).check_data(select_covariates(data, self.covariates))
+        return self._choose_population(data).check_data(select_covariates(data, self.covariates))
 
-    def _population(self, data: Any) -> Population:
+    def _choose_population(self, data: Any) -> Population:
         """Return the population (groups, classes or one) of the data."""
         if isinstance(self.people, LatentClasses):
             return LatentClassPopulation(self.people)
@@ -206,11 +211,11 @@ class EliminationByAspects(ChoiceAnswers):
                 list_segment_numbers(settings.segments, len(respondents), "segments")
         return settings
 
-    def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        """Return how the fit treats repeated answers of a respondent, or None."""
+    def _choose_dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
+        """Return whether and how a respondent's repeated answers are corrected for, or None."""
         return choice_dependence(self.people, data, parts)
 
-    def _parts(self, data: Any) -> dict[str, Any]:
+    def _build_task_arguments(self, data: Any) -> dict[str, Any]:
         """Check the model's arguments and return those of the sampling task."""
         check_allowed("unique", self.unique, (True, False))
         prior = build_feature_prior("aspects", self.aspects, data.labels, words=("ibp", "unique"))
@@ -322,13 +327,13 @@ class EliminationByAspects(ChoiceAnswers):
         """
         return self._engine.summary(self, ci)
 
-    def _quicker(self, data: Any) -> Setting | None:
+    def _suggest_faster_setting(self, data: Any) -> Setting | None:
         """Return the setting that makes a fit faster; None if there is none."""
         if isinstance(self.people, Individuals):
             return Setting("people", ADJUSTED)
         return None
 
-    def _tree(self) -> Tree | None:
+    def _get_prior_tree(self) -> Tree | None:
         """Return the tree given as `aspects`, or None."""
         if isinstance(self.aspects, Tree):
             return self.aspects
@@ -369,7 +374,7 @@ class EliminationByAspects(ChoiceAnswers):
 
     def _part_of_class(self, number: int) -> "EliminationByAspects":
         """Return a copy of the model with the posterior of latent class `number`."""
-        results: Any = self._data_answers
+        results: Any = self._data_results
         return self._copy_with_posterior(
             results.class_posterior.of_group(str(number)).tree, f"class {number}"
         )

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from thali._people.respondents import RespondentResults
+from thali._people.respondent_results import RespondentResults
 from thali._posterior.interval import INTERVAL
 
 from ..answers.individuals import person_weights_table, require_individual_weights

@@ -99,7 +99,7 @@ class LatentFeatureModel(ChoiceAnswers):
         self.alpha = alpha
         self.tempering = tempering
 
-    def _parts(self, data: Any) -> dict[str, Any]:
+    def _build_task_arguments(self, data: Any) -> dict[str, Any]:
         """Return arguments of the sampling task: prior, likelihood and others."""
         names = ("likelihood", "weight_prior", "alpha", "tempering")
         return {"prior": convert_tree(self.prior)} | {name: getattr(self, name) for name in names}
@@ -159,7 +159,7 @@ class LatentFeatureModel(ChoiceAnswers):
             data = self._get_fit_data()
         return compute_prediction_mean(self._view, self.likelihood, data)
 
-    def _tree(self) -> "Tree | None":
+    def _get_prior_tree(self) -> "Tree | None":
         """Return the tree of the phylogenetic prior, or None."""
         from ..priors.phylogenetic import PhylogeneticBuffet
 
@@ -176,7 +176,7 @@ class LatentFeatureModel(ChoiceAnswers):
 
     def _copy_with_fixed_prior(self, data: Any) -> "LatentFeatureModel":
         """Return an unfitted copy; prior parameters set by the data keep the values for `data`."""
-        parts = self._parts(data)
+        parts = self._build_task_arguments(data)
         return LatentFeatureModel(
             **parts | {"likelihood": parts["likelihood"].fix_prior(self._convert_data(data))}
         )

@@ -9,7 +9,7 @@ from thali._inference.warn import is_quiet
 from thali._model.base import Job
 from thali._model.engine import PreparedFit, RespondentChainEngine
 from thali._model.sampling import BudgetedRun, Sampling, limit_run, remaining_budget
-from thali._posterior.dependence import Dependence
+from thali._posterior.repeated_answers import Dependence
 from thali.errors import ConvergenceWarning, DataWarning, ThaliWarning
 
 from ..answers.stored_layout import TEMPERED_LATER
@@ -38,13 +38,13 @@ class FeatureSamplingEngine(RespondentChainEngine):
         sampling = model._build_sampling(data, build_run(**fit_arguments))
         if not is_quiet():
             data.warn_if_unusual()
-        return model._build_job(sampling, model._population(data).describe_data(data))
+        return model._build_job(sampling, model._choose_population(data).describe_data(data))
 
     def prepare(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> PreparedFit:
         """Check a fit and return its sampling task, without drawing."""
         data = model._convert_data(data)
-        parts = model._parts_to_prepare(data)
-        task = model._population(data).build_task(
+        parts = model._build_prepare_arguments(data)
+        task = model._choose_population(data).build_task(
             data, fit_arguments["draws"], fit_arguments["tune"], fit_arguments["thin"], parts
         )
         lapse = None
@@ -54,12 +54,13 @@ class FeatureSamplingEngine(RespondentChainEngine):
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         """Return the prepared chains of a fit to these data."""
-        parts = model._parts(source)
-        dependence = model._dependence(source, parts)
-        sampling = build_sampling(model._population(source), source, run, parts, dependence)
-        return replace(sampling, faster=model._quicker(source))
+        parts = model._build_task_arguments(source)
+        dependence = model._choose_dependence(source, parts)
+        sampling = build_sampling(model._choose_population(source), source, run, parts, dependence)
+        return replace(sampling, faster=model._suggest_faster_setting(source))
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
+        """Return warnings of a finished fit, such as slow swaps of temperatures."""
         from ..answers.fit_quality import describe_odd_sigma, describe_slow_swaps
 
         yield from super().list_warnings(model, job)
@@ -86,21 +87,21 @@ class FeatureSamplingEngine(RespondentChainEngine):
         self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None
     ) -> Any:
         """Return posterior mean choice probabilities, including lapses."""
-        return model._data_answers.predict_proba(sets, return_se, covariates)
+        return model._data_results.predict_proba(sets, return_se, covariates)
 
     def predict_outcomes(
         self, model: Any, pairs: Any, covariates: Any = None
     ) -> "pandas.DataFrame":
         """Return posterior mean probabilities of win, tie and loss for each pair."""
-        return model._data_answers.predict_outcomes(pairs, covariates)
+        return model._data_results.predict_outcomes(pairs, covariates)
 
     def predict_left_out(self, model: Any, part: Any) -> Any:
         """Return the prediction of every draw for held-out data."""
-        return model._data_answers.predict_held_out(part)
+        return model._data_results.predict_held_out(part)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """Return the joint log predictive probability of each new respondent's choices."""
-        return model._data_answers.log_predictive(choices)
+        return model._data_results.log_predictive(choices)
 
 
 def build_sampling(
@@ -131,7 +132,7 @@ def build_sampling(
         draws = [chains[i].collect_draws(chains[i].first + n_draws) for i in recorded]
         return population.build_tree(draws, source, parts, task, attrs)
 
-    def tempered(sweeps: int) -> Sampling[Any] | None:
+    def build_tempered_restart(sweeps: int) -> Sampling[Any] | None:
         """Return a restart with tempering after the first sweeps, or None."""
         share = remaining_budget(sweeps, bound.sweep)
         if not task.may_temper or share < MIN_BUDGET_SHARE:
@@ -155,7 +156,7 @@ def build_sampling(
         build_attributes=lambda tree, chains, seed: {},
         end_pilot=end_pilot,
         is_compiled=task.kernel.is_compiled(task.model),
-        with_tempering=tempered,
+        with_tempering=build_tempered_restart,
         settings=bound.settings | {"tune": run.tune},
         first_draws=bound.first_draws,
         data_max_draws=bound.max_draws,

@@ -44,8 +44,8 @@ def estimate_fit_evidence(model: Any, run_settings: EvidenceRun) -> LogEvidence:
         )
     check_unchanged(model)
     data = model._get_fit_data()
-    evidence = model._population(data).estimate_evidence(
-        data, model._evidence_parts(data), run_settings
+    evidence = model._choose_population(data).estimate_evidence(
+        data, model._build_evidence_arguments(data), run_settings
     )
     if not evidence.usable:
         warn(ConvergenceWarning(evidence.convergence.message))
@@ -130,6 +130,7 @@ class _NoProgress:
     """A progress display that shows nothing, for pilot runs."""
 
     def update(self, done: int) -> None:
+        """Ignore the number of sweeps done."""
         pass
 
 
@@ -141,7 +142,7 @@ def _stack_energies(ladders: Sequence[Any]) -> np.ndarray:
 def build_constant(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadder], float]:
     """Return a function of a chain: the log-likelihood constant that samplers omit."""
 
-    def constant(ladder: PriorLadder) -> float:
+    def compute_constant(ladder: PriorLadder) -> float:
         """Return the log-likelihood constant at the chain's first draw."""
         draws = ladder.collect_draws(1)
         columns = concatenate_chain_columns([draws], 1)
@@ -151,7 +152,7 @@ def build_constant(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadde
         ]
         return float(sum(part.log_constant for part in parts))
 
-    return constant
+    return compute_constant
 
 
 # Sensitivity of the log evidence to the priors ----------------------------------------------------

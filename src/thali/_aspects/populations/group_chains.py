@@ -162,6 +162,7 @@ class GroupChain(FeatureChain):
 
     @property
     def sweeps(self) -> int:
+        """Number of sweeps that the chain has done."""
         return int(self.states.whole[0, 0, SWEEPS])
 
     def _get_first_tuning(self) -> Tuning:

@@ -64,17 +64,21 @@ class LatentClassPopulation(Population):
     people: LatentClasses
 
     def convert_data(self, fit_data: Any, convert: Callable[[Any], Any]) -> Any:
+        """Return the data of `fit` converted."""
         return convert(fit_data)
 
     def check_data(self, data: Any) -> Any:
+        """Return the data; raise DataError without enough respondents."""
         return check_respondents(data, self.people)
 
     def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+        """Build the sampling task of all latent classes."""
         return build_class_task(data, self.people, draws, tune, thin, **parts)
 
     def build_tree(
         self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
     ) -> "xarray.DataTree":
+        """Build the posterior tree of all latent classes."""
         from ..answers.latent_class_tree import build_class_tree
 
         are_similar, learns_alpha = task.model.similar, task.model.learn_alpha
@@ -88,6 +92,7 @@ class LatentClassPopulation(Population):
         )
 
     def complete_tree(self, tree: "xarray.DataTree") -> "xarray.DataTree":
+        """Return the tree with class numbers aligned over all draws."""
         from thali._people.class_order import add_class_order
 
         return add_class_order(tree)
@@ -95,23 +100,26 @@ class LatentClassPopulation(Population):
     def sample_prior(
         self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
     ) -> "PriorSample":
+        """Raise ArgumentError: latent classes do not support simulation."""
         raise _simulation_error()
 
     def simulate_replicates(
         self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
+        """Raise ArgumentError: latent classes do not support simulation."""
         raise _simulation_error()
 
     def build_observed(
         self, posterior: Posterior, data: Any, parts: Parts
     ) -> dict[str, np.ndarray]:
+        """Raise ArgumentError: latent classes do not support simulation."""
         raise _simulation_error()
 
     def estimate_evidence(
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
+        """Estimate the log evidence by tempered chains from posterior to prior."""
         # the constant is of the pooled comparisons, as for other models
-        """Estimate the log evidence of latent classes by chains from posterior to prior."""
         refuse_sensitivity(run_settings)
         task = self.build_task(
             data,
@@ -124,6 +132,7 @@ class LatentClassPopulation(Population):
         return run_ladders(task, constant, run_settings, ClassPriorLadder)[0]
 
     def check_update(self) -> None:
+        """Raise ArgumentError: a fit with latent classes takes no new comparisons."""
         raise ArgumentError(
             "A model with latent classes cannot be updated, because its classes depend on all"
             " respondents; fit all data together."

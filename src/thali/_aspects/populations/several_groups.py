@@ -21,8 +21,8 @@ from thali._people.populations import (
     unknown_respondents_error,
 )
 from thali._people.respondent_columns import RespondentCovariates, build_covariates
-from thali._posterior.dependence import single_respondent_error
 from thali._posterior.evidence import LogEvidence
+from thali._posterior.repeated_answers import single_respondent_error
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
@@ -89,11 +89,13 @@ class SeveralGroups(Population):
         return convert(groups)
 
     def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+        """Build the sampling task of all groups."""
         return build_group_task(data, draws, tune, thin, self.weights, self.noun, **parts)
 
     def build_tree(
         self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
     ) -> "xarray.DataTree":
+        """Build the posterior tree of all groups."""
         return self._posterior(draws, data, parts, task, attrs).tree
 
     def _posterior(
@@ -114,6 +116,7 @@ class SeveralGroups(Population):
     def sample_prior(
         self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
     ) -> "PriorSample":
+        """Sample all groups from the prior, and data given them, once per generator."""
         task = self.build_task(data, 1, 0, None, parts)
         return sample_prior_groups(
             task,
@@ -126,13 +129,13 @@ class SeveralGroups(Population):
     def simulate_replicates(
         self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
-
+        """Simulate data of every group at every draw, arrays by variable name."""
         return simulate_group_replicates(posterior, parts["likelihood"], data, rng)
 
     def build_observed(
         self, posterior: Posterior, data: Any, parts: Parts
     ) -> dict[str, np.ndarray]:
-
+        """Return the data of all groups as arrays by variable name."""
         if data.names != posterior.groups or [*data.labels] != posterior.labels:
             return {}
         return build_group_observed(posterior, parts["likelihood"], data)
@@ -140,7 +143,7 @@ class SeveralGroups(Population):
     def estimate_evidence(
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
-        """Estimate the log evidence of several groups by chains from posterior to prior."""
+        """Estimate the log evidence of groups by tempered chains from posterior to prior."""
         refuse_sensitivity(run_settings)
         task = SeveralGroups.build_task(
             self,
@@ -173,7 +176,7 @@ class SeveralGroups(Population):
         refuse_sensitivity(run_settings)
         group_data = copy.copy(model).set_params(people=Groups())._convert_data(fit_data)
         pooled = model._convert_data(fit_data)
-        parts = model._evidence_parts(pooled)
+        parts = model._build_evidence_arguments(pooled)
         return run_ladders(
             build_evidence_task(parts, pooled, run_settings),
             build_constant(parts["likelihood"], group_data.data),
@@ -209,6 +212,7 @@ class IndividualRespondents(SeveralGroups):
         return super().convert_data(fit_data, convert)
 
     def describe_data(self, data: Any) -> str:
+        """Return words for the data and the number of respondents."""
         return str(data.in_words(f"{len(data):,} respondents"))
 
     def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
@@ -243,6 +247,7 @@ class IndividualRespondents(SeveralGroups):
         return add_population(posterior, draws, len(data), float(parts["likelihood"].lapse))
 
     def _list_constant_data(self, data: GroupedData) -> Sequence[Any]:
+        """Return the data, pooled if counts add up, whose constants the evidence includes."""
         if data.add_up:  # other models have the constant of pooled counts
             return [data.pooled()]
         return data.data
@@ -472,7 +477,7 @@ def build_group_constant(
 ) -> Callable[[GroupPriorLadder], float]:
     """Return a function of a chain: the log-likelihood constants that samplers omit."""
 
-    def constant(ladder: GroupPriorLadder) -> float:
+    def compute_constant(ladder: GroupPriorLadder) -> float:
         """Return the summed log-likelihood constants of all groups."""
         draws, total = ladder.collect_draws(1), 0.0
         for g, data in enumerate(observed_data):
@@ -483,4 +488,4 @@ def build_group_constant(
             ).log_constant
         return float(total)
 
-    return constant
+    return compute_constant

@@ -10,7 +10,7 @@ import numpy as np
 from thali._model.prior_sample import (
     PriorSample,
     add_sample_dimensions,
-    build_predictive_group,
+    build_predictive_dataset,
     select_observed,
 )
 from thali._people.populations import check_not_groups
@@ -52,7 +52,7 @@ class Population(ABC):
         return str(data)
 
     def check_data(self, data: Any) -> Any:
-        """Return the data with ties and covariates treated; raise for other populations."""
+        """Return the data; subclasses raise DataError if these do not suit the population."""
         return data
 
     @abstractmethod
@@ -98,8 +98,8 @@ class Population(ABC):
     ) -> "LogEvidence":
         """Estimate a model's log evidence for data that `fit` takes."""
         data = model._convert_data(fit_data)
-        return model._population(data).estimate_evidence(
-            data, model._evidence_parts(data), run_settings
+        return model._choose_population(data).estimate_evidence(
+            data, model._build_evidence_arguments(data), run_settings
         )
 
     def check_update(self) -> None:
@@ -125,11 +125,13 @@ class SingleGroup(Population):
         return convert(fit_data)
 
     def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+        """Build the sampling task of one group."""
         return build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
 
     def build_tree(
         self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
     ) -> "xarray.DataTree":
+        """Build the posterior tree of one group."""
         learns_alpha = task.model.learn_alpha
         return build_datatree(
             draws, data, parts["likelihood"], learned_alpha=learns_alpha, attrs=attrs, task=task
@@ -138,7 +140,7 @@ class SingleGroup(Population):
     def sample_prior(
         self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
     ) -> "PriorSample":
-
+        """Sample parameters from the prior, and data given them, once per generator."""
         return sample_prior_features(
             self.build_task(data, 1, 0, None, parts), parts["likelihood"], data, rngs
         )
@@ -146,13 +148,13 @@ class SingleGroup(Population):
     def simulate_replicates(
         self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
-
+        """Simulate data at every draw, arrays by variable name."""
         return simulate_replicates(posterior, parts["likelihood"], data, rng)
 
     def build_observed(
         self, posterior: Posterior, data: Any, parts: Parts
     ) -> dict[str, np.ndarray]:
-
+        """Return the data as arrays by variable name."""
         if [*map(str, data.labels)] != posterior.labels:
             return {}
         return build_observed(posterior, parts["likelihood"], data)
@@ -160,7 +162,7 @@ class SingleGroup(Population):
     def estimate_evidence(
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
-        """Estimate the log evidence of one group by chains from posterior to prior."""
+        """Estimate the log evidence of one group by tempered chains from posterior to prior."""
         from .evidence import build_constant, build_evidence_task, estimate_sensitivity, run_ladders
 
         task = build_evidence_task(parts, data, run_settings)
@@ -251,7 +253,7 @@ def build_prior_sample(
     for name in map(str, observed.data_vars):
         draws = [np.concatenate([group.observed[name] for group in groups]) for groups in new_data]
         simulated[name] = np.asarray(draws)[None]
-    predictive = build_predictive_group(observed, prior, simulated)
+    predictive = build_predictive_dataset(observed, prior, simulated)
     fixed = {"observed_data": observed, "constant_data": posterior.fixed}
     return PriorSample(prior, predictive, data, fixed, posterior.latent)
 

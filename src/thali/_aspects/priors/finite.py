@@ -120,6 +120,7 @@ class FiniteFeatures:
         a, n = alpha / self.n_features, columns.n_options
 
         def log_p(a: np.ndarray, m: Any) -> np.ndarray:
+            """Return the log probability of features with m owners, for each alpha."""
             return np.log(a) + gammaln(m + a) + gammaln(n - m + 1.0) - gammaln(n + 1.0 + a)
 
         return columns.sum_by_draw(log_p(a[columns.draw], columns.sizes)) + (

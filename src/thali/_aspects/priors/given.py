@@ -41,6 +41,7 @@ class Given:
     learns_alpha = False
 
     def __post_init__(self) -> None:
+        """Raise ArgumentError unless `matrix` is 0/1; store it as booleans."""
         matrix = np.asarray(self.matrix)
         if matrix.ndim != 2 or not np.isin(matrix, (0, 1)).all():
             wrong_value = ""
@@ -53,7 +54,7 @@ class Given:
         object.__setattr__(self, "matrix", matrix.astype(bool))
 
     def usual_columns(self, n: int) -> float:
-        """Return the number of given features."""
+        """Return the number of given features, for any number of options."""
         return float(self.matrix.shape[1])
 
     def compiled(self, n: int) -> "GivenColumns":

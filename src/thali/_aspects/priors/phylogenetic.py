@@ -69,6 +69,7 @@ class PhylogeneticBuffet:
     learns_alpha = True
 
     def __post_init__(self) -> None:
+        """Raise DataError unless `tree` is a `Tree` with positive leaf edges."""
         if not isinstance(self.tree, Tree):
             raise DataError(
                 f"The phylogenetic prior requires a thali.Tree; got {type(self.tree).__name__}."

@@ -175,7 +175,7 @@ def flip_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
 
 @operations.record_toggle.register(PhylogeneticColumns)
 def _toggled(prior: Any, b: Any, k: Any, i: Any) -> None:
-    """Update the stored sums of the open feature before option i is toggled."""
+    """Update the sums that `open_column` stored, before option i is toggled."""
     if not has_table(prior):
         flip_gains(prior, b, b.grid, k, i)
         step = -1

@@ -177,36 +177,45 @@ class FeatureChain(Chain):
 
     @property
     def in_pilot(self) -> bool:  # type: ignore[override]
+        """Whether the pilot run that chooses `thin` is still going on."""
         return len(self.pilot_statistics) > 0
 
     @property
     def total(self) -> int:  # type: ignore[override]
+        """Number of sweeps of the pilot run, or of the run if there is no pilot."""
         return PILOT_STEP * len(self.pilot_statistics) or self.run_total
 
     @property
     def run_total(self) -> int:
+        """Number of sweeps of tuning and draws."""
         return (self.task.tune + self.task.draws) * self.thin
 
     @property
     def sweeps(self) -> int:  # type: ignore[override]
+        """Number of sweeps that the chain has done."""
         return int(self.states.whole[0, SWEEPS])
 
     @property
     def is_done(self) -> bool:  # type: ignore[override]
+        """Whether the chain has done all its sweeps."""
         return self.sweeps >= self.total and (self.in_pilot or self.recorded >= self.task.draws)
 
     @property
     def recorded(self) -> int:
+        """Number of draws recorded so far."""
         return int(self.record.used[0])
 
     def read_draws(self, start: int, stop: int) -> Arrays:
+        """Return draws `start` to `stop` - 1 as arrays by name."""
         return slice_draws(self.record, start, stop, self.first)
 
-    def adopt(self, draws: Arrays) -> None:
+    def adopt_draws(self, draws: Arrays) -> None:
+        """Put these earlier draws, from a file, at the start of the record."""
         self.record = prepend_draws(self.record, draws, self.first)
 
-    def skip(self, draws: int) -> None:
-        super().skip(draws)
+    def skip_draws(self, draws: int) -> None:
+        """Continue the record after `draws` draws stored elsewhere."""
+        super().skip_draws(draws)
         self.record = skip_draws(self.record, draws)
 
     def warm_start(self, arrays: Arrays) -> None:
@@ -302,6 +311,7 @@ class FeatureChain(Chain):
 
         # step sizes belong to levels, not to replicas
         def insert_levels(stacked: Any) -> Any:
+            """Return stacked arrays with copies for the new temperatures."""
             return type(stacked)(*(np.insert(a, gaps + 1, a[gaps], axis=0) for a in stacked))
 
         self.states, self.caches = append_rows(self.states, below), append_rows(self.caches, below)
@@ -312,7 +322,7 @@ class FeatureChain(Chain):
         return compute_pilot_statistics(self.task.model, self.state, self.pairs)
 
     def _run_kernel(self, until: int) -> None:
-        """Run the kernel until `until` sweeps, enlarging state and record as needed."""
+        """Run sweeps until number `until`; enlarge state and record when they are full."""
         task = self.task
         while True:
             status = task.kernel(

@@ -17,7 +17,10 @@ from ..weight_priors import draw_prior_weight
 
 @dataclass(frozen=True)
 class RecordedDraws:
-    """Recorded draws of one chain, with the owners of all features in one array."""
+    """Recorded draws of one chain; `owners` joins the owner lists of all features.
+
+    The list of column c has `sizes[c]` entries.
+    """
 
     alpha: np.ndarray  # (draws,) float64
     # (draws,) float64, complete data, natural log, without binomial coefficients
@@ -77,11 +80,14 @@ def empty_record(
 def enlarge_record(record: ChainRecord) -> ChainRecord:
     """Return a copy of the record with twice the room for features and owners."""
 
-    def double(a: Any) -> Any:
+    def double_length(a: Any) -> Any:
+        """Return a copy of the array with twice the length."""
         return np.concatenate([a, np.zeros_like(a)])
 
     return record._replace(
-        weights=double(record.weights), sizes=double(record.sizes), owners=double(record.owners)
+        weights=double_length(record.weights),
+        sizes=double_length(record.sizes),
+        owners=double_length(record.owners),
     )
 
 

@@ -108,6 +108,7 @@ class EvidenceLadder(FeatureChain):
         super().run_until(until)
 
     def collect_draws(self, stop: int) -> RecordedDraws:
+        """Return draws before index `stop`, with log-likelihoods at all temperatures."""
         with np.errstate(divide="ignore"):  # the temperature of the prior is infinite
             return super().collect_draws(stop)
 

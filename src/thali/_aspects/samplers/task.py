@@ -308,6 +308,7 @@ class PreparedChains(PreparedFit):
     task: SamplingTask = field(kw_only=True)
 
     def compile(self, progress: Any) -> None:
+        """Compile the numba kernels that the prepared fit calls."""
         compile_ahead(self.task, progress)
 
 

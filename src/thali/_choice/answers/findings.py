@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.experiments.levels import parse_number
-from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
+from thali._data.experiments.product_encoding import INSIDE, INSIDE_LEVELS
 from thali._digits import format_number, format_percent, format_probability
 from thali._inference.warn import silence_warnings
 from thali._labels import format_label, list_names
@@ -208,7 +208,7 @@ def report_level_effects(model: Any, settings: AnswerSettings) -> Finding:
         hidden_columns.append("at_bound")
     if any(table["attribute"].eq(INSIDE) & table["over"].eq(INSIDE_LEVELS[0])):
         notes.append(phrase(ENGLISH, "effects.inside", inside=INSIDE))
-    numbers = _list_numeric_attributes(model.get_params(), model._chooser().data)
+    numbers = _list_numeric_attributes(model.get_params(), model._build_chooser().data)
     if settings.price is None and numbers and table["attribute"].nunique() > 1:
         notes.append(phrase(ENGLISH, "effects.no_price", setting=Setting("price", numbers[0])))
     printed_table = table.assign(
@@ -437,7 +437,7 @@ def report_demand(model: Any, settings: AnswerSettings) -> Finding | None:
 
     if settings.market is None or settings.price is None:
         return None
-    chooser = model._chooser()
+    chooser = model._build_chooser()
     chooser = chooser.thin(chooser.search_draws)
     market = parse_markets(chooser.data.scheme, settings.market)[0]
     priced = [parse_number(format_label(at)) is not None for at in market.table[settings.price]]
@@ -492,7 +492,7 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report price elasticities of shares in the first requested market."""
     if settings.market is None or settings.price is None:
         return None
-    chooser = model._chooser()
+    chooser = model._build_chooser()
     scheme = chooser.data.scheme
     market = parse_markets(scheme, settings.market)[0]
     change, title_key = None, "elasticities.title"
@@ -526,7 +526,7 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
 
 def _lacks_no_choice(model: Any, market: "pandas.DataFrame") -> bool:
     """Return whether the market lacks the no-choice option of the tasks."""
-    chooser = model._chooser()
+    chooser = model._build_chooser()
     inside = [
         chooser.cells(scenario.table)[:, 0]
         for scenario in parse_markets(chooser.data.scheme, market)
@@ -625,7 +625,7 @@ def _report_simulator(
         draws = draws.add_people_column("segment", names, codes)
     offered, notes = build_opening_market(draws), ()
     if settings.market is not None:
-        chooser = model._chooser()
+        chooser = model._build_chooser()
         offered = read_opening_market(draws, chooser, settings.market)
         if settings.market_arguments:
             share_settings = ShareSettings(**settings.market_arguments).validate(

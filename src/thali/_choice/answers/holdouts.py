@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._data.choice_scores import mean_and_error, score_choices
 from thali._data.experiments import ChoiceExperiment
-from thali._data.scores import mean_and_error, score_choices
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def tabulate_holdouts(model: Any, data: Any) -> "pandas.DataFrame":
     """
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     refuse_non_choices(data)
     p = np.asarray(model.predict_proba(data), float)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._data.experiments.scheme import INSIDE
+from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.array_encoding import encode_base64, shrink_integers
 from thali._inference.indexing import iterate_slices
 from thali._inference.seeds import spawn_generators
@@ -111,6 +111,7 @@ class LogitChooser(Chooser):
         self._draws = np.arange(len(tastes))  # indices among all draws of the model
 
     def cells(self, table: "pandas.DataFrame") -> np.ndarray:
+        """Return the products of a table as numbers, shape (rows, attributes)."""
         return read_task_cells(self.coding, self.data.scheme, table, self.data.respondents)[0]
 
     def level_cells(self) -> list[np.ndarray]:
@@ -128,6 +129,7 @@ class LogitChooser(Chooser):
         return cells_by_attribute
 
     def sample_products(self) -> np.ndarray:
+        """Return some encoded products that have every attribute."""
         if self.coding.crossed:
             return self._select_products(_MAX_EXAMPLES)
         return self._select_products(1)
@@ -141,13 +143,16 @@ class LogitChooser(Chooser):
         )
 
     def is_linear(self, attribute: int) -> bool:
+        """Return whether utility is linear in an attribute, at any number."""
         part = self.coding.parts[attribute]
         return part.numbers is not None and not part.knots
 
     def is_number(self, attribute: int) -> bool:
+        """Return whether an attribute accepts numbers besides its tested levels."""
         return self.coding.parts[attribute].numbers is not None
 
     def slope_changes(self, attribute: int) -> np.ndarray:
+        """Return numbers, besides tested ones, at which the slope of utility changes."""
         return np.array(self.coding.parts[attribute].knots, float)
 
     def delta_covariance(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
@@ -306,6 +311,7 @@ class LogitChooser(Chooser):
         return tastes.reshape(-1, len(self.coding.names))
 
     def expected_utilities(self, products: np.ndarray) -> np.ndarray:
+        """Return utilities averaged over draws, shape (respondents, products)."""
         if self.is_estimate:
             return super().expected_utilities(products)
         return self.tastes.mean(axis=0) @ self.coding.encode_cells(products).T
@@ -373,7 +379,7 @@ class LogitChooser(Chooser):
         variants = [observed]
         weights: list[list[tuple[int, float]]] = [[(0, 1.0)]]
         for attribute in range(observed.shape[1]):
-            equalised = self._equalise(attribute, observed)
+            equalised = self._equalise_attribute(attribute, observed)
             weights.append([(len(variants) + k, weight) for k, (_, weight) in enumerate(equalised)])
             variants += [products for products, _ in equalised]
         matrix = self.coding.encode_cells(np.concatenate(variants))
@@ -388,7 +394,9 @@ class LogitChooser(Chooser):
         )
         return np.moveaxis(summed, -1, 0)
 
-    def _equalise(self, attribute: int, observed: np.ndarray) -> list[tuple[np.ndarray, float]]:
+    def _equalise_attribute(
+        self, attribute: int, observed: np.ndarray
+    ) -> list[tuple[np.ndarray, float]]:
         """Return the alternatives with one level of an attribute for all, with weights."""
         # The weight is the frequency of the level in the data.
         # Alternatives that lack the attribute continue to lack it, so no level is a reference.
@@ -489,23 +497,23 @@ def _split_wins(utility: np.ndarray) -> np.ndarray:
 
 
 class LogitReports(MarketAnswers):
-    """Reports that all logit models share; subclasses define `_chooser` and `_checked`."""
+    """Reports that all logit models share; subclasses define `_build_chooser` and `_check_fit`."""
 
-    _checked: Any  # (data) -> anything: checks the data before the fit
+    _check_fit: Any  # (data) -> anything: checks the data before the fit
 
     @mark_as_setup
     def prepare(self, data: Any, **settings: Any) -> PreparedFit:
         """Check the data of a fit, without fitting."""
-        self._checked(data)
+        self._check_fit(data)
         return PreparedFit()
 
-    def _chooser(self) -> "LogitChooser":
+    def _build_chooser(self) -> "LogitChooser":
         """Build the `Chooser` of the fitted respondents; subclasses define it."""
         raise NotImplementedError
 
     def _get_market_draws(self) -> "MarketDraws":
         """Return tastes and products for the market simulator of a page."""
-        return build_logit_market_draws(self._chooser())
+        return build_logit_market_draws(self._build_chooser())
 
 
 # A fit of a logit as the draws of a market: some draws and respondents, and their tastes ----------

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.roles import NO_CHOICE, simplify_name
+from thali._data.column_roles import NO_CHOICE, simplify_name
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._inference.warn import warn
 from thali._labels import format_label, format_plural, shorten, suggest, unescape_formula
@@ -14,7 +14,7 @@ from thali.errors import Argument, ArgumentError, DataError, DataWarning
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.experiments.scheme import Scheme
+    from thali._data.experiments.product_encoding import Scheme
 
     from .chooser import Chooser
 
@@ -45,14 +45,17 @@ def restore_saved_table(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.
     """
     levels = scheme.levels
 
-    def bare(text: Any, labels: Sequence[str]) -> Any:
+    def remove_apostrophe(text: Any, labels: Sequence[str]) -> Any:
+        """Return a cell without the apostrophe that a page put before a sign."""
         if not isinstance(text, str) or text in labels:
             return text
         return unescape_formula(text)
 
-    frame = frame.set_axis([bare(name, scheme.names) for name in frame.columns], axis=1)
+    frame = frame.set_axis(
+        [remove_apostrophe(name, scheme.names) for name in frame.columns], axis=1
+    )
     restored: Any = frame.apply(
-        lambda cells: cells.map(lambda cell: bare(cell, levels.get(cells.name, ())))
+        lambda cells: cells.map(lambda cell: remove_apostrophe(cell, levels.get(cells.name, ())))
     )
     return restored.rename_axis(_LINE)
 

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 def require_individual_tastes(model: Any, name: str) -> None:
     """Raise ArgumentError unless tastes differ between respondents."""
-    refuse_same_tastes(model._people_of_fit())
+    refuse_same_tastes(model._get_fitted_chooser())
 
 
 class MarketAnswers:
     """Methods on market shares, demand, level effects and willingness to pay.
 
-    A subclass has `_chooser`, which returns the respondents and their choices in every draw.
+    A subclass has `_build_chooser`, which returns the respondents and their choices in every draw.
     """
 
     _compute_once: Any  # from `Model`
@@ -37,13 +37,13 @@ class MarketAnswers:
 
         return complete_settings(self, data, settings)
 
-    def _chooser(self) -> "Chooser":
+    def _build_chooser(self) -> "Chooser":
         """Build the `Chooser` of the fitted respondents."""
         raise NotImplementedError
 
-    def _people_of_fit(self) -> "Chooser":
+    def _get_fitted_chooser(self) -> "Chooser":
         """Return the `Chooser` of the fitted respondents, built once per fit."""
-        return self._compute_once("chooser", self._chooser)
+        return self._compute_once("chooser", self._build_chooser)
 
     @property
     @requires(require_individual_tastes)
@@ -182,7 +182,7 @@ class MarketAnswers:
 
         settings = ShareSettings(rule, scale, availability, actual)
         return tabulate_market_shares(
-            self._people_of_fit(),
+            self._get_fitted_chooser(),
             products,
             change,
             people,
@@ -257,7 +257,7 @@ class MarketAnswers:
 
         settings = ShareSettings(rule, scale, availability, actual)
         return tabulate_elasticities(
-            self._people_of_fit(),
+            self._get_fitted_chooser(),
             products,
             attribute,
             change,
@@ -354,7 +354,7 @@ class MarketAnswers:
         from .substitution import tabulate_source_of_volume
 
         return tabulate_source_of_volume(
-            self._people_of_fit(),
+            self._get_fitted_chooser(),
             products,
             new,
             people,
@@ -423,7 +423,7 @@ class MarketAnswers:
 
         settings = ShareSettings(rule, scale, availability, actual)
         return tabulate_demand(
-            self._people_of_fit(),
+            self._get_fitted_chooser(),
             attribute,
             product,
             values,
@@ -484,7 +484,9 @@ class MarketAnswers:
         """
         from .effects import tabulate_level_effects
 
-        return tabulate_level_effects(self._people_of_fit(), each_person, ci, cores, random_seed)
+        return tabulate_level_effects(
+            self._get_fitted_chooser(), each_person, ci, cores, random_seed
+        )
 
     def utilities(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Return the utility of each level of each attribute, centred.
@@ -529,7 +531,7 @@ class MarketAnswers:
         """
         from .utilities import tabulate_utilities
 
-        return tabulate_utilities(self._people_of_fit(), ci)
+        return tabulate_utilities(self._get_fitted_chooser(), ci)
 
     def attribute_importance(
         self,
@@ -584,7 +586,7 @@ class MarketAnswers:
         from .effects import tabulate_attribute_importance
 
         return tabulate_attribute_importance(
-            self._people_of_fit(), each_person, ci, cores, random_seed
+            self._get_fitted_chooser(), each_person, ci, cores, random_seed
         )
 
     def willingness_to_pay(
@@ -660,7 +662,7 @@ class MarketAnswers:
         from .willingness_to_pay import tabulate_willingness_to_pay
 
         return tabulate_willingness_to_pay(
-            self._people_of_fit(), price, each_person, people, respondent_weights, ci
+            self._get_fitted_chooser(), price, each_person, people, respondent_weights, ci
         )
 
     def best_products(
@@ -738,7 +740,7 @@ class MarketAnswers:
         from .shares import tabulate_best_products
 
         return tabulate_best_products(
-            self._people_of_fit(),
+            self._get_fitted_chooser(),
             attributes,
             competitors,
             n,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.experiments.scheme import INSIDE, Scheme
+from thali._data.experiments.product_encoding import INSIDE, Scheme
 from thali._inference.seeds import spawn_generators
 from thali._posterior.interval import INTERVAL, format_level, interval_tails
 
@@ -78,7 +78,7 @@ def tabulate_choice_check(
     design: "ChoiceExperiment | ExperimentDesign", replicates: np.ndarray, ci: float
 ) -> "pandas.DataFrame":
     """Tabulate observed statistics of choices against replicates, shape (n_draws, n_tasks)."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     labels, of_rows = _build_indicators(design)
     statistics = [

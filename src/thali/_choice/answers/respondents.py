@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._people.respondents import RespondentResults
+from thali._people.respondent_results import RespondentResults
 from thali._people.segments import Preferences, SegmentResults
 from thali._posterior.interval import INTERVAL
 
@@ -34,7 +34,7 @@ class ChoiceRespondents(RespondentResults, SegmentResults):
         pandas.DataFrame
             One row per respondent, one column per level ("zoom: 10x").
         """
-        return tabulate_respondent_utilities(self._model._people_of_fit(), zero_centred)
+        return tabulate_respondent_utilities(self._model._get_fitted_chooser(), zero_centred)
 
     def reach(
         self,
@@ -89,7 +89,7 @@ class ChoiceRespondents(RespondentResults, SegmentResults):
         set functions.
         """
         return tabulate_reach(
-            self._model._people_of_fit(), products, size, top, people, random_seed, ci
+            self._model._get_fitted_chooser(), products, size, top, people, random_seed, ci
         )
 
     def _preferences(self) -> Preferences:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.experiments.scheme import INSIDE
+from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.indexing import part_bounds, space_evenly
 from thali._people.segments import Preferences, select_segment_draws
 

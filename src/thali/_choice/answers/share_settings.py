@@ -133,18 +133,20 @@ class ShareSettings(NamedTuple):
 
         offered = [(chooser.cells(market.table), self._list_sets(market)) for market in markets]
 
-        def simulate(
+        def compute_shares(
             offered: Sequence[AvailableSets], constants: np.ndarray | None
         ) -> list[np.ndarray]:
             """Return shares of offered products with these constants."""
             return self._shares(chooser, offered, constants, weights, cores, seed)
 
         if self.actual is None:
-            return simulate(offered, None)
+            return compute_shares(offered, None)
         constants = self.calibrate_constants(
-            markets[0].labels, len(chooser.chain), lambda tried: simulate(offered[:1], tried)[0]
+            markets[0].labels,
+            len(chooser.chain),
+            lambda tried: compute_shares(offered[:1], tried)[0],
         )
-        return simulate(offered, constants)
+        return compute_shares(offered, constants)
 
     def calibrate_constants(
         self, labels: Sequence[str], draws: int, shares: Callable[[np.ndarray], np.ndarray]

@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._arguments import check_integer, is_list
 from thali._data.experiments.levels import parse_number
-from thali._data.experiments.scheme import INSIDE
+from thali._data.experiments.product_encoding import INSIDE
 from thali._labels import format_label, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
@@ -36,7 +36,7 @@ from .share_settings import ShareSettings
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.experiments.scheme import Scheme
+    from thali._data.experiments.product_encoding import Scheme
 
 
 def tabulate_market_shares(
@@ -54,7 +54,7 @@ def tabulate_market_shares(
     """Tabulate the share of every product, and its change after `change`."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     ci = check_probability(ci)
     markets = parse_markets(chooser.data.scheme, products)
@@ -124,7 +124,7 @@ def tabulate_demand(
     random_seed: Any,
 ) -> "pandas.DataFrame":
     """Tabulate share (and profit) of a product at each value of an attribute."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     ci = check_probability(ci)
     market = parse_single_market(chooser.data.scheme, products)
@@ -140,9 +140,9 @@ def tabulate_demand(
             f"`values` must list values of {attribute!r}, such as [100, 150, 200]; got {values!r}."
         )
     numbers = [parse_number(format_label(value)) for value in values]
-    amount = 0.0
+    sale_cost = 0.0
     if cost is not None:
-        amount = _parse_sale_cost(cost, attribute, numbers)
+        sale_cost = _parse_sale_cost(cost, attribute, numbers)
     label = market.labels[index]
     markets = [apply_change(market, {attribute: {label: value}}) for value in values]
     if settings.actual:  # the shares of the first market
@@ -154,7 +154,7 @@ def tabulate_demand(
         values = numbers
     columns = {attribute: values, **summarize_draws(chooser, "share", shares, ci)}
     if cost is not None:
-        profit = shares * (np.array(numbers, float) - amount)
+        profit = shares * (np.array(numbers, float) - sale_cost)
         columns |= summarize_draws(chooser, "profit", profit, ci)
         columns["probability_best"] = probability_best(chooser, profit)
     table = Table(columns)
@@ -170,12 +170,12 @@ def _parse_sale_cost(cost: Any, attribute: str, revenues: Sequence[float | None]
         raise ArgumentError(
             Argument("cost"), f" requires numeric values of {attribute!r}, the revenue per sale."
         )
-    amount = parse_number(format_label(cost))
-    if amount is None:
+    sale_cost = parse_number(format_label(cost))
+    if sale_cost is None:
         raise ArgumentError(
             Argument("cost"), f", the cost per sale, must be a number; got {cost!r}."
         )
-    return amount
+    return sale_cost
 
 
 def probability_best(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
@@ -280,7 +280,7 @@ def tabulate_best_products(
     competitor_cells = chooser.cells(parse_competitors(chooser.data.scheme, competitors))
     market_weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
 
-    def evaluate(
+    def evaluate_lines(
         chooser: "Chooser", lines: Sequence[ProductLine], weights: np.ndarray | None
     ) -> np.ndarray:
         """Return profit or share of lines in each draw, shape (draws, lines)."""
@@ -293,11 +293,11 @@ def tabulate_best_products(
 
     searcher = chooser.thin(chooser.search_draws)
     search = LineSearch(
-        space, lambda lines: evaluate(searcher, lines, market_weights.plain).mean(axis=0)
+        space, lambda lines: evaluate_lines(searcher, lines, market_weights.plain).mean(axis=0)
     )
     search.run(n, np.random.default_rng(0))
     lines = search.list_best(n, max(top, _FINALISTS))
-    values = evaluate(chooser, lines, market_weights.drawn)
+    values = evaluate_lines(chooser, lines, market_weights.drawn)
     figures = summarize_draws(chooser, space.objective, values, ci)
     figures["probability_best"] = probability_best(chooser, values)
     table = _tabulate_lines(space, lines, figures, top)
@@ -315,7 +315,7 @@ def _tabulate_lines(
 ) -> "pandas.DataFrame":
     """Tabulate the `top` product lines with the largest objective, one row per product."""
     # `figures` contain a number per line.
-    from thali._tables import Table
+    from thali._result_table import Table
 
     rows = []
     order = np.argsort(-figures[space.objective], kind="stable")
@@ -398,7 +398,7 @@ class LineSearch:
         return max(lines, key=self._get_value)
 
     def _get_value(self, line: ProductLine) -> float:
-        """Return the stored value of a tried line, in any order of products."""
+        """Return the share or profit of a tried line, in any order of products."""
         return self.value_by_line[tuple(sorted(line))]
 
 

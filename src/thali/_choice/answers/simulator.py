@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 import numpy as np
 
 from thali._data.experiments.levels import parse_number
-from thali._data.experiments.scheme import INSIDE
+from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.warn import warn
 from thali._labels import list_names, shorten
 from thali._model.finding import Finding, Text
@@ -349,12 +349,12 @@ def apply_share_settings(
         return plain, numbered_market, tuple(notes)
     market = numbered_market.list_products(numbered_draws)
 
-    def shares(constants: np.ndarray) -> np.ndarray:
+    def compute_market_shares(constants: np.ndarray) -> np.ndarray:
         """Return the market's shares at every draw, with these product constants."""
         adjusted = plain_rule._replace(constants=constants)
         return plain._replace(rule=adjusted).shares([market])[0]
 
-    constants = settings.calibrate_constants(names, len(rule.codes), shares)
+    constants = settings.calibrate_constants(names, len(rule.codes), compute_market_shares)
     # a new product gets the constant 0, the average of the products
     constants -= constants[:, : len(offered.products)].mean(axis=1, keepdims=True)
     notes += [ENGLISH["shares.known"], ENGLISH["market.added"]]

@@ -36,7 +36,7 @@ def tabulate_elasticities(
     random_seed: Any,
 ) -> "pandas.DataFrame":
     """Tabulate the elasticity of each share with respect to each product's price."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     ci = check_probability(ci)
     market = parse_single_market(chooser.data.scheme, products)
@@ -192,7 +192,7 @@ def tabulate_source_of_volume(
     """Tabulate the share that each product loses to new products."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     ci = check_probability(ci)
     market = parse_single_market(chooser.data.scheme, products)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._data.column_roles import simplify_name
 from thali._data.experiments.levels import parse_number
-from thali._data.experiments.scheme import INSIDE, Scheme
-from thali._data.roles import simplify_name
+from thali._data.experiments.product_encoding import INSIDE, Scheme
 from thali._inference.warn import warn
 from thali._labels import shorten, suggest
 from thali._posterior.interval import interval_tails
@@ -70,7 +70,7 @@ def tabulate_willingness_to_pay(
 
     One row per unit of a numeric attribute.
     """
-    from thali._tables import Table
+    from thali._result_table import Table
 
     ci = check_probability(ci)
     weights = _select_payers(chooser, people, respondent_weights)
@@ -218,7 +218,7 @@ def _respondent_quantiles(
 
 
 def _warn_notes(notes: list[str]) -> None:
-    """Issue the notes as warnings."""
+    """Issue the notes of a willingness-to-pay table as warnings."""
     for note in notes:
         warn(EstimateWarning(note))
 
@@ -393,7 +393,7 @@ def _compute_confidence_set(
     if prices.is_linear:
         differences = np.array([0.0, np.ptp(prices.numbers)])
 
-    def gaps(chooser_at: "Chooser") -> np.ndarray:
+    def compute_utility_gaps(chooser_at: "Chooser") -> np.ndarray:
         """Return utility differences at each price difference, for a chooser."""
         blocks = []
         for u in _iterate_utilities(chooser_at, prices, changes):
@@ -404,7 +404,10 @@ def _compute_confidence_set(
                 blocks.append(_utility_gaps(u[:, :, :, 0], u[:, :, :, 1], prices))
         return np.concatenate(blocks)
 
-    gap, covariance = gaps(chooser.thin(1))[0], chooser.delta_covariance(gaps)
+    gap, covariance = (
+        compute_utility_gaps(chooser.thin(1))[0],
+        chooser.delta_covariance(compute_utility_gaps),
+    )
     variance = np.diagonal(covariance, axis1=-2, axis2=-1)
     gap_steps, between = np.diff(gap), np.diagonal(covariance, 1, -2, -1)
     # a s^2 + 2 b s + c <= 0 between neighbouring differences, s from 0 to 1
@@ -515,7 +518,7 @@ def _describe_price_effect(
     cheap, dear = examples.copy(), examples.copy()
     cheap[:, prices.attribute], dear[:, prices.attribute] = prices.cells[[0, -1]]
 
-    def rise(chooser_at: "Chooser") -> np.ndarray:
+    def compute_price_effect(chooser_at: "Chooser") -> np.ndarray:
         """Return mean utility of dear minus cheap products, averaged over respondents."""
         blocks = []
         for u in chooser_at.utilities(np.concatenate([dear, cheap])):
@@ -527,9 +530,9 @@ def _describe_price_effect(
             blocks.append(by_respondent @ share)
         return np.concatenate(blocks)[:, None]
 
-    rise_draws = rise(chooser)[:, 0]
+    rise_draws = compute_price_effect(chooser)[:, 0]
     if chooser.is_estimate:
-        mean, error = rise_draws[0], np.sqrt(chooser.delta_covariance(rise)[0, 0])
+        mean, error = rise_draws[0], np.sqrt(chooser.delta_covariance(compute_price_effect)[0, 0])
         is_established = abs(mean) > ndtri((1.0 + ci) / 2.0) * error
     else:
         mean, error = rise_draws.mean(), rise_draws.std()

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thali._inference.parts import Batch, PartsFolder, Record
 from thali._inference.progress import Progress, build_duration_warning
+from thali._inference.task_jobs import Batch, PartsFolder, Record
 from thali._inference.warn import warn
 from thali.errors import Argument, InterruptedWarning
 
@@ -120,7 +120,7 @@ def run_tests(
     if folder is not None:
         folder.plan({task.key: f"{task.classes} classes" for task in tasks}, UNIT)
 
-    def run(task: BootstrapReplicate) -> Record:
+    def run_replicate(task: BootstrapReplicate) -> Record:
         """Return the test statistic of one bootstrap replicate."""
         start = time.monotonic()
         # the seed of a replicate does not depend on the number of replicates
@@ -132,7 +132,9 @@ def run_tests(
         )
         return {"statistic": statistic, "seconds": time.monotonic() - start}
 
-    batch: Batch[BootstrapReplicate] = Batch(tasks, lambda task: task.key, run, folder=folder)
+    batch: Batch[BootstrapReplicate] = Batch(
+        tasks, lambda task: task.key, run_replicate, folder=folder
+    )
     say = build_duration_warning(
         "This test", "fewer ", Argument("replicates"), ", or fewer ", Argument("starts")
     )
@@ -153,7 +155,7 @@ def _tabulate_tests(
     """Return a table of tests, with p-values from their bootstrap statistics."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     rows, statistics = [], {}
     for test in tests:

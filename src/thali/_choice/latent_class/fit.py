@@ -47,7 +47,7 @@ class Panel(NamedTuple):
 
     @property
     def people(self) -> int:
-        """Number of respondents."""
+        """Number of respondents whose choices the panel contains."""
         return len(self.first_task) - 1
 
     def select_people(self, is_selected: np.ndarray) -> "Panel":
@@ -143,20 +143,20 @@ def compute_derivatives(panel: Panel, parameters: ClassParameters) -> tuple[np.n
     )
     # s̄ of all people
     mean = np.hstack([classes.scores(r), *(r[:, [k]] * scores[k] for k in range(n_classes))])
-    curve = mean.T @ mean
+    information = mean.T @ mean
     odds_block = slice(0, classes.n_coordinates)
-    classes.add_information(curve[odds_block, odds_block], r)
+    classes.add_information(information[odds_block, odds_block], r)
     for k in range(n_classes):
         class_block = slice(odds_block.stop + k * p, odds_block.stop + (k + 1) * p)
         weighted = r[:, [k]] * scores[k]
-        curve[class_block, class_block] += (
+        information[class_block, class_block] += (
             fisher_information(parameters.local_likelihoods[k], weight_of_row[:, k])
             - weighted.T @ scores[k]
         )
         cross = classes.cross_product(k, weighted)
-        curve[odds_block, class_block] -= cross
-        curve[class_block, odds_block] -= cross.T
-    return mean.sum(axis=0), curve
+        information[odds_block, class_block] -= cross
+        information[class_block, odds_block] -= cross.T
+    return mean.sum(axis=0), information
 
 
 # One maximum of the likelihood: expectation and maximisation, then Newton's method in all
@@ -203,10 +203,10 @@ def expect_and_maximise(panel: Panel, parameters: ClassParameters) -> ClassParam
     in_rows = np.repeat(in_tasks, np.diff(panel.tasks.first_row), axis=0)
     steps = np.zeros_like(parameters.tastes)
     for k, likelihood in enumerate(parameters.local_likelihoods):
-        curve = fisher_information(likelihood, in_rows[:, k])
-        steps[k] = np.linalg.lstsq(curve, in_tasks[:, k] @ likelihood.score, rcond=_RELATIVE_FLOOR)[
-            0
-        ]
+        information = fisher_information(likelihood, in_rows[:, k])
+        steps[k] = np.linalg.lstsq(
+            information, in_tasks[:, k] @ likelihood.score, rcond=_RELATIVE_FLOOR
+        )[0]
     classes, length = parameters.classes.propose_step(parameters.membership), 1.0
     while length > 1e-3:
         proposal = evaluate_parameters(panel, classes(length), parameters.tastes + length * steps)
@@ -223,14 +223,15 @@ class _ClassTarget(Target[ClassParameters]):
         self._panel = panel
 
     def move_point(self, point: ClassParameters, change: np.ndarray) -> ClassParameters:
+        """Return class parameters after adding `change` to log odds and tastes."""
         return evaluate_parameters(self._panel, *apply_step(point, change))
 
     def slope(self, point: ClassParameters) -> Slope:
         """Return gradient and negative Hessian at these parameters."""
-        gradient, curve = compute_derivatives(self._panel, point)
-        metric = np.abs(np.diag(curve))
-        floor = _RELATIVE_FLOOR * metric.max() * np.eye(len(curve))
-        return Slope(gradient, curve + floor, metric + 1e-8 * metric.max())
+        gradient, information = compute_derivatives(self._panel, point)
+        metric = np.abs(np.diag(information))
+        floor = _RELATIVE_FLOOR * metric.max() * np.eye(len(information))
+        return Slope(gradient, information + floor, metric + 1e-8 * metric.max())
 
 
 def apply_step(parameters: ClassParameters, change: np.ndarray) -> tuple[Membership, np.ndarray]:

@@ -61,7 +61,7 @@ from .membership import ClassesByColumns, ClassSizes
 if TYPE_CHECKING:
     import pandas as pd
 
-    from thali._data.experiments.scheme import Scheme
+    from thali._data.experiments.product_encoding import Scheme
     from thali._people.respondent_columns import RespondentCovariates
     from thali._people.segments import Preferences
 
@@ -225,9 +225,9 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         -------
         LatentClassLogit
         """
-        return self._run_job(self._checked(data, random_seed, progressbar))
+        return self._run_job(self._check_fit(data, random_seed, progressbar))
 
-    def _checked(self, data: Any, random_seed: Any = None, progressbar: bool = True) -> Job:
+    def _check_fit(self, data: Any, random_seed: Any = None, progressbar: bool = True) -> Job:
         """Check data and arguments; return the job of the fit."""
         from thali._inference.progress import Progress, build_duration_warning
 
@@ -252,7 +252,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         if choose == HELD_OUT:
             total *= 1 + N_FOLDS
 
-        def work() -> dict[str, Any]:
+        def fit_classes() -> dict[str, Any]:
             """Fit all numbers of classes; return the fitted attributes by name."""
             warn_of_duration = build_duration_warning(
                 "This fit",
@@ -285,7 +285,10 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
 
         forecast = forecast_fits(panel, class_numbers, choose, starts_by_budget)
         return Job(
-            work, build_unseen_remarks(coding, data.levels), data=str(data), forecast=forecast
+            fit_classes,
+            build_unseen_remarks(coding, data.levels),
+            data=str(data),
+            forecast=forecast,
         )
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
@@ -293,7 +296,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         from ..logit_likelihood import NOT_CONVERGED, list_unidentified_warnings
 
         yield from list_unidentified_warnings(self.coef_.columns[self.coef_.isna().any()])
-        if self._coincide():
+        if self._has_equal_classes():
             yield EstimateWarning(
                 f"The choices do not support {self._n_classes_} classes: some classes are identical"
                 " or empty. Reduce ",
@@ -332,7 +335,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         if not self._converged_:
             yield EstimateWarning(NOT_CONVERGED)
 
-    def _coincide(self) -> bool:
+    def _has_equal_classes(self) -> bool:
         """Return whether two classes have the same tastes, or one is empty."""
         tastes = self.coef_.to_numpy()
         pairs = [(k, j) for k in range(len(tastes)) for j in range(k)]
@@ -364,7 +367,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         return format_seed_setting(self._seed_)
 
     def _get_fit_data(self) -> "ChoiceExperiment":
-        """Return the data of the fit."""
+        """Return the choice experiment that the model was fitted to."""
         return self._data_
 
     def summary(self) -> "pd.DataFrame":
@@ -473,20 +476,21 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             encoded.respondent_of_row
         ]
         is_new = encoded.respondent_of_row < 0
-        if is_new.any() and (people := self._columns_of_rows(new)) is not None:
+        if is_new.any() and (people := self._read_membership_columns(new)) is not None:
             coding = build_covariates(self.by, self._data_.people, self._data_.n_respondents)
             covariates = coding.standardise_rows(people.loc[is_new])
             is_complete = ~np.isnan(covariates).any(axis=1)
-            predicted = ClassesByColumns(self._odds(), covariates[is_complete])
+            predicted = ClassesByColumns(self._class_log_odds(), covariates[is_complete])
             classes[np.flatnonzero(is_new)[is_complete]] = predicted.probabilities
 
-        def compute(tastes: np.ndarray) -> np.ndarray:
+        def compute_probabilities(tastes: np.ndarray) -> np.ndarray:
+            """Return choice probabilities of all rows at these tastes."""
             p = choice_probabilities(matrix @ tastes.T, encoded.task_of_row)
             return (p * classes).sum(axis=1)
 
         return append_interval(
-            compute(np.nan_to_num(self.coef_.to_numpy())),
-            lambda: np.stack([compute(tastes) for tastes in self._draws_.tastes]),
+            compute_probabilities(np.nan_to_num(self.coef_.to_numpy())),
+            lambda: np.stack([compute_probabilities(tastes) for tastes in self._draws_.tastes]),
             ci,
         )
 
@@ -548,7 +552,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         components in a normal mixture; Nylund, Asparouhov & Muthén (2007), Deciding on the number
         of classes in latent class analysis and growth mixture modeling.
         """
-        from thali._inference.parts import PartsFolder
+        from thali._inference.task_jobs import PartsFolder
         from thali._model.model_files import compute_digest, describe_model
 
         from .bootstrap import fit_tests, run_tests
@@ -558,7 +562,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         if starts is None:
             starts = 2 * (self._n_classes_ + 1)
         n_starts = check_integer("starts", starts, 1)
-        panel, parameters = self._panel_of_fit()
+        panel, parameters = self._build_fitted_panel()
         stamp = {
             "kind": "test of classes",
             "models": {"latent-class-logit": describe_model(self)},
@@ -577,22 +581,24 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             tests = fit_tests(panel, parameters, Starts(self.starts), seeds[1:])
             return run_tests(panel, tests, replicates, n_starts, seeds[0], folder, progressbar)
 
-    def _panel_of_fit(self) -> tuple["Panel", "ClassParameters"]:
+    def _build_fitted_panel(self) -> tuple["Panel", "ClassParameters"]:
         """Return the fitted panel in scaled columns, with the fitted parameters."""
         people, classes = None, ClassSizes(self._sizes_.to_numpy())
         if self._covariates_ is not None:
             people = self._covariates_.matrix
-            classes = ClassesByColumns(self._odds(), people)
+            classes = ClassesByColumns(self._class_log_odds(), people)
         is_kept = ~self.coef_.isna().any().to_numpy()
         panel, scale = scale_columns(build_panel(self._data_, self._coding_, people), is_kept)
         return panel, evaluate_parameters(panel, classes, self.coef_.to_numpy()[:, is_kept] * scale)
 
-    def _odds(self) -> np.ndarray:
+    def _class_log_odds(self) -> np.ndarray:
         """Return log odds of classes by respondents' standardised columns."""
         assert self._membership_coef_ is not None and self._covariates_ is not None
         return self._membership_coef_.to_numpy() * np.append(1.0, self._covariates_.sd)
 
-    def _columns_of_rows(self, new: "pd.DataFrame | ChoiceExperiment") -> "pd.DataFrame | None":
+    def _read_membership_columns(
+        self, new: "pd.DataFrame | ChoiceExperiment"
+    ) -> "pd.DataFrame | None":
         """Return the columns `by` for rows of new tasks; None if absent."""
         if self._covariates_ is None:
             return None
@@ -621,7 +627,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         )
         return self._data_, replicates["chosen"][0]
 
-    def _chooser(self) -> "LogitChooser":
+    def _build_chooser(self) -> "LogitChooser":
         """Build the `Chooser` from class tastes and respondents' memberships."""
         self._require_fitted()
         draws, parameters = self._draws_, len(self.covariance_) - self.coef_.size

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.experiments.scheme import INSIDE
+from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.indexing import space_evenly
 from thali._labels import suggest
 from thali._people.respondent_columns import (
@@ -191,7 +191,7 @@ def build_attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionT
     import pandas as pd
 
     from thali._posterior.summary import build_summary
-    from thali._tables import Table
+    from thali._result_table import Table
 
     tails = interval_tails(ci)
     names = [str(name) for name in posterior["attribute"].values]
@@ -239,7 +239,7 @@ def _tabulate_odds(
 ) -> "pandas.DataFrame":
     """Return a table of odds ratios of attending, by column about respondents."""
     from thali._posterior.summary import build_summary
-    from thali._tables import Table
+    from thali._result_table import Table
 
     effects = attention_effects(posterior)
     rows = build_summary({" ".join(pair): draws for pair, draws in effects.items()})
@@ -272,7 +272,7 @@ def _tabulate_patterns(
     """Return a table of the shares of respondents with each pattern of attention."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     attends = attends[space_evenly(len(attends), _PATTERN_DRAWS)]
     patterns, pattern_index = np.unique(

@@ -110,7 +110,7 @@ def report_attention(model: "HierarchicalLogit", settings: AnswerSettings) -> Fi
         table = table.join(comparison[[f"{name}_other" for name in _SHOWN]])
         table.attrs.update(comparison.attrs)
     notes = [phrase(ENGLISH, "attention.alike", source=Cite("hess2013"))]
-    if near_zero := list_attributes_near_zero(model._view.draws, model._population()):
+    if near_zero := list_attributes_near_zero(model._view.draws, model._build_taste_distribution()):
         notes.append(phrase(ENGLISH, "attention.close", named=list_names(near_zero)))
     notes.append(_describe_scale_sensitivity(model, table))
     return Finding(
@@ -207,7 +207,7 @@ def report_population(model: "HierarchicalLogit", settings: AnswerSettings) -> F
     """Report population means and standard deviations of tastes."""
     table = model.population(settings.ci)
     title = ENGLISH["logit.population"]
-    if (price := model._money()) is not None:
+    if (price := model._find_price_coefficient()) is not None:
         title = str(phrase(ENGLISH, "logit.population.money", price=price))
     elif model._attention is not None:
         title = ENGLISH["attention.population"]
@@ -258,7 +258,7 @@ def report_quantities(model: "HierarchicalLogit", settings: AnswerSettings) -> F
 def report_individuals(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     """Report posterior mean tastes of each respondent."""
     title = ENGLISH["logit.individuals"]
-    if (price := model._money()) is not None:
+    if (price := model._find_price_coefficient()) is not None:
         title = str(phrase(ENGLISH, "logit.individuals.money", price=price))
     return Finding(title=title, table=model.individual_.rename_axis("respondent"))
 
@@ -282,7 +282,7 @@ def _describe_hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
     """Return methods sentences about the hierarchical logit."""
     signs, covariates = model.signs or {}, model._covariates_.names
     sentences = [phrase(ENGLISH, "hierarchical.methods", source=Cite("rossi2005"))]
-    if (price := model._money()) is not None:
+    if (price := model._find_price_coefficient()) is not None:
         sentences.append(
             phrase(ENGLISH, "hierarchical.money", source=Cite("train2005"), price=price)
         )
@@ -298,7 +298,7 @@ def _describe_hierarchical(model: "HierarchicalLogit") -> tuple[Text, ...]:
         logarithms = ENGLISH["hierarchical.logarithms"]
     prior_sizes = {"mean_sd": f"{MEAN_SD:g}", "df": "p + 3", "scale": f"{model._prior_scale():g}"}
     prior_sizes |= {name: f"{size:g}" for name, size in (model.priors or {}).items()}
-    attributes = model._population().attention.names
+    attributes = model._build_taste_distribution().attention.names
     if attributes:
         attribute_names = list_names(attributes)
         sentences.append(

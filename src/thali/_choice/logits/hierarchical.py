@@ -74,7 +74,7 @@ if TYPE_CHECKING:
     import xarray
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.scheme import Scheme
+    from thali._data.experiments.product_encoding import Scheme
     from thali._people.segments import Preferences
 
 
@@ -302,7 +302,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             If Ctrl-C or `max_time` stopped the run; its draws are kept.
         """
         run = build_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
-        data, parts = self._checked(data)
+        data, parts = self._check_fit(data)
         sampling = build_sampling(data, run, parts)
         remarks = build_unseen_remarks(parts.coding, data.levels)
         if not is_quiet():
@@ -341,7 +341,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             attributes["posterior_"] = build_tree(groups, tree.attrs)
         return attributes
 
-    def _checked(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
+    def _check_fit(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
         """Check data and arguments; return the experiment and resolved arguments."""
         data = require_experiment(data, self.constants)
         refuse_many_levels(data, self._build_coding(data).linear)
@@ -504,7 +504,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         ConvergenceWarning
             If the chains of the other fit do not agree, or have too few effective draws.
         """
-        from thali._tables import Table
+        from thali._result_table import Table
 
         shares, first_scale = self.attention(ci).shares, self._prior_scale()
         if scale is None:
@@ -515,7 +515,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             )
         data = self._require_fit_data("The second fit requires the data of the first")
 
-        def compare() -> "pd.DataFrame":
+        def compare_scales() -> "pd.DataFrame":
             """Fit the model at the other prior scale and tabulate both."""
             priors = {**(self.priors or {}), "scale": other}
             model = type(self)(**{**self.get_params(), "priors": priors})
@@ -526,7 +526,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             table.attrs.update(interval=ci, scales=(first_scale, other))
             return table
 
-        return self._compute_once(f"attention by scale {other} {ci}", compare)
+        return self._compute_once(f"attention by scale {other} {ci}", compare_scales)
 
     def population(self, ci: float = INTERVAL) -> "pd.DataFrame":
         """Return a summary of the distribution of tastes among people, with diagnostics.
@@ -650,7 +650,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             ci = check_probability(ci)
         first, *others = predict_probabilities(
             draws,
-            self._population(),
+            self._build_taste_distribution(),
             matrix,
             encoded.task_of_row,
             encoded.respondent_of_row,
@@ -662,20 +662,22 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             return first, *others
         return first
 
-    def _chooser(self) -> "LogitChooser":
+    def _build_chooser(self) -> "LogitChooser":
         """Build the `Chooser` from each respondent's tastes in every draw."""
         posterior = self._view.draws
         data = self._require_fit_data("Individual results require the data of the fit")
         signs = encode_directions(parse_directions("signs", self.signs, data), data.attributes)
-        return build_chooser(self._coding_, data, posterior, self._population(), signs)
+        return build_chooser(
+            self._coding_, data, posterior, self._build_taste_distribution(), signs
+        )
 
-    def _money(self) -> str | None:
+    def _find_price_coefficient(self) -> str | None:
         """Return the price coefficient's name in willingness-to-pay space, else None."""
         if self._scale_.price < 0:
             return None
         return self._coding_.names[self._scale_.price]
 
-    def _population(self) -> "TasteDistribution":
+    def _build_taste_distribution(self) -> "TasteDistribution":
         """Return the population's distribution of tastes at every draw."""
         posterior = self._view.draws
         attention_attributes = []

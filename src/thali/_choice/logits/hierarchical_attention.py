@@ -148,7 +148,7 @@ def sample_rates(rng: np.random.Generator, problem: Any, state: Any, space: Any)
     people = state.attends.shape[0]
     if state.effect.shape[0] > 0:
         for k in range(state.rate.size):
-            move_odds(rng, problem, state, space, k)
+            move_attention_odds(rng, problem, state, space, k)
         return
     for k in range(state.rate.size):
         n_attending = 0.0
@@ -159,8 +159,10 @@ def sample_rates(rng: np.random.Generator, problem: Any, state: Any, space: Any)
 
 
 @part
-def move_odds(rng: np.random.Generator, problem: Any, state: Any, space: Any, k: Any) -> None:
-    """Update logit theta_k and covariate effects gamma_k by a Hamiltonian trajectory."""
+def move_attention_odds(
+    rng: np.random.Generator, problem: Any, state: Any, space: Any, k: Any
+) -> None:
+    """Update log odds and covariate effects of attention to attribute k by a trajectory."""
     odds, push, size = space.odds, space.odds_push, space.odds.size
     odds[0] = math.log(state.rate[k]) - math.log(1.0 - state.rate[k])
     for r in range(1, size):

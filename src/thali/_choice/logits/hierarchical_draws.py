@@ -105,7 +105,7 @@ class TasteScale(NamedTuple):
 def build_taste_scale(
     coding: Coding, data: "ChoiceExperiment", signs: Mapping[str, str], price: str | None
 ) -> TasteScale:
-    """Build the conversion of tastes from the argument `signs`.
+    """Build the map from real numbers to signed (log-normal) tastes that `signs` requests.
 
     `price` is the price in willingness-to-pay space, else None.
     """
@@ -189,6 +189,7 @@ class TasteDistribution:
         covariates: "RespondentCovariates",
         attention: Attention,
     ) -> None:
+        """Read means, covariances and attention rates of tastes from the posterior."""
         p = len(scale.names)
         self.scale, self.people, self.attention = scale, len(covariates.matrix), attention
         self._means = posterior["mean"].values.reshape(-1, p)

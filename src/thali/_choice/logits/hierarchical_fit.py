@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._inference.chains import FIRST_DRAWS, Run
 from thali._inference.seeds import build_seed_sequence, spawn_generators
-from thali._model.prior_sample import PriorSample, build_predictive_group
+from thali._model.prior_sample import PriorSample, build_predictive_dataset
 from thali._model.sampling import Sampling, limit_run
 from thali._posterior.view import PosteriorTree
 
@@ -68,18 +68,19 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
     run, thin = bound.run._replace(thin=bound.thin), bound.thin
 
     @cache
-    def problem() -> Any:
+    def build_chain_problem() -> Any:
         """Return data and prior as the kernels read them."""
         tasks = encode_choices(source, coding)
         scaled = tasks._replace(matrix=tasks.matrix / coding.scale @ scale.steps)
-        people: tuple[Any, ...] = covariates.matrix, attention.owned, scale.price
+        problem_parts: tuple[Any, ...] = covariates.matrix, attention.owned, scale.price
         if attention.people is not None:
-            people = *people, attention.people.matrix
-        return build_problem(scaled, source.first_task, prior, scale.sign, *people)
+            problem_parts = *problem_parts, attention.people.matrix
+        return build_problem(scaled, source.first_task, prior, scale.sign, *problem_parts)
 
     def build_chains(draws: int, seed: np.random.SeedSequence) -> "list[TasteChain]":
+        """Return chains of the hierarchical logit from this seed."""
         return [
-            TasteChain(problem(), rng, draws, run.tune * thin, thin)
+            TasteChain(build_chain_problem(), rng, draws, run.tune * thin, thin)
             for rng in spawn_generators(build_seed_sequence(seed).spawn(2)[0], run.chains)
         ]
 
@@ -210,7 +211,7 @@ def sample_taste_prior(
     group = build_posterior_group(*arrays, respondents=data.respondents, parts=parts)
     group = group.assign(compute_monitored_effects(group["beta"].values, data, coding))
     fixed = {"observed_data": build_observed_group(data.chosen)}
-    predictive = build_predictive_group(
+    predictive = build_predictive_dataset(
         fixed["observed_data"], group, {"chosen": np.array(chosen)[None]}
     )
     return PriorSample(

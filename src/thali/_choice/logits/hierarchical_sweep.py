@@ -95,7 +95,7 @@ class TasteState(NamedTuple):
 
 
 class TasteWorkspace(NamedTuple):
-    """Scratch arrays of a chain."""
+    """Scratch arrays that one chain reuses in every sweep of tastes."""
 
     matrix: np.ndarray  # (p, p)
     factor: np.ndarray  # (p, p)
@@ -122,7 +122,7 @@ class TasteWorkspace(NamedTuple):
 
 
 class TasteDraws(NamedTuple):
-    """Recorded draws of a chain."""
+    """Recorded draws of one chain: tastes, their mean, covariance and attention."""
 
     mean: np.ndarray  # (draws, q, p)
     covariance: np.ndarray  # (draws, p, p)
@@ -339,7 +339,7 @@ def draw_start(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
 
 
 def build_workspace(problem: TasteProblem) -> TasteWorkspace:
-    """Allocate the scratch arrays of a chain."""
+    """Allocate the scratch arrays for one chain of tastes."""
     people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
     q = problem.covariates.shape[1]
     n_odds = problem.looking.shape[1]

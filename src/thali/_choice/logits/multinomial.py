@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.scheme import Scheme
+    from thali._data.experiments.product_encoding import Scheme
 
 
 _N_STEPS = 7  # typical number of Newton's steps
@@ -181,9 +181,9 @@ class MultinomialLogit(LogitReports, Model):
         -------
         MultinomialLogit
         """
-        return self._run_job(self._checked(data))
+        return self._run_job(self._check_fit(data))
 
-    def _checked(self, data: Any) -> Job:
+    def _check_fit(self, data: Any) -> Job:
         """Check data and arguments; return the job of the fit."""
         import pandas as pd
 
@@ -208,7 +208,7 @@ class MultinomialLogit(LogitReports, Model):
         scale = np.abs(tasks.matrix).max(axis=0)
         scaled = tasks._replace(matrix=tasks.matrix / scale)
 
-        def work() -> dict[str, Any]:
+        def fit_coefficients() -> dict[str, Any]:
             """Maximise the likelihood; return the fitted attributes by name."""
             estimate = maximise_log_likelihood(scaled)
             names = list(coding.names)
@@ -238,7 +238,7 @@ class MultinomialLogit(LogitReports, Model):
 
         seconds = _N_STEPS * SECONDS_PER_CELL * scaled.matrix.size
         return Job(
-            work,
+            fit_coefficients,
             build_unseen_remarks(coding, data.levels),
             data=str(data),
             forecast=Forecast(seconds, seconds),
@@ -327,19 +327,23 @@ class MultinomialLogit(LogitReports, Model):
         self._require_fitted()
         rows, encoded = encode_new_tasks(self._coding_, self._scheme_, new)
 
-        def compute(tastes: np.ndarray) -> np.ndarray:
+        def compute_probabilities(tastes: np.ndarray) -> np.ndarray:
+            """Return choice probabilities of all rows at these tastes."""
             return choice_probabilities(rows @ tastes, encoded.task_of_row)
 
         def draw_probabilities() -> np.ndarray:
-            return np.stack([compute(tastes) for tastes in self._chooser().tastes[1:, 0]])
+            """Return choice probabilities at draws around the estimate."""
+            return np.stack(
+                [compute_probabilities(tastes) for tastes in self._build_chooser().tastes[1:, 0]]
+            )
 
-        return append_interval(compute(self._tastes()), draw_probabilities, ci)
+        return append_interval(compute_probabilities(self._tastes()), draw_probabilities, ci)
 
     def _get_fit_data(self) -> "ChoiceExperiment":
-        """Return the data of the fit."""
+        """Return the choice experiment that the model was fitted to."""
         return self._data_
 
-    def _chooser(self) -> "LogitChooser":
+    def _build_chooser(self) -> "LogitChooser":
         """Build the `Chooser` from the estimate and normal draws around it."""
         self._require_fitted()
         coef = np.nan_to_num(self.coef_.to_numpy())

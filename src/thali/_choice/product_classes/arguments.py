@@ -112,7 +112,7 @@ def describe_dominated_choices(
     if not len(tasks):
         return ""
     person = data.respondent_of_task
-    cases = [
+    examples = [
         f"task {str(data.task_labels[t])!r} of respondent {data.respondents[person[t]]!r}"
         for t in tasks[:_MAX_NAMED]
     ]
@@ -120,8 +120,8 @@ def describe_dominated_choices(
     if len(tasks) > _MAX_NAMED:
         more = f" and {len(tasks) - _MAX_NAMED:,} more"
     return Message(
-        f"A dominated alternative was chosen ({', '.join(cases)}{more}): another alternative is at"
-        " least as good in every respect and better in a monotone attribute. With ",
+        f"A dominated alternative was chosen ({', '.join(examples)}{more}): another alternative is"
+        " at least as good in every respect and better in a monotone attribute. With ",
         Setting("lapse", 0),
         " such respondents must be indifferent between the two, which hides much of what they care"
         " about. Set ",

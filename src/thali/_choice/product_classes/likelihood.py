@@ -66,7 +66,7 @@ def count_included_levels(problem: Any, bits: Any, row: Any, i: Any) -> Any:
 
 
 @scalar
-def is_inside(rows: Any, r: Any, bits: Any, k: Any) -> Any:
+def is_in_class(rows: Any, r: Any, bits: Any, k: Any) -> Any:
     """Return whether the product in row r belongs to class k."""
     for w in range(bits.shape[1]):
         if rows[r, w] & ~bits[k, w] != 0:
@@ -100,9 +100,9 @@ def compare_chosen(
                 is_separated |= d & 1
                 c += 1
         else:
-            chosen_inside = 1 if is_inside(tasks.rows, r, bits, k) else 0
+            chosen_inside = 1 if is_in_class(tasks.rows, r, bits, k) else 0
             for r_other in range(r + 1, tasks.first_row[t + 1]):
-                d = chosen_inside - (1 if is_inside(tasks.rows, r_other, bits, k) else 0)
+                d = chosen_inside - (1 if is_in_class(tasks.rows, r_other, bits, k) else 0)
                 difference[row, c] = d
                 is_separated |= d & 1
                 c += 1

@@ -55,7 +55,7 @@ from .arguments import (
 )
 from .convergence import describe_parameters, estimate_climb, format_chain_remarks
 from .engines.lapse_path import USABLE
-from .reports.class_reports import ProductClassReports
+from .reports.report_methods import ProductClassReports
 from .spec import PRODUCT_CLASSES
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class ClassEngine(ChainEngine):
     sentence: str  # of the methods section
 
     def check_chains(self, model: Any) -> ConvergenceCheck:
-        """Return the convergence check of a fit, with remarks on climbing chains."""
+        """Return the convergence check, with remarks on chains whose likelihood still rises."""
         convergence = super().check_chains(model)
         message, facts = convergence.message, convergence.facts
         if not convergence.agrees and (climb := self.describe_climb(model)):
@@ -85,11 +85,12 @@ class ClassEngine(ChainEngine):
         return replace(convergence, facts=facts, message=Message(*message.parts, *remarks))
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
-        """Return the gain of chains that still climb, and a sentence; None if settled."""
+        """Return the rise of the log-likelihood in late draws, and a sentence; None if settled."""
         return None
 
-    def facts(self, model: Any) -> Facts:
-        draws, first, *_ = super().facts(model)
+    def list_facts(self, model: Any) -> Facts:
+        """Return (name, text) facts about the fit for reports."""
+        draws, first, *_ = super().list_facts(model)
         return draws, first, describe_parameters(model._view)
 
 
@@ -109,7 +110,7 @@ class MarkovChains(ClassEngine):
         return model._build_job(model._build_sampling(data, run), str(data), remarks)
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
-        """Return the gain of chains that still climb, and a sentence; None if settled."""
+        """Return the rise of the log-likelihood in late draws, and a sentence; None if settled."""
         climb = estimate_climb(model._view)
         if climb is None:
             return None
@@ -183,6 +184,7 @@ class SequentialMonteCarlo(ClassEngine):
         return new_model.log_evidence()
 
     def check_continuable(self) -> None:
+        """Raise ArgumentError: particles cannot be continued."""
         raise ArgumentError(
             Setting("method", "smc"),
             " cannot be continued, because the evidence is estimated by a complete run; fit with"
@@ -366,7 +368,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         InterruptedWarning
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
-        monotone, engine = self._checked(data), self._engine
+        monotone, engine = self._check_fit(data), self._engine
         refuse_uninformative(data)
         arguments = {
             "tune": tune,
@@ -385,7 +387,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         self, data: Any, draws: Any = None, chains: Any = None, **other_arguments: Any
     ) -> PreparedFit:
         """Check the data and arguments of a fit, without drawing."""
-        self._checked(data)
+        self._check_fit(data)
         refuse_uninformative(data)
         self._engine.run(draws, TUNE, chains, None, None, None, False)
         return PreparedFit()
@@ -430,6 +432,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         reports_by_draw: dict[bytes, Any] = {}  # reports of draws at earlier looks
 
         def tree(chains: Any) -> "xarray.DataTree":
+            """Return the posterior tree of these chains."""
             fit_result = build_engine_result(chains)
             return build_classes_datatree(
                 fit_result,
@@ -463,7 +466,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         """Return the data as kernels read them, after checks."""
         from .state import build_class_problem
 
-        return build_class_problem(data, self._checked(data), self.alpha)
+        return build_class_problem(data, self._check_fit(data), self.alpha)
 
     def _by_particles(
         self, data: "ChoiceExperiment", run: Run, sweeps_per_step: int
@@ -524,19 +527,20 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         )
 
     def _compute_log_evidence(self, data: Any, run: EvidenceRun) -> LogEvidence:
+        """Estimate the log evidence of the model for these data."""
         return self._engine.evidence_of(self, data, run)
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
         """Draw classes from the prior and choices given them, once per generator."""
         from .simulate import sample_classes_prior
 
-        return sample_classes_prior(self, self._checked(data), data, rngs)
+        return sample_classes_prior(self, self._check_fit(data), data, rngs)
 
     def _build_observed(self, data: Any) -> dict[str, Any]:
         """Return the chosen alternatives; {} if the respondents are others."""
         from thali._data.experiments.design import build_design
 
-        self._checked(data)
+        self._check_fit(data)
         if tuple(data.respondents) != self._design_.respondents:
             return {}
         return {"chosen": build_design(data).chosen}
@@ -549,7 +553,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         choices = draw_choices(self._draws_, self._design_, rng, draw_indices)
         return {"chosen": choices.reshape(groups, -1, len(data.chosen))}
 
-    def _checked(self, data: Any) -> dict[str, str]:
+    def _check_fit(self, data: Any) -> dict[str, str]:
         """Check data and arguments; return {attribute: direction} of monotone ones."""
         from thali._data.experiments import ChoiceExperiment
 
@@ -569,6 +573,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         return monotone
 
     def _get_fitted_attributes(self) -> dict[str, Any]:
+        """Return the fitted attributes to store; others follow from the posterior."""
         attributes = super()._get_fitted_attributes()
         # the other attributes are computed from the posterior
         stored_names = ("posterior_", "_people_", "_fitted_to_", "_state_")

@@ -21,7 +21,7 @@ def choose_spacing(draws: int) -> int:
 
 
 class Particles(NamedTuple):
-    """D recorded draws of product classes, equally many per group, as ragged arrays.
+    """D draws (or particles) of product classes, equally many per group, as ragged arrays.
 
     The classes of draw d are rows first_class[d] to first_class[d + 1]; the features of person n in
     it are entries first_owned[d N + n] to first_owned[d N + n + 1]. Levels are in the natural order

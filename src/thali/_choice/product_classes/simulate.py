@@ -8,12 +8,12 @@ import numpy as np
 
 from thali._compile.jit import compiled, part, scalar
 from thali._data.experiments.design import build_design
-from thali._model.prior_sample import PriorSample, build_predictive_group
+from thali._model.prior_sample import PriorSample, build_predictive_dataset
 
 from .engines.draw_records import DrawRecorder
 from .likelihood import (
     compare_owned,
-    is_inside,
+    is_in_class,
     log_add_exp,
     log_likelihood,
     sign_of_value,
@@ -48,8 +48,8 @@ def compare_utilities(problem: Any, state: Any, n: Any, tau: Any, r: Any, r_othe
         f = state.features.people[n, 0]
         while f >= 0:
             k = state.features.slots[f, CLASS]
-            d = (1 if is_inside(problem.tasks.rows, r, state.bits, k) else 0) - (
-                1 if is_inside(problem.tasks.rows, r_other, state.bits, k) else 0
+            d = (1 if is_in_class(problem.tasks.rows, r, state.bits, k) else 0) - (
+                1 if is_in_class(problem.tasks.rows, r_other, state.bits, k) else 0
             )
             if d != 0:
                 value = log_add_exp(state.features.log_theta[f], state.features.log_eps[f, tau])
@@ -143,7 +143,7 @@ def sample_classes_prior(
     group = build_scalar_group(draws).assign(
         label_reports(simulate_quantities(draws, design, 1, {}), draws, design)
     )
-    predictive = build_predictive_group(
+    predictive = build_predictive_dataset(
         design.observed(), group, {"chosen": np.array(chosen)[None]}
     )
     new_data = [(data.with_fields(chosen=choice),) for choice in chosen]

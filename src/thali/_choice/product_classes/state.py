@@ -235,7 +235,7 @@ class ValueBackup(NamedTuple):
 
 
 class ClassWorkspace(NamedTuple):
-    """Scratch arrays of one thread."""
+    """Scratch arrays that one thread reuses for all of its particles."""
 
     order: np.ndarray  # (classes,)
     class_slots: np.ndarray  # (classes,) slot of the respondent for each class, or -1
@@ -322,13 +322,15 @@ def compute_sizes(problem: ClassProblem) -> tuple[int, int, int]:
 def double_capacity(state: ClassState) -> ClassState:
     """Return the state with twice the room for classes and features."""
 
-    def twice(array: Any) -> np.ndarray:
+    def double_length(array: Any) -> np.ndarray:
         """Return the array with twice the length."""
         return np.concatenate([array, np.zeros_like(array)])
 
-    features = OwnedFeatures(state.features.people, *map(twice, state.features[1:]))
+    features = OwnedFeatures(state.features.people, *map(double_length, state.features[1:]))
     features.slots[len(state.features.slots) :] = -1
-    return state._replace(bits=twice(state.bits), classes=twice(state.classes), features=features)
+    return state._replace(
+        bits=double_length(state.bits), classes=double_length(state.classes), features=features
+    )
 
 
 def copy_state(state: ClassState) -> ClassState:

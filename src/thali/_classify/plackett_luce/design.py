@@ -53,7 +53,7 @@ class PlackettLuceDesign:
         standardize: bool = True,
         counts: Any = None,
     ) -> "PlackettLuceDesign":
-        """Build the transformation from training data."""
+        """Build the transformation, standardised by the training rows if asked."""
         check_transform(transform)
         standard = None
         if standardize and transform is not None:
@@ -182,7 +182,7 @@ def _find_first_row(is_invalid: Any, row_numbers: np.ndarray) -> int:
 
 
 def check_transform(transform: Any) -> None:
-    """Raise ArgumentError for an invalid `transform`."""
+    """Raise ArgumentError unless `transform` is None, a function or a known name."""
     if transform is None or callable(transform) or transform in TRANSFORMS:
         return
     raise ArgumentError(

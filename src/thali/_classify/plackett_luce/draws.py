@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._data.rows import TrainingData
+    from thali._data.classifier_rows import TrainingData
 
     from .chain import GibbsSettings, WeightChain
     from .state import WeightPrior
@@ -54,7 +54,7 @@ def build_weight_tree(
 
     from thali._posterior.store import add_log_prior, build_tree, describe_origin
 
-    from ..row_groups import add_log_likelihood, build_observed_row_groups
+    from ..posterior_datasets import add_log_likelihood, build_observed_row_groups
 
     recorded_chains, parts = cut_records(chains)
     draws = {name: np.stack([record[name] for record in parts]) for name in parts[0]}
@@ -108,7 +108,7 @@ def build_weight_group(
     """
     from thali._posterior.store import build_draws
 
-    from ..row_groups import convert_class_labels
+    from ..posterior_datasets import convert_class_labels
 
     by_draw = ("chain", "draw")
     variables = {
@@ -182,7 +182,7 @@ def build_weights_table(
     weights: np.ndarray, classes: np.ndarray, columns: Sequence[str], ci: float
 ) -> "pandas.DataFrame":
     """Return a table of means and intervals of relative weights, largest first."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     low, high = np.quantile(weights, interval_tails(ci), axis=0)
     p = len(columns)
@@ -284,7 +284,7 @@ def sample_prior_weights(
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
     """Sample shape a, weights and labels from the prior, once per generator."""
-    from ..row_groups import sample_prior_codes
+    from ..posterior_datasets import sample_prior_codes
 
     with np.errstate(divide="ignore"):
         logs = np.log(W)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.rows import TrainingData
+from thali._data.classifier_rows import TrainingData
 from thali._described import Facts
 from thali._model.base import Job
 from thali._model.engine import ChainEngine, Engine
@@ -16,7 +16,7 @@ from thali._posterior.interval import interval_columns, interval_tails
 from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
-from ..row_groups import average_probabilities, list_nonzero_cells
+from ..posterior_datasets import average_probabilities, list_nonzero_cells
 from ..row_weights import refuse_fractional_weights
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ class AscentEngine(Engine):
         W, codes, counts = merge_equal_rows(data.matrix, data.codes, data.counts)
         return CovariateRows(W, codes, n_classes, counts, run.cores)
 
-    def facts(self, model: "PlackettLuceRegression") -> Facts:
+    def list_facts(self, model: "PlackettLuceRegression") -> Facts:
         """Return (name, text) facts: prior shape a and log-likelihood."""
         return ("a", f"{model.a_:.4g}"), (
             "log-likelihood",
@@ -176,7 +176,7 @@ class AscentEngine(Engine):
 
     def summary(self, model: "PlackettLuceRegression", ci: float) -> "pandas.DataFrame":
         """Return a table with one row per positive weight, largest first."""
-        from thali._tables import Table
+        from thali._result_table import Table
 
         weights = np.asarray(model.weights_)
         positive = list_nonzero_cells(weights)

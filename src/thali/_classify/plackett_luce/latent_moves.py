@@ -122,7 +122,10 @@ def redraw_columns(rng: Any, rows: Any, state: Any) -> None:
 
 @scalar
 def _redraw_column(rng: Any, W: Any, b: Any, r: Any, pull: Any, old: Any) -> Any:
-    """Draw the latent column of a row, proportional to W times `pull`."""
+    """Redraw the column j of row r with probability proportional to W[b, j, r] * pull[j].
+
+    `old` is the current column.
+    """
     # The current column is often drawn again.
     target = rng.random() * _sum_terms(W, b, r, pull)
     running = W[b, old, r] * pull[old]
@@ -199,7 +202,7 @@ def _draw_column_by_weight(rng: Any, weights: Any, k: Any) -> Any:
 
 @scalar
 def _swap_weights(state: Any, j0: Any, j0_new: Any, j1: Any, j1_new: Any) -> None:
-    """Swap two weights of class 0 and two weights of class 1."""
+    """Swap weights j0 and j0_new of class 0, and weights j1 and j1_new of class 1."""
     log_weights, weights, totals = state.log_weights, state.weights, state.totals
     log_weights[0, j0], log_weights[0, j0_new] = log_weights[0, j0_new], log_weights[0, j0]
     weights[0, j0], weights[0, j0_new] = weights[0, j0_new], weights[0, j0]

@@ -214,7 +214,7 @@ def _drop_weights(
 def _restore_weights(
     data: Any, point: WeightPoint, is_rising: np.ndarray
 ) -> tuple[np.ndarray | None, int]:
-    """Make zero weights positive where the likelihood then rises."""
+    """Return weights moved to rising zeros, or None, and the number of tries."""
     # Return the weights, or None, and the number of sweeps.
     steepness = np.where(is_rising, point.statistics.R - point.statistics.s, 0.0)
     steepness /= steepness.sum()

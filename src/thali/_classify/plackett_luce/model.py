@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._arguments import check_allowed
-from thali._data.rows import TrainingData
+from thali._data.classifier_rows import TrainingData
 from thali._inference.chains import Run
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
@@ -214,7 +214,7 @@ class PlackettLuceRegression(Classifier):
         )
         if design.standard is None and isinstance(self._transform, str):
             warn_about_constants(data.matrix, self._column_names())
-        W, classes = design.apply(data.matrix, data.first()), len(self.classes_)
+        W, classes = design.apply(data.matrix, data.first_row_indices()), len(self.classes_)
         rows = self._engine.prepare_rows(data._replace(matrix=W), classes, run)
         class_counts = np.bincount(data.codes, data.counts, classes)
         return self._build_row_job(

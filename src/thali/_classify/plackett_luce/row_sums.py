@@ -171,6 +171,7 @@ class CovariateRows:
     def __init__(
         self, W: Any, codes: Any, n_classes: int, counts: Any = None, threads: int | None = None
     ) -> None:
+        """Store rows, class codes and counts, divided into blocks for threads."""
         self.W = np.ascontiguousarray(W, np.float64)
         self.codes = np.ascontiguousarray(codes, np.int64)
         self.n_classes, self.p = int(n_classes), self.W.shape[1]

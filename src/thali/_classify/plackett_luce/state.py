@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar, vectorised
-from thali._data.rows import TrainingData
+from thali._data.classifier_rows import TrainingData
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.fast_logarithm import fast_log
 from thali.errors import DataError, Setting
@@ -226,7 +226,7 @@ class WeightPrior(NamedTuple):
 
 
 class WeightDraws(NamedTuple):
-    """Recorded draws of a chain."""
+    """Recorded draws of one chain: class weights and prior shape."""
 
     a: np.ndarray  # (draws,)
     log_likelihood: np.ndarray  # (draws,)

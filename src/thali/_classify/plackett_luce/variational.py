@@ -79,7 +79,7 @@ def maximise_shape(
 
     counts = counts[counts > 0.0]
 
-    def differentiate(x: Any) -> Any:  # with respect to x = ln a
+    def differentiate_objective(x: Any) -> Any:  # with respect to x = ln a
         """Return first and second derivatives of the objective by x = ln a."""
         a = math.exp(x)
         first = a * (float((digamma(a + counts) - digamma(a)).sum()) + slope)
@@ -88,7 +88,7 @@ def maximise_shape(
 
     left, right = math.log(low), math.log(high)
     x = min(max(math.log(a), left), right)
-    first, second = differentiate(x)
+    first, second = differentiate_objective(x)
     uphill = 1.0 if first > 0.0 else -1.0
     while True:
         if first > 0.0:
@@ -101,7 +101,7 @@ def maximise_shape(
         if abs(proposal - x) < _SHAPE_TOLERANCE or right - left < _SHAPE_TOLERANCE:
             return math.exp(proposal)
         x = proposal
-        first, second = differentiate(x)
+        first, second = differentiate_objective(x)
 
 
 # starting values of a; from a large a, all classes can become equally probable
@@ -114,7 +114,7 @@ _MAX_UNEXPLAINED = 0.95
 
 @dataclass(frozen=True)
 class VariationalFit:
-    """Best variational posterior over several starts."""
+    """Variational posterior with the best bound over several starts."""
 
     shapes: np.ndarray  # (K, p): q(λ_kj) = Gamma(a_kj, b_j)
     rates: np.ndarray  # (p,)
@@ -176,8 +176,8 @@ class _VariationalAscent:
     def take_step_with_shape(self, theta: np.ndarray) -> tuple[np.ndarray, float]:
         """Return the next vector, a learned, and the objective."""
         theta[-1] = min(max(theta[-1], math.log(self.low)), math.log(self.high))
-        shapes, rates, a = self.unpack(theta)
-        step = take_variational_step(self.data, shapes, rates, a, self.b)
+        gamma_shapes, gamma_rates, a = self.unpack(theta)
+        step = take_variational_step(self.data, gamma_shapes, gamma_rates, a, self.b)
         counts = np.maximum(step.shapes - a, 0.0)
         slope = -self.shape[0] * float(np.log(step.rates / self.b).sum())
         new_a = maximise_shape(a, counts, slope, self.inverse_prior, self.low, self.high)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.rows import TrainingData
+from thali._data.classifier_rows import TrainingData
 from thali._inference.chains import Run
 from thali._model.base import Job
 from thali._model.sampling import run_sampling
@@ -108,12 +108,12 @@ def _fit_dask_approximation(
     )
     radii = choose_radii(empty, float(len(codes)))
 
-    def expand(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
+    def expand_over_blocks(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
         """Return the log-likelihood's expansion, summed over all blocks."""
         return sum_over_blocks(expand_log_likelihood, zip(problems), coef, covariance, radii)
 
     model._normal_ = fit_normal_approximation(
-        empty, prior.eta, model._used_engine.has_bound, expand
+        empty, prior.eta, model._used_engine.has_bound, expand_over_blocks
     )
     ones, numbers = np.ones(len(codes)), np.arange(len(codes))
     source = TrainingData(no_rows, codes, ones, numbers, ones, numbers)
@@ -159,7 +159,7 @@ def _build_block_problem(
     reference: int,
     prior: CoefficientPrior,
 ) -> CoefficientProblem:
-    """Return data and prior of one block."""
+    """Return a Dask block's rows, labels and the prior as `CoefficientProblem`."""
     rows = (
         standard.varying(convert_to_matrix(block)),
         _encode_block_labels(labels, classes),

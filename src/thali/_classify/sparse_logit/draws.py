@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._data.rows import TrainingData
+    from thali._data.classifier_rows import TrainingData
 
     from ..input import Standardization
     from .approximation import NormalChain
@@ -70,7 +70,11 @@ def build_posterior_tree(
 
     from thali._posterior.store import add_log_prior, build_tree, describe_origin
 
-    from ..row_groups import add_log_likelihood, build_observed_row_groups, convert_class_labels
+    from ..posterior_datasets import (
+        add_log_likelihood,
+        build_observed_row_groups,
+        convert_class_labels,
+    )
 
     recorded_chains, parts = cut_records(chains)
     problem = recorded_chains[0].problem
@@ -298,8 +302,8 @@ def describe_scale(model: Any) -> str:
 
 
 def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
-    """Return the table of method `coefficients`."""
-    from thali._tables import Table
+    """Return means, intervals and signs of the coefficients as a table."""
+    from thali._result_table import Table
 
     if not is_finite_weight(delta):
         raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")
@@ -358,7 +362,7 @@ def sample_prior_predictive(
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
     """Sample coefficients and labels from the prior, once per generator."""
-    from ..row_groups import convert_class_labels, sample_prior_codes
+    from ..posterior_datasets import convert_class_labels, sample_prior_codes
 
     d = matrix.shape[1]
     is_free = np.arange(len(classes)) != reference

@@ -19,7 +19,7 @@ from thali._posterior.view import PosteriorTree
 from thali.errors import ConvergenceWarning, LongRunWarning, Setting, ThaliWarning
 
 from ..input import is_sparse, list_varying_columns
-from ..row_groups import average_probabilities
+from ..posterior_datasets import average_probabilities
 from .approximation import (
     NormalChain,
     NormalPosterior,
@@ -266,9 +266,9 @@ class AutomaticEngine(CoefficientSamplingEngine):
         """Yield the warnings of the method that was chosen."""
         yield from model._used_engine.list_warnings(model, job)
 
-    def facts(self, model: Any) -> Facts:
+    def list_facts(self, model: Any) -> Facts:
         """Return (name, text) facts, including the chosen method."""
-        (name, draws), *other_facts = super().facts(model)
+        (name, draws), *other_facts = super().list_facts(model)
         return (name, f"{draws} ({model.method_}, chosen by the size of the data)"), *other_facts
 
 
@@ -297,7 +297,7 @@ class PenalizedMaximumEngine(Engine):
                 f" {model.slope_:.1e} per row); standardise the covariates or choose a larger eta."
             )
 
-    def facts(self, model: Any) -> Facts:
+    def list_facts(self, model: Any) -> Facts:
         """Return (name, text) facts: nonzero coefficients and log-likelihood."""
         count = f"{np.count_nonzero(model.scaled_coef_):,} of {model.scaled_coef_.size:,} are not 0"
         return ("coefficients", count), (

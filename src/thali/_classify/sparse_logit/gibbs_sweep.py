@@ -86,7 +86,7 @@ class CoefficientState(NamedTuple):
 
 
 class CoefficientDraws(NamedTuple):
-    """Recorded draws of a chain."""
+    """Recorded draws of one chain: coefficients, scale and log-likelihood."""
 
     coef: np.ndarray  # (draws, K, m)
     log_likelihood: np.ndarray  # (draws,)

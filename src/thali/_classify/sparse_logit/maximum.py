@@ -26,13 +26,13 @@ from thali._model.base import Job
 from thali.errors import DataError
 
 from ..input import is_sparse, list_non_reference_classes, list_varying_columns
-from ..row_groups import list_nonzero_cells
+from ..posterior_datasets import list_nonzero_cells
 from .gibbs_sweep import INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.rows import TrainingData
+    from thali._data.classifier_rows import TrainingData
 
     from ..input import Standardization
     from .arguments import CoefficientPrior
@@ -246,7 +246,7 @@ def descend_coordinates(
 
 
 def find_largest_eta(observed: ObservedRows) -> float:
-    """Return the smallest eta for which all coefficients are 0.
+    """Return the smallest penalty eta at which all coefficients are 0.
 
     It is the square of the largest slope of a model with intercepts only, and a millionth more
     against rounding.
@@ -335,7 +335,7 @@ def predict_at_maximum(model: "SparseMultinomialLogit", matrix: Any) -> np.ndarr
 
 def build_maximum_summary(model: "SparseMultinomialLogit") -> "pandas.DataFrame":
     """Return a table of nonzero coefficients, largest first."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     coef, names = model.scaled_coef_, list_varying_columns(model)
     classes, nonzero = list_non_reference_classes(model), list_nonzero_cells(coef)
@@ -352,7 +352,7 @@ def compute_coefficient_path(
 
     Each maximum is started from the previous one.
     """
-    from thali._tables import Table
+    from thali._result_table import Table
 
     if eta is None:
         largest_eta = find_largest_eta(observed)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._data.rows import TrainingData, convert_sparse_data
+from thali._data.classifier_rows import TrainingData, convert_sparse_data
 from thali._described import Facts
 from thali._inference.chains import Run
 from thali._model.base import Job

@@ -104,7 +104,7 @@ def move_along_trajectory(rng: np.random.Generator, problem: Any, state: Any, mo
 
 @scalar
 def _gather_coefficients(problem: Any, state: Any, motion: Any) -> None:
-    """Copy coefficients and prior sds of non-reference classes to one vector."""
+    """Copy the free classes' coefficients and prior sds to the flat vectors of `motion`."""
     d = 0
     for k in problem.free_classes:
         for j in range(state.coef.shape[1]):

@@ -9,20 +9,7 @@ import numpy as np
 from thali._labels import format_label, index_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
-from ..answers import read_any_respondents
-from ..columns import (
-    check_columns,
-    choose_labels,
-    describe_columns,
-    encode_column,
-    get_column,
-    list_texts,
-    note_omission,
-    read_counts,
-    select_answered_rows,
-)
-from ..people_table import is_constant_within
-from ..roles import (
+from ..column_roles import (
     ALTERNATIVE,
     BEST,
     COUNT,
@@ -36,7 +23,20 @@ from ..roles import (
     map_plain_names,
     simplify_name,
 )
-from .long import RawOccasions
+from ..columns import (
+    check_columns,
+    choose_labels,
+    describe_columns,
+    encode_column,
+    get_column,
+    list_texts,
+    note_omission,
+    read_counts,
+    select_answered_rows,
+)
+from ..people_table import is_constant_within
+from ..respondent_answers import read_any_respondents
+from .offered_rows import RawOccasions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,7 @@ class BestWorstColumns(NamedTuple):
 
     @property
     def used(self) -> set[str | None]:
-        """All columns in use."""
+        """Set of all column names that are not None."""
         return {self.best, self.worst, *self.options, self.respondent, self.count}
 
     def __str__(self) -> str:
@@ -115,11 +115,11 @@ def find_best_columns(
     Return None if another column may contain the worst option.
     """
     names = column_names(frame)
-    name_by_plain = map_plain_names(names)
-    best = BEST.find_column(name_by_plain)
-    respondent = named_columns.get("respondent") or RESPONDENT.find_column(name_by_plain)
-    count = named_columns.get("count") or COUNT.find_column(name_by_plain, (best, respondent))
-    if best is None or WORST.find_column(name_by_plain) is not None:
+    name_by_simplified = map_plain_names(names)
+    best = BEST.find_column(name_by_simplified)
+    respondent = named_columns.get("respondent") or RESPONDENT.find_column(name_by_simplified)
+    count = named_columns.get("count") or COUNT.find_column(name_by_simplified, (best, respondent))
+    if best is None or WORST.find_column(name_by_simplified) is not None:
         return None
     other_columns = [name for name in names if name not in (best, respondent, count)]
     for options in find_column_series(other_columns):
@@ -169,16 +169,16 @@ def find_column_series(names: list[str]) -> list[tuple[str, ...]]:
 
     The series are a, b, ...; 1, 2, ...; or 0, 1, ...
     """
-    name_by_plain = map_plain_names(names)
+    name_by_simplified = map_plain_names(names)
     all_series = []
-    for name in name_by_plain:
+    for name in name_by_simplified:
         for marks in _SERIES_MARKS:
             if name.endswith(marks[0]):
                 stem, columns = name[: -len(marks[0])], []
                 for mark in marks:
-                    if stem + mark not in name_by_plain:
+                    if stem + mark not in name_by_simplified:
                         break
-                    columns.append(name_by_plain[stem + mark])
+                    columns.append(name_by_simplified[stem + mark])
                 if len(columns) > 1:
                     all_series.append(tuple(columns))
     return all_series
@@ -336,10 +336,10 @@ def find_long_columns(
     frame: "pd.DataFrame", named_columns: Mapping[str, str | None]
 ) -> LongBestWorst | None:
     """Find the columns of a long best-worst table; None if the layout differs."""
-    name_by_plain = map_plain_names(column_names(frame))
-    best, worst = find_named_columns(name_by_plain, named_columns, (BEST, WORST))
-    task = TASK.find_column(name_by_plain)
-    option = ALTERNATIVE.find_column(name_by_plain, (best, worst, task))
+    name_by_simplified = map_plain_names(column_names(frame))
+    best, worst = find_named_columns(name_by_simplified, named_columns, (BEST, WORST))
+    task = TASK.find_column(name_by_simplified)
+    option = ALTERNATIVE.find_column(name_by_simplified, (best, worst, task))
     if best is None or worst is None or task is None or option is None:
         return None
     cells = {
@@ -348,10 +348,10 @@ def find_long_columns(
     if not cells <= set(_CHOSEN) | set(_BLANKS):
         return None
     respondent = named_columns.get("respondent") or RESPONDENT.find_column(
-        name_by_plain, (best, worst, task, option)
+        name_by_simplified, (best, worst, task, option)
     )
     count = named_columns.get("count") or COUNT.find_column(
-        name_by_plain, (best, worst, task, option, respondent)
+        name_by_simplified, (best, worst, task, option, respondent)
     )
     return LongBestWorst(best, worst, option, task, respondent, count)
 

@@ -13,13 +13,6 @@ from thali._inference.warn import warn
 from thali._labels import format_plural, list_names, shorten, simplify_number
 from thali.errors import Argument, DataError, DataWarning, InPython
 
-from ..answers import (
-    Answers,
-    RowRespondents,
-    find_first_answers,
-    list_possible_answers,
-    number_given_answers,
-)
 from ..checks import convert_whole_counts
 from ..connectivity import describe_disconnected, list_components
 from ..facts import (
@@ -34,8 +27,15 @@ from ..kinds import CHOICES
 from ..pairs import PairedComparisons
 from ..people_table import list_people_facts
 from ..questions import GivenAnswers, Questions
+from ..respondent_answers import (
+    Answers,
+    RowRespondents,
+    find_first_answers,
+    list_possible_answers,
+    number_given_answers,
+)
 from . import subsets, tables
-from .long import RawOccasions, read_long_occasions
+from .offered_rows import RawOccasions, read_long_occasions
 from .subsets import list_row_members
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def build_ties_error(data: Any) -> DataError:
 
 
 class Choices(Judged):
-    """Which option was chosen out of each set of two or more options.
+    """Counts of choices of one option, or of best and worst, from sets of options.
 
     Occasions with the same respondent, set and choice are counted, not kept one by one. Nothing can
     be changed after construction.
@@ -401,7 +401,7 @@ class Choices(Judged):
         return possible.best[answers], possible.worst[answers]
 
     def as_rankings(self) -> "Choices":
-        """Convert best-worst choices from two or three options to rankings.
+        """Convert best-worst choices from sets of two or three to rankings.
 
         Returns
         -------
@@ -484,15 +484,17 @@ class Choices(Judged):
 
     @property
     def n_choices(self) -> int | float:
-        """Number of occasions; their total weight when counts are fractional."""
+        """Number of choice occasions; their total weight when counts are fractional."""
         return simplify_number(self.times.sum())
 
     @property
     def n_answers(self) -> int | float:
+        """Number of choices; their total weight when counts are fractional."""
         return self.n_choices
 
     @property
     def n_ties(self) -> int | float:
+        """Number of choices in which several options tie, by their counts."""
         return simplify_number(self.times[self.n_tied[self.set_of[self.choice]] > 1].sum())
 
     def are_chosen(self, row: np.ndarray, member_index: np.ndarray) -> np.ndarray:
@@ -518,7 +520,7 @@ class Choices(Judged):
 
     @property
     def answers(self) -> np.ndarray:
-        """Number of possible answers for each set: its members, or its ordered pairs."""
+        """Number of possible answers to each set, shape (sets,)."""
         if self.worst is None:
             return self.sizes
         return self.sizes * (self.sizes - 1)
@@ -576,7 +578,7 @@ class Choices(Judged):
         return Questions(start, counts, given, partial(build_rows, self))
 
     def example(self) -> str:
-        """Describe the choices from the most frequent set, or the most frequent best and worst.
+        """Return a sentence on the most frequent choice, to check how data were read.
 
         Examples
         --------
@@ -601,7 +603,7 @@ class Choices(Judged):
         return f"{name} chosen from {names} {simplify_number(counts[chosen_index]):,} of {times}"
 
     def components(self) -> list[list[str]]:
-        """List the groups of options that sets connect, the largest first.
+        """Return the groups of option labels that sets connect, the largest first.
 
         Examples
         --------

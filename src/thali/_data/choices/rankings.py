@@ -16,19 +16,8 @@ from thali._labels import (
 )
 from thali.errors import Argument, DataError
 
-from ..answers import read_any_respondents
 from ..checks import check_numbers
-from ..columns import (
-    check_columns,
-    choose_labels,
-    describe_columns,
-    encode_column,
-    get_column,
-    list_texts,
-    read_counts,
-)
-from ..people_table import build_people_table
-from ..roles import (
+from ..column_roles import (
     COUNT,
     OPTION,
     RANK,
@@ -39,7 +28,18 @@ from ..roles import (
     map_plain_names,
     simplify_name,
 )
-from .long import RawOccasions, read_occasion_counts
+from ..columns import (
+    check_columns,
+    choose_labels,
+    describe_columns,
+    encode_column,
+    get_column,
+    list_texts,
+    read_counts,
+)
+from ..people_table import build_people_table
+from ..respondent_answers import read_any_respondents
+from .offered_rows import RawOccasions, read_occasion_counts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,7 +111,7 @@ class RankingColumns(NamedTuple):
 
     @property
     def used(self) -> set[str | None]:
-        """All columns in use."""
+        """Set of all column names that are not None."""
         return {*self.columns, self.respondent, self.group, self.count}
 
 
@@ -124,18 +124,18 @@ def find_ranking_columns(
     an empty column is an option without ranks.
     """
     names = column_names(frame)
-    name_by_plain = map_plain_names(names)
-    respondent, count = find_named_columns(name_by_plain, named_columns, (RESPONDENT, COUNT))
+    name_by_simplified = map_plain_names(names)
+    respondent, count = find_named_columns(name_by_simplified, named_columns, (RESPONDENT, COUNT))
     other_columns = [name for name in names if name not in (respondent, count)]
     ranks = (
-        name_by_plain[n]
-        for n in name_by_plain
-        if n in RANK.sure or (n.endswith("rank") and name_by_plain[n] in other_columns)
+        name_by_simplified[n]
+        for n in name_by_simplified
+        if n in RANK.sure or (n.endswith("rank") and name_by_simplified[n] in other_columns)
     )
     rank = named_columns.get("rank") or next(ranks, None)
-    option = named_columns.get("option") or OPTION.find_column(name_by_plain)
+    option = named_columns.get("option") or OPTION.find_column(name_by_simplified)
     if rank is not None and option is not None:
-        group = _GROUP.find_column(name_by_plain, (rank, option, respondent))
+        group = _GROUP.find_column(name_by_simplified, (rank, option, respondent))
         return RankingColumns(LONG, (option, rank), respondent, group, count)
     if columns := _match_rank_columns(frame, other_columns):
         return RankingColumns(RANKS, tuple(columns), respondent, None, count)
@@ -236,11 +236,16 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
             stem = stems.setdefault((question, match[1]), [])
             if int(match[2]) == len(stem) + 1:
                 stem.append(name)
-    for question, name_by_plain in columns_by_question.items():
+    for question, name_by_simplified in columns_by_question.items():
         for ordinals in _ORDINALS:
             for ending in _ENDINGS:
-                words = takewhile(name_by_plain.__contains__, (word + ending for word in ordinals))
-                stems[question, ordinals[0] + ending] = [name_by_plain[word] for word in words]
+                words = takewhile(
+                    name_by_simplified.__contains__,
+                    (plain_name + ending for plain_name in ordinals),
+                )
+                stems[question, ordinals[0] + ending] = [
+                    name_by_simplified[plain_name] for plain_name in words
+                ]
     # numbers in brackets may also number ratings
     matched = [
         columns

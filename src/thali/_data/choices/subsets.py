@@ -10,9 +10,9 @@ from thali._inference.indexing import part_bounds
 from thali._labels import index_labels
 from thali.errors import DataError
 
-from ..answers import NAMED, RowRespondents, list_possible_answers, merge_respondents
 from ..people_table import group_people
 from ..questions import ANSWER, MEMBER, ReportRows, build_report_rows
+from ..respondent_answers import NAMED, RowRespondents, list_possible_answers, merge_respondents
 from .rankings import NAMELESS
 from .tables import count_choices
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def by_respondent(data: "Choices") -> "dict[str, Choices]":
-    """Split the choices by respondent, with all options.
+    """Split the choices by respondent; return a dict of `Choices` by name.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def by_respondent(data: "Choices") -> "dict[str, Choices]":
 
 
 def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
-    """Split the choices by group of people, with all options.
+    """Split the choices by a column of respondents; return a dict of `Choices` by group.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def _merge_respondents(parts: "Sequence[Choices]") -> RowRespondents:
 
 
 def with_more(data: "Choices", more: "Choices") -> "Choices":
-    """Merge these and other choices, with the options of both.
+    """Return these choices together with those of `more`, with the options of both.
 
     Respondents are kept if both know them, with the columns of people that both have. The same name
     is the same option, and the same person; rankings without respondents belong to different

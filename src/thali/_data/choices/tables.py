@@ -10,8 +10,8 @@ from thali._inference.indexing import part_bounds
 from thali._labels import format_plural, shorten
 from thali.errors import DataError
 
-from ..columns import convert_frame, note, note_omission
-from ..suspicious import find_similar_labels, find_total_labels, warn_each
+from ..columns import add_note, convert_frame, note_omission
+from ..suspicious_data import find_similar_labels, find_total_labels, warn_each
 from .best_worst import (
     find_best_columns,
     find_best_worst_columns,
@@ -19,7 +19,7 @@ from .best_worst import (
     read_best_worst_occasions,
     widen_table,
 )
-from .long import RawOccasions, read_wide_occasions
+from .offered_rows import RawOccasions, read_wide_occasions
 from .rankings import (
     ABSENT,
     SHAPES,
@@ -324,7 +324,7 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
     counts[occasion[chosen]] = count[chosen]
     if n_single := int(is_single.sum()):
         counts[is_single] = 0.0
-        note(f"{format_plural(n_single, 'choice')} from a single alternative dropped")
+        add_note(f"{format_plural(n_single, 'choice')} from a single alternative dropped")
     if not counts.any():
         raise DataError("Every count is 0, so there are no choices; check the column of counts.")
     respondent = np.empty(n_occasions, np.int64)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import xarray
 
     from . import ChoiceExperiment
-    from .scheme import Scheme
+    from .product_encoding import Scheme
 
 
 # the arrays of a design, and the names of their dimensions in a posterior
@@ -40,6 +40,7 @@ class ExperimentDesign(NamedTuple):
 
     @property
     def attributes(self) -> tuple[str, ...]:
+        """Names of the attributes, "inside" first if there is one."""
         return self.scheme.names
 
     @property
@@ -90,7 +91,7 @@ def build_design(data: "ChoiceExperiment") -> ExperimentDesign:
 
 def read_design(dataset: "xarray.Dataset") -> ExperimentDesign:
     """Read the design from the posterior's group `constant_data`."""
-    from .scheme import Scheme
+    from .product_encoding import Scheme
 
     return ExperimentDesign(
         Scheme.from_dict(json.loads(dataset.attrs["scheme"])),

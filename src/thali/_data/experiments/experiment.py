@@ -12,20 +12,20 @@ from thali._inference.seeds import build_seed_sequence
 from thali._labels import format_label, format_plural, index_labels, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 
+from ..column_roles import column_names
 from ..columns import check_columns, convert_frame, rename_as_text, select_answered_rows
 from ..facts import list_name_facts
 from ..judged import Frozen
 from ..kinds import EXPERIMENTS
 from ..people_table import list_differing_columns, list_people_facts
-from ..roles import column_names
 from .design import list_experiment_facts
 from .levels import ALPHABET, MEASURED, is_integer
-from .scheme import Attribute, SchemeCells, SchemeTasks
+from .product_encoding import Attribute, SchemeCells, SchemeTasks
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .frame import ExperimentArrays
+    from .long_table import ExperimentArrays
 
 
 def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.ndarray:
@@ -138,7 +138,7 @@ def _write_cells(
 
 
 class ChoiceExperiment(Frozen, SchemeTasks):
-    r"""Tasks in which people chose one of several products, each described by levels of attributes.
+    r"""Tasks in which respondents chose among products described by attribute levels.
 
     .. math:: x^*_{nt} \in X_{nt} = \{x_{nt1}, \dots, x_{ntJ}\}, \qquad x = (l_1, \dots, l_L)
 
@@ -240,7 +240,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         missing: Any = None,
         bought: str | None = None,
     ) -> "ChoiceExperiment":
-        """A choice experiment from a long table: one row for each alternative of each task.
+        """Read a choice experiment from a long table, one row per alternative of a task.
 
         Parameters
         ----------
@@ -311,7 +311,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         >>> data.attributes, data.products[data.row_product].tolist()
         (('inside', 'brand'), [[1, 0], [1, 1], [0, -1]])
         """
-        from .frame import read_experiment
+        from .long_table import read_experiment
 
         if not isinstance(inside, bool):
             raise ArgumentError(f"`inside` must be True or False; got {inside!r}.")
@@ -369,9 +369,9 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         >>> data.n_tasks, data.levels["price"]
         (2, ('90', '150'))
         """
-        from .dual import BOUGHT, check_single_none
-        from .frame import read_people
-        from .wide import add_lacking_word, build_long_frame, find_wide_tasks
+        from .dual_response import BOUGHT, check_single_none
+        from .long_table import read_people
+        from .wide_table import add_lacking_word, build_long_frame, find_wide_tasks
 
         bought = more.get("bought")
         check_single_none(none, bought)
@@ -462,7 +462,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         return *list_experiment_facts(self), *columns
 
     def describe(self) -> str:
-        """Describe the size of the data, and the levels of every attribute.
+        """Return text on the size of the data and the levels of each attribute.
 
         Ordered levels are separated by "<".
 
@@ -489,7 +489,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
 
     @property
     def orders(self) -> dict[str, str]:
-        """Source of the order of each attribute's levels.
+        """How the levels of each attribute were ordered, by attribute name.
 
         It is "given", "categories", "numbers", "measured", "bins" or "alphabet".
         """
@@ -497,19 +497,19 @@ class ChoiceExperiment(Frozen, SchemeTasks):
 
     @property
     def cut_points(self) -> dict[str, tuple[float, ...]]:
-        """Ends of the bins of each binned attribute."""
+        """Upper ends of the bins of each binned attribute, by its name."""
         return {
             attribute.name: attribute.cuts for attribute in self.scheme.attributes if attribute.cuts
         }
 
     @property
     def n_respondents(self) -> int:
-        """Number of people."""
+        """Number of respondents."""
         return len(self.respondents)
 
     @property
     def n_tasks(self) -> int:
-        """Number of tasks of all people."""
+        """Number of tasks of all respondents."""
         return len(self.chosen)
 
     @property
@@ -519,16 +519,16 @@ class ChoiceExperiment(Frozen, SchemeTasks):
 
     @property
     def has_none(self) -> bool:
-        """Whether there is a no-choice option."""
+        """Whether tasks offer "none of these"."""
         return bool(self.scheme.none)
 
     @property
     def respondent_of_task(self) -> np.ndarray:
-        """Number of the respondent of every task, shape (n_tasks,)."""
+        """Index of each task's respondent, shape (n_tasks,)."""
         return np.repeat(np.arange(self.n_respondents), np.diff(self.first_task))
 
     def encode(self, new: "pd.DataFrame | ChoiceExperiment") -> SchemeCells:
-        """Encode new tasks by the columns and levels of these data.
+        """Encode new tasks as level numbers, with the columns and levels of these data.
 
         Parameters
         ----------
@@ -562,7 +562,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         return self.scheme.encode(new, self.respondents)
 
     def take(self, tasks: Any) -> "ChoiceExperiment":
-        """Select tasks, with all attributes and levels; respondents without tasks are dropped.
+        """Return the data of some tasks, with all attributes and levels.
 
         Parameters
         ----------
@@ -611,7 +611,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
     def split(
         self, tasks: Any = None, respondents: Any = None, random_seed: Any = None
     ) -> tuple["ChoiceExperiment", "ChoiceExperiment"]:
-        """Split into data to fit and data to predict.
+        """Split the tasks or respondents into data to fit and data to predict.
 
         Parameters
         ----------

@@ -8,9 +8,7 @@ import numpy as np
 from thali._labels import shorten
 from thali.errors import DataError
 
-from ..columns import describe_columns
-from ..described_columns import SideColumns, find_side_columns
-from ..roles import (
+from ..column_roles import (
     CHOSEN_REJECTED,
     COUNT,
     ODD,
@@ -24,6 +22,8 @@ from ..roles import (
     map_plain_names,
     simplify_name,
 )
+from ..columns import describe_columns
+from ..described_columns import SideColumns, find_side_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,12 +98,12 @@ class PairColumns(NamedTuple):
 
     @property
     def used(self) -> set[str | None]:
-        """All columns in use."""
+        """Set of all column names that are not None."""
         return {*self.options, *self.times, self.ties, self.respondent}
 
     @property
     def weighted(self) -> bool:
-        """Whether the name of a count column allows fractional counts."""
+        """Whether a count column is called weight, so that counts may be fractional."""
         return any(simplify_name(name) in WEIGHTS for name in self.times)
 
 
@@ -112,15 +112,15 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
 
     Readings with counts for both sides exclude others. `used_columns` have another role.
     """
-    name_by_plain = map_plain_names(names)
+    name_by_simplified = map_plain_names(names)
 
     def are_columns(*plain_names: str) -> bool:
         """Return whether columns with all these simplified names exist."""
-        return all(name in name_by_plain for name in plain_names)
+        return all(name in name_by_simplified for name in plain_names)
 
     respondent = find_respondent_column(names, used_columns)
     ties = find_ties_column(names)
-    side_pairs = find_side_columns(names)
+    side_columns = find_side_columns(names)
     option_pairs = [
         (
             pair.columns,
@@ -131,22 +131,28 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
             ],
             pair.side[0] in PLACES,
         )
-        for pair in side_pairs
+        for pair in side_columns
     ]
-    option_pairs += [(columns, [], False) for columns in find_column_pairs(name_by_plain, _NEUTRAL)]
+    option_pairs += [
+        (columns, [], False) for columns in find_column_pairs(name_by_simplified, _NEUTRAL)
+    ]
     two_sided = [
         PairColumns(
-            options, (name_by_plain[times], name_by_plain[reverse]), ties, respondent, in_order
+            options,
+            (name_by_simplified[times], name_by_simplified[reverse]),
+            ties,
+            respondent,
+            in_order,
         )
         for options, counted, in_order in option_pairs
         for times, reverse in (*counted, *WINS_LOSSES)
         if are_columns(times, reverse)
-        and not {name_by_plain[times], name_by_plain[reverse]} & set(options)
+        and not {name_by_simplified[times], name_by_simplified[reverse]} & set(options)
     ]
     two_sided = [
         pair
         for pair in two_sided
-        if simplify_name(pair.options[0]) not in _list_count_names(side_pairs)
+        if simplify_name(pair.options[0]) not in _list_count_names(side_columns)
     ]
     if two_sided:
         return two_sided
@@ -154,24 +160,26 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
     counts = [
         (count,)
         for count in (
-            *COUNT.find_possible_columns(name_by_plain, used_columns),
+            *COUNT.find_possible_columns(name_by_simplified, used_columns),
             *(name for name in names if name.casefold() == "número"),
         )
     ]
     counts = counts or [()]
     return [
-        PairColumns((name_by_plain[chosen], name_by_plain[rejected]), times, ties, respondent)
+        PairColumns(
+            (name_by_simplified[chosen], name_by_simplified[rejected]), times, ties, respondent
+        )
         for chosen, rejected in CHOSEN_REJECTED
         # a triplet
         if are_columns(chosen, rejected)
-        and not (chosen == "i" and {"k", *ODD.sure} & name_by_plain.keys())
+        and not (chosen == "i" and {"k", *ODD.sure} & name_by_simplified.keys())
         for times in counts
     ]
 
 
-def _list_count_names(side_pairs: list) -> set[str]:
+def _list_count_names(side_columns: list) -> set[str]:
     """Return all simplified names that a count column of these pairs may have."""
-    marks = {marks for columns in side_pairs for marks in _list_marks(columns)} | set(SIDES)
+    marks = {marks for columns in side_columns for marks in _list_marks(columns)} | set(SIDES)
     names = {pattern.format(*side_marks) for side_marks in marks for pattern in COUNT_NAMES}
     return names | {name for names_of_pair in WINS_LOSSES for name in names_of_pair}
 
@@ -233,32 +241,32 @@ def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
     Return the description, the role of the column, and how close the list is (higher is closer);
     None if it is not close.
     """
-    name_by_plain = map_plain_names(names)
-    if missing_count := _find_missing_count(names, name_by_plain):
+    name_by_simplified = map_plain_names(names)
+    if missing_count := _find_missing_count(names, name_by_simplified):
         return missing_count, "", 4
     for pair in CHOSEN_REJECTED[:-1]:  # a column called i or j is not specific
         for role, (present, missing) in (("rejected", pair), ("chosen", pair[::-1])):
             if (
-                present in name_by_plain
-                and missing not in name_by_plain
+                present in name_by_simplified
+                and missing not in name_by_simplified
                 and not (present == "chosen" or present == "preferred")
             ):
-                return f"a column {missing!r} to match {name_by_plain[present]!r}", role, 1
+                return f"a column {missing!r} to match {name_by_simplified[present]!r}", role, 1
     return None
 
 
-def _find_missing_count(names: list[str], name_by_plain: dict[str, str]) -> str | None:
+def _find_missing_count(names: list[str], name_by_simplified: dict[str, str]) -> str | None:
     """Describe the missing second count column; None if none is missing."""
-    side_pairs = find_side_columns(names)
+    side_columns = find_side_columns(names)
     option_pairs = [
         (pair.columns, pair.side)
-        for pair in side_pairs
-        if simplify_name(pair.columns[0]) not in _list_count_names(side_pairs)
+        for pair in side_columns
+        if simplify_name(pair.columns[0]) not in _list_count_names(side_columns)
     ]
     option_pairs += [
-        ((name_by_plain[a], name_by_plain[second]), (a, second))
+        ((name_by_simplified[a], name_by_simplified[second]), (a, second))
         for a, second in _NEUTRAL
-        if a in name_by_plain and second in name_by_plain
+        if a in name_by_simplified and second in name_by_simplified
     ]
     for (a, second), side_marks in option_pairs:
         shares = [
@@ -277,15 +285,15 @@ def _find_missing_count(names: list[str], name_by_plain: dict[str, str]) -> str 
         ] + [*WINS_LOSSES]
         for present, reverse in (*times, *(two[::-1] for two in times)):
             if (
-                present in name_by_plain
-                and reverse not in name_by_plain
-                and name_by_plain[present] not in (a, second)
+                present in name_by_simplified
+                and reverse not in name_by_simplified
+                and name_by_simplified[present] not in (a, second)
             ):
                 uncounted_option = a
                 if present in [count_name for count_name, _ in times]:
                     uncounted_option = second
                 return (
-                    f"a column to match {name_by_plain[present]!r} that counts how often"
+                    f"a column to match {name_by_simplified[present]!r} that counts how often"
                     f" {uncounted_option!r} was chosen"
                 )
     return None

@@ -11,7 +11,6 @@ from thali._inference.warn import warn
 from thali._labels import format_plural, list_names, simplify_number
 from thali.errors import DataError, DataWarning
 
-from ..answers import Answers
 from ..checks import are_integers
 from ..columns import read_square_cells
 from ..connectivity import describe_disconnected, list_components
@@ -27,7 +26,8 @@ from ..judged import JudgedByPeople
 from ..kinds import PAIRS
 from ..people_table import list_people_facts
 from ..questions import Questions
-from ..suspicious import find_percentages, find_similar_labels, warn_each
+from ..respondent_answers import Answers
+from ..suspicious_data import find_percentages, find_similar_labels, warn_each
 from . import subsets, tables
 from .covariates import CovariateCells, PairCovariates
 from .dates import DatedComparisons
@@ -39,7 +39,7 @@ MAX_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that 
 
 
 class PairedComparisons(JudgedByPeople):
-    r"""How often each option was chosen over each other option; only compared pairs are stored.
+    r"""Counts of how often each option was chosen over each other option.
 
     .. math::
         x_{ij} = \text{times } i \text{ was chosen over } j, \qquad
@@ -267,6 +267,7 @@ class PairedComparisons(JudgedByPeople):
 
     @property
     def n_answers(self) -> int | float:
+        """Number of comparisons; their total weight when counts are fractional."""
         return self.n_comparisons
 
     @property
@@ -282,7 +283,7 @@ class PairedComparisons(JudgedByPeople):
 
     @property
     def counts(self) -> np.ndarray:
-        """The counts, row over column, as a dense array, shape (options, options).
+        """Counts of row chosen over column, dense array (options, options).
 
         Available for up to 2,000 options.
         """
@@ -290,7 +291,7 @@ class PairedComparisons(JudgedByPeople):
 
     @property
     def ties(self) -> np.ndarray | None:
-        """The ties as a symmetric dense array, shape (options, options); None without ties."""
+        """Counts of ties, symmetric array (options, options); None without ties."""
         if not self.tied.any():
             return None
         return self._build_dense("ties", self.tied, self.tied)
@@ -323,7 +324,7 @@ class PairedComparisons(JudgedByPeople):
 
     @property
     def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
-        """Columns that describe the respondents, one row each; None if there are none."""
+        """Table of respondents' characteristics, one row each; None if there are none."""
         if self.answers is None or self.answers.people is None:
             return None
         return self.answers.people.copy()
@@ -351,7 +352,7 @@ class PairedComparisons(JudgedByPeople):
         return subsets.build_questions(self, outcomes, self.cells)
 
     def with_answers(self, counts: np.ndarray) -> "PairedComparisons":
-        """Return the same questions with other counts, of unknown respondents."""
+        """Return the same pairs with other counts, of unknown respondents."""
         wins, *tied, losses = counts.reshape(len(self.cells.pair), -1).T
         return self.with_cell_counts(wins, losses, *tied)
 
@@ -360,7 +361,7 @@ class PairedComparisons(JudgedByPeople):
         return self
 
     def to_square(self) -> "pd.DataFrame":
-        """Return the counts as a square table, row chosen over column, without ties.
+        """Return the counts (row chosen over column) as a labelled square table.
 
         The class reads the table back.
         """
@@ -372,7 +373,7 @@ class PairedComparisons(JudgedByPeople):
         return np.array(self.counts, dtype)
 
     def example(self) -> str:
-        """Describe the pair with the largest lead, to check the direction.
+        """Return a sentence on the pair with the largest lead, to check the direction.
 
         Examples
         --------
@@ -395,7 +396,7 @@ class PairedComparisons(JudgedByPeople):
         return sentence
 
     def components(self) -> list[list[str]]:
-        """List the groups of options that comparisons connect, the largest first.
+        """Return the groups of option labels that comparisons connect, the largest first.
 
         With one group all options are connected. Options never compared are groups of one.
 

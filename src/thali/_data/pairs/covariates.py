@@ -11,11 +11,11 @@ from thali._described import Facts
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, DataError, ModelName
 
-from ..answers import Answers, RowRespondents
 from ..checks import refuse_extremes
+from ..column_roles import column_names
 from ..columns import encode_column, get_column
 from ..judged import Frozen
-from ..roles import column_names
+from ..respondent_answers import Answers, RowRespondents
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -80,6 +80,7 @@ class PairCovariates(Frozen):
         return format_plural(len(self.names), "covariate")
 
     def _details(self) -> Facts:
+        """Return (name, labels) facts that a notebook shows below the size."""
         return (("covariates", self.names),)
 
     @property
@@ -102,7 +103,7 @@ class PairCovariates(Frozen):
                 ".",
             )
 
-    def units(self, effects: Sequence[float]) -> list[float]:
+    def list_effect_units(self, effects: Sequence[float]) -> list[float]:
         """Return the covariate difference for which each effect is reported.
 
         The unit is 1; if the odds per unit round to 1, it is the power of ten just below the

@@ -135,6 +135,7 @@ class DatedComparisons(Frozen):
         return format_plural(len(np.unique(self.time)), noun)
 
     def _details(self) -> Facts:
+        """Return (name, labels) facts that a notebook shows below the size."""
         return (("dates", self.ends),)
 
     @property
@@ -144,7 +145,7 @@ class DatedComparisons(Frozen):
 
     @property
     def counts(self) -> np.ndarray:
-        """Wins, losses and ties, shape (3, rows)."""
+        """Counts of wins, losses and ties, shape (3, rows)."""
         return np.stack([self.wins, self.losses, self.tied])
 
     def select_options(self, new_indices: np.ndarray) -> "DatedComparisons":

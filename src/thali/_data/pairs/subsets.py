@@ -9,10 +9,10 @@ from thali._arguments import check_allowed
 from thali._labels import check_labels, format_label, format_plural, index_labels, shorten, suggest
 from thali.errors import Argument, DataError, InPython, Message
 
-from ..answers import OUTCOMES, Answers, RowRespondents, merge_respondents
 from ..columns import convert_frame
 from ..people_table import group_people
 from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, build_report_rows
+from ..respondent_answers import OUTCOMES, Answers, RowRespondents, merge_respondents
 from .covariates import (
     ORDER,
     CovariateCells,
@@ -38,14 +38,14 @@ class HeldOutPair(NamedTuple):
     # covariates of comparisons, one number per cell by name; None: there are none
     covariates: dict[str, np.ndarray] | None = None
 
-    def places(self, labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    def find_positions(self, labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
         """Return indices of both options among `labels`, for each cell."""
         first_positions, second_positions = (
             np.full(len(self.counts), labels.index(label)) for label in self.pair
         )
         return first_positions, second_positions
 
-    def known(self, names: Iterable[str]) -> dict[str, np.ndarray] | None:
+    def select_covariates(self, names: Iterable[str]) -> dict[str, np.ndarray] | None:
         """Return the named covariates' values in each cell; None without covariates."""
         if self.covariates is None:
             return None
@@ -53,7 +53,7 @@ class HeldOutPair(NamedTuple):
 
 
 def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedComparisons":
-    """Select the comparisons among some options, in the given order of options.
+    """Return the comparisons among some options, which are sorted as given.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def with_cell_counts(
 
 
 def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
-    """Convert ties to choices, or drop them, for models without ties.
+    """Return the comparisons with each tie as two half choices, or without ties.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedCompa
 
 
 def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparisons":
-    """Drop the comparisons of one pair, as leave-one-pair-out requires.
+    """Return the comparisons without those of one pair of options.
 
     Parameters
     ----------
@@ -377,7 +377,7 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
 
 
 def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> "PairedComparisons":
-    """Select the comparisons between two dates, both included, with all options.
+    """Return the comparisons between two dates, both included, with all options.
 
     Parameters
     ----------
@@ -416,7 +416,7 @@ def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> 
 
 
 def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> "PairedComparisons":
-    r"""Add covariates of the options, which change their worths.
+    r"""Add covariates of options, such as price, to the comparisons.
 
     .. math:: \text{worth}_i = e^{x_i' b} u_i
 
@@ -476,7 +476,7 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
 
 
 def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedComparisons":
-    """Select some of the covariates.
+    """Return the comparisons with only the named covariates.
 
     Parameters
     ----------
@@ -522,7 +522,7 @@ def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedC
 
 
 def without_dates(data: "PairedComparisons") -> "PairedComparisons":
-    """Drop the dates, for models without dates.
+    """Return the comparisons without their dates.
 
     Returns
     -------
@@ -540,7 +540,7 @@ def without_dates(data: "PairedComparisons") -> "PairedComparisons":
 
 
 def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
-    """Split the comparisons by respondent, with all options.
+    """Split the comparisons by respondent; return a dict by name.
 
     `paired.bootstrap` and `circular_triads` take the result.
 
@@ -570,7 +570,7 @@ def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
 
 
 def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedComparisons]":
-    """Split the comparisons by group of people, with all options.
+    """Split the comparisons by a column of respondents; return a dict by group.
 
     `paired.group_test` takes the result.
 
@@ -589,7 +589,7 @@ def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedCompari
 
 
 def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedComparisons]":
-    """Split the comparisons by which option of the pair was first.
+    """Split the comparisons into those with the first, and with the second option shown first.
 
     First is the option shown first, on the left, or played at home. In `forward`, it is the option
     that is earlier among the labels.
@@ -626,12 +626,12 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
             ),
             ".",
         )
-    parts = []
+    subsets = []
     for counts in (data.forward, np.array([data.wins, data.losses, data.tied]) - data.forward):
         is_compared = counts.sum(axis=0) > 0.0
         option_indices = data.first[is_compared], data.second[is_compared]
-        parts.append(data._from_fields(data.labels, *option_indices, *counts[:, is_compared]))
-    return parts[0], parts[1]
+        subsets.append(data._from_fields(data.labels, *option_indices, *counts[:, is_compared]))
+    return subsets[0], subsets[1]
 
 
 def together(
@@ -664,7 +664,7 @@ def together(
 
 
 def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedComparisons":
-    """Merge these and other comparisons, with the options of both.
+    """Return these comparisons together with those of `more`, with the options of both.
 
     Respondents, with the columns of people that both have, and covariates are kept if both know
     them; the order of presentation is dropped. Both have dates, or neither. The same name is the
@@ -702,12 +702,12 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
             "Comparisons with option covariates cannot be merged; add these covariates afterwards."
         )
     if (data.dates is None) != (more.dates is None):
-        old_dates, new_dates = "no dates", "some"
+        old_dates_words, new_dates_words = "no dates", "some"
         if more.dates is None:
-            old_dates, new_dates = "dates", "none"
+            old_dates_words, new_dates_words = "dates", "none"
         raise DataError(
-            f"The comparisons have {old_dates}, but the new comparisons have {new_dates}; name the"
-            " column of dates for both."
+            f"The comparisons have {old_dates_words}, but the new comparisons have"
+            f" {new_dates_words}; name the column of dates for both."
         )
     if data.dates is not None and more.dates is not None and data.dates.unit != more.dates.unit:
         raise DataError(

@@ -8,7 +8,7 @@ import numpy as np
 from thali._labels import format_label, shorten
 from thali.errors import DataError
 
-from ..answers import Answers, RowRespondents, read_respondents
+from ..column_roles import column_names, refuse_ambiguous
 from ..columns import (
     Cells,
     check_columns,
@@ -19,9 +19,9 @@ from ..columns import (
     read_counts,
     sum_pair_counts,
 )
-from ..roles import column_names, refuse_ambiguous
+from ..respondent_answers import Answers, RowRespondents, read_respondents
 from ..squares import describe_cell
-from ..suspicious import (
+from ..suspicious_data import (
     find_dropped_columns,
     find_percentages,
     find_similar_labels,
@@ -53,7 +53,7 @@ def from_frame(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "PairedComparisons":
-    """Read comparisons from a long table.
+    """Read comparisons from a long table with columns of chosen and rejected options.
 
     A row is one comparison, or several comparisons of two options with their counts.
 
@@ -271,7 +271,7 @@ def from_trials(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "PairedComparisons":
-    """Read comparisons from trials, as experiment software records them.
+    """Read comparisons from trials: two options and the chosen one in each row.
 
     A row names the two options and the chosen one.
 
@@ -390,7 +390,7 @@ def from_results(
     labels: Iterable[Any] | None = None,
     weights: bool = False,
 ) -> "PairedComparisons":
-    """Read comparisons from the results of games.
+    """Read comparisons from results of games: home, away and result in each row.
 
     A row names the two sides and the winner.
 
@@ -667,7 +667,7 @@ def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
 
 
 def proportions(data: "PairedComparisons") -> "pd.DataFrame":
-    """Return the observed proportion of choices in each compared pair.
+    """Return a table of the observed proportion of choices in each compared pair.
 
     Returns
     -------

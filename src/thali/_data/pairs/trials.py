@@ -10,21 +10,7 @@ import numpy as np
 from thali._labels import format_label, is_number, list_names, shorten, simplify_number, suggest
 from thali.errors import Argument, DataError
 
-from ..answers import RowRespondents, read_respondents
-from ..columns import (
-    check_columns,
-    count_comparisons,
-    describe_columns,
-    drop_self_comparisons,
-    encode_labels,
-    get_column,
-    list_texts,
-    name_rows,
-    note_omission,
-    read_counts,
-)
-from ..described_columns import SideColumns, find_side_columns
-from ..roles import (
+from ..column_roles import (
     CHOSEN_OF_TWO,
     COUNT,
     GAMES,
@@ -43,6 +29,20 @@ from ..roles import (
     map_plain_names,
     simplify_name,
 )
+from ..columns import (
+    check_columns,
+    count_comparisons,
+    describe_columns,
+    drop_self_comparisons,
+    encode_labels,
+    get_column,
+    list_texts,
+    name_rows,
+    note_omission,
+    read_counts,
+)
+from ..described_columns import SideColumns, find_side_columns
+from ..respondent_answers import RowRespondents, read_respondents
 from .covariates import CovariateColumns, read_covariates
 from .dates import DAY, RowDates, read_dates
 
@@ -360,7 +360,7 @@ class TrialColumns(NamedTuple):
 
     @property
     def used(self) -> tuple[str | None, ...]:
-        """All columns in use."""
+        """All column names, None for absent ones."""
         return (self.first, self.second, *self.verdict, self.respondent, self.count)
 
 
@@ -386,7 +386,7 @@ def find_trial_columns(
     """Find the columns of the two options and the outcome."""
     names = column_names(frame)
     check_columns(frame, named_columns.values())
-    name_by_plain = map_plain_names(names)
+    name_by_simplified = map_plain_names(names)
     first_column, second_column, is_home = _find_options(frame, names, named_columns, game)
     used_columns = {
         first_column,
@@ -394,17 +394,17 @@ def find_trial_columns(
         *(name for name in named_columns.values() if name is not None),
     }
     verdict = _find_verdict_columns(
-        name_by_plain, first_column, second_column, named_columns, game, used_columns, names
+        name_by_simplified, first_column, second_column, named_columns, game, used_columns, names
     )
     used_columns |= set(verdict)
     respondent = named_columns.get("respondent") or next(
         filter(
             partial(_may_be_respondent, frame),
-            RESPONDENT.find_possible_columns(name_by_plain, used_columns),
+            RESPONDENT.find_possible_columns(name_by_simplified, used_columns),
         ),
         None,
     )
-    count = named_columns.get("count") or COUNT.find_column(name_by_plain, used_columns)
+    count = named_columns.get("count") or COUNT.find_column(name_by_simplified, used_columns)
     return TrialColumns(first_column, second_column, verdict, respondent, count, game or is_home)
 
 
@@ -455,17 +455,17 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
     Return None if the table is not similar to trials or games.
     """
     names = column_names(frame)
-    name_by_plain = map_plain_names(names)
+    name_by_simplified = map_plain_names(names)
     role, outcome = CHOSEN_OF_TWO, "was chosen"
     if game:
         role, outcome = RESULT, "won"
-    verdict = role.find_column(name_by_plain)
+    verdict = role.find_column(name_by_simplified)
     try:
         first_column, second_column, at_home = _find_options(frame, names, {}, game)
     except DataError:
         if verdict is None:
             return None
-        return _describe_missing_option(frame, name_by_plain, verdict, game)
+        return _describe_missing_option(frame, name_by_simplified, verdict, game)
     if at_home != game or verdict is not None:
         return None
     description = f"a column showing whether {first_column!r} or {second_column!r} {outcome}"
@@ -473,7 +473,7 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
 
 
 def _describe_missing_option(
-    frame: "pd.DataFrame", name_by_plain: dict[str, str], verdict: str, game: bool
+    frame: "pd.DataFrame", name_by_simplified: dict[str, str], verdict: str, game: bool
 ) -> MissingColumn | None:
     """Describe the missing column of options; None if nothing suggests one."""
     for first_mark, second_mark in (*SIDES, *MORE_SIDES):
@@ -488,20 +488,20 @@ def _describe_missing_option(
                     name = pattern.format(stem, present_mark)
                     partner = pattern.format(stem, missing_mark)
                     is_alone = (
-                        name in name_by_plain
-                        and partner not in name_by_plain
-                        and name_by_plain[name] != verdict
+                        name in name_by_simplified
+                        and partner not in name_by_simplified
+                        and name_by_simplified[name] != verdict
                         and (stem or len(present_mark) > 1)
                     )
                     if is_alone and (first_mark in GAMES) == game:
-                        column = name_by_plain[name]
+                        column = name_by_simplified[name]
                         if column.casefold().endswith(present_mark):  # write it like its partner
                             partner = column[: -len(present_mark)] + missing_mark
                         return MissingColumn(f"a column {partner!r} to match {column!r}", role, 3)
     labels = _list_texts(frame, verdict)
     options = [
         name
-        for name in name_by_plain.values()
+        for name in name_by_simplified.values()
         if name != verdict and labels & _list_texts(frame, name)
     ]
     if game or len(options) != 2:
@@ -525,14 +525,14 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
     """Return whether numeric column pairs describe both options, as attributes do."""
     import pandas as pd
 
-    side_pairs = find_side_columns(column_names(frame))
-    marks = [pair.side for pair in side_pairs if pair.columns == (columns.first, columns.second)]
+    side_columns = find_side_columns(column_names(frame))
+    marks = [pair.side for pair in side_columns if pair.columns == (columns.first, columns.second)]
     return any(
         pair.side in marks[:1]
         and pair.stem not in GOALS.synonyms
         and not set(pair.columns) & set(columns.used)
         and all(pd.api.types.is_numeric_dtype(frame[name].dtype) for name in pair.columns)
-        for pair in side_pairs
+        for pair in side_columns
     )
 
 
@@ -547,7 +547,7 @@ def _have_shared_texts(frame: "pd.DataFrame", pair: SideColumns) -> bool:
 
 
 def _find_verdict_columns(
-    name_by_plain: dict[str, str],
+    name_by_simplified: dict[str, str],
     first_column: str,
     second_column: str,
     named_columns: Mapping[str, str | None],
@@ -562,12 +562,12 @@ def _find_verdict_columns(
     if game:
         roles = (RESULT, CHOSEN_OF_TWO)
     for role in roles:
-        if (column := role.find_column(name_by_plain, used_columns)) is not None:
+        if (column := role.find_column(name_by_simplified, used_columns)) is not None:
             return (column,)
     for pair in find_side_columns(names):
         if pair.stem in GOALS.synonyms and not used_columns & set(pair.columns):
             return pair.columns
-    for columns in find_column_pairs(name_by_plain, SHORT_GOALS):
+    for columns in find_column_pairs(name_by_simplified, SHORT_GOALS):
         if game and not used_columns & set(columns):
             return columns
     raise DataError(

@@ -21,10 +21,7 @@ from thali._labels import (
 )
 from thali.errors import Argument, DataError, DataWarning
 
-from ..answers import RowRespondents, read_respondents
-from ..columns import describe_columns, note_omission, read_counts
-from ..people_table import build_people_table
-from ..roles import (
+from ..column_roles import (
     COUNT,
     RESPONDENT,
     TIE_WORDS,
@@ -36,6 +33,9 @@ from ..roles import (
     map_plain_names,
     simplify_name,
 )
+from ..columns import describe_columns, note_omission, read_counts
+from ..people_table import build_people_table
+from ..respondent_answers import RowRespondents, read_respondents
 from .trials import FIRST, SECOND, TIE, TrialOutcomes, decode_texts, map_coding, split_missing
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class WideColumns(NamedTuple):
 
     @property
     def used(self) -> set[str | None]:
-        """All columns in use."""
+        """Set of all column names that are not None."""
         return {*self.pairs, self.respondent, self.count}
 
 
@@ -84,8 +84,8 @@ def find_wide_columns(
     Cells that `coding` covers are ignored. Return None if there are none.
     """
     names = column_names(frame)
-    name_by_plain = map_plain_names(names)
-    respondent, count = find_named_columns(name_by_plain, named_columns, (RESPONDENT, COUNT))
+    name_by_simplified = map_plain_names(names)
+    respondent, count = find_named_columns(name_by_simplified, named_columns, (RESPONDENT, COUNT))
     other_columns = [name for name in names if name not in (respondent, count)]
     coded_texts = {"", *map(format_label, coding or ())}
     texts = {

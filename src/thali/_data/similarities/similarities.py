@@ -12,7 +12,6 @@ from thali._inference.warn import warn
 from thali._labels import format_plural, list_names, shorten
 from thali.errors import DataError, DataWarning
 
-from ..answers import JudgedValues
 from ..checks import refuse_extremes
 from ..columns import convert_frame, rename_as_text
 from ..connectivity import describe_groups, list_components
@@ -20,7 +19,8 @@ from ..facts import MAX_LISTED, format_pair_share, format_value_range
 from ..judged import JudgedByPeople
 from ..kinds import SIMILARITIES
 from ..people_table import list_people_facts
-from ..suspicious import list_unusual_similarities
+from ..respondent_answers import JudgedValues
+from ..suspicious_data import list_unusual_similarities
 from .tables import MeasuredPairs, average_respondents, convert_dissimilarities, read_measured_pairs
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
 
 class Similarities(JudgedByPeople):
-    r"""How similar each two objects are: one number for each measured pair, whichever of the two is
-    named first.
+    r"""One number per pair of objects for how similar they are.
 
     .. math:: s_{ij} = s_{ji}, \qquad i \neq j
 
@@ -142,7 +141,7 @@ class Similarities(JudgedByPeople):
         measured = read_measured_pairs(
             matrix, labels, check_allowed("symmetrize", symmetrize, (None, "mean")), judgements
         )
-        self._fill(measured, sigma)
+        self._set_fields(measured, sigma)
         _warn_cleared_zeros(measured)
 
     @classmethod
@@ -158,8 +157,7 @@ class Similarities(JudgedByPeople):
         labels: Iterable[Any] | None = None,
         sigma: str | float | None = "standard error",
     ) -> "Similarities":
-        r"""Similarities from a list of pairs; rows of the same two objects, in either order, are
-        averaged.
+        r"""Read similarities from a list of pairs; rows of one pair are averaged.
 
         .. math:: n_{ij} = \sum_r c_r, \qquad s_{ij} = \sum_r c_r s_r \Big/ n_{ij}
             \qquad \text{over the rows } r \text{ of } i \text{ and } j
@@ -256,7 +254,7 @@ class Similarities(JudgedByPeople):
         sigma: float | None = None,
         judgements: Any = None,
     ) -> "Similarities":
-        r"""Similarities from a square table of dissimilarities d of 0 or more, such as distances.
+        r"""Convert a square table of dissimilarities, such as distances, to similarities.
 
         .. math::
             \text{linear: } s = \begin{cases} 1 - d & \text{all } d \le 1 \\ \max d - d &
@@ -324,7 +322,7 @@ class Similarities(JudgedByPeople):
         symmetrize: str | None = None,
         sigma: str | float | None = "standard error",
     ) -> "Similarities":
-        r"""Average the similarities of several people, with the error of the means.
+        r"""Average the similarities of several respondents, with the error of the means.
 
         With n_ij people who judged a pair and s_ij their mean, the variance of one judgement about
         it is
@@ -388,14 +386,14 @@ class Similarities(JudgedByPeople):
         answers: JudgedValues | None = None,
     ) -> "Similarities":
         """Build similarities from measured pairs, respondents' values and sigma."""
-        return cls.__new__(cls)._fill(measured, sigma, answers)
+        return cls.__new__(cls)._set_fields(measured, sigma, answers)
 
     def with_values(self, values: np.ndarray) -> "Similarities":
-        """Replace the similarities, in the order of `first` and `second`."""
+        """Return the same pairs with other similarities, in the order of `first`, `second`."""
         return self._copy_with_fields(values=values, answers=None)
 
     def take(self, pairs: np.ndarray) -> "Similarities":
-        """Select some of the measured pairs, as leave-one-pair-out requires.
+        """Return the similarities of some measured pairs, given by mask or index.
 
         Parameters
         ----------
@@ -425,7 +423,7 @@ class Similarities(JudgedByPeople):
         )
 
     def by_respondent(self) -> "Mapping[str, Similarities]":
-        """Split the similarities by respondent, with all objects.
+        """Split the similarities by respondent; return a dict by name.
 
         Returns
         -------
@@ -450,7 +448,7 @@ class Similarities(JudgedByPeople):
                 )
         return by_name
 
-    def _fill(
+    def _set_fields(
         self, measured: MeasuredPairs, sigma: float | None, answers: JudgedValues | None = None
     ) -> "Similarities":
         """Raise DataError if nothing was measured; else set the fields."""
@@ -525,11 +523,12 @@ class Similarities(JudgedByPeople):
 
     @property
     def n_answers(self) -> int:
+        """Number of measured similarities."""
         return self.n_pairs
 
     @property
     def matrix(self) -> np.ndarray:
-        """The similarities as a symmetric array, shape (objects, objects).
+        """Similarities as a symmetric array (objects, objects), NaN where not measured.
 
         The diagonal and unmeasured pairs are NaN.
         """
@@ -570,7 +569,7 @@ class Similarities(JudgedByPeople):
         return self._from_fields(labels, *pairs, self.sigma, self._lowest_diagonal, answers)
 
     def to_square(self) -> "pd.DataFrame":
-        """Return the similarities as a square table; NaN on its diagonal and where not measured."""
+        """Return the similarities as a labelled square table; NaN where not measured."""
         return self.to_frame()
 
     def warn_if_unusual(self) -> None:
@@ -586,7 +585,7 @@ class Similarities(JudgedByPeople):
             warn(DataWarning(message))
 
     def to_frame(self, long: bool = False) -> "pd.DataFrame":
-        """Return a table of the similarities.
+        """Return the similarities as a square table, or one row per pair if `long`.
 
         Parameters
         ----------

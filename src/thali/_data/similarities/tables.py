@@ -9,11 +9,8 @@ from thali._inference.warn import warn
 from thali._labels import find_label_indices, format_label, format_plural, shorten
 from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value
 
-from ..answers import JudgedValues, RowRespondents, read_respondents
 from ..checks import MAX_EXACT_COUNT, are_integers, check_numbers
-from ..columns import encode_labels, get_column, list_cells, note, number_pairs, read_counts
-from ..described_columns import find_side_columns
-from ..roles import (
+from ..column_roles import (
     COUNT,
     DISSIMILARITY,
     RESPONDENT,
@@ -23,6 +20,9 @@ from ..roles import (
     find_column_pairs,
     map_plain_names,
 )
+from ..columns import add_note, encode_labels, get_column, list_cells, number_pairs, read_counts
+from ..described_columns import find_side_columns
+from ..respondent_answers import JudgedValues, RowRespondents, read_respondents
 from ..squares import SquareTableWords, convert_numbers, describe_cell, read_square_table
 
 if TYPE_CHECKING:
@@ -507,21 +507,21 @@ def find_pair_columns(
     respondent_column: str | None = None,
 ) -> SimilarityColumns:
     """Find the columns of two objects, similarity, count and respondent."""
-    name_by_plain = map_plain_names(names)
+    name_by_simplified = map_plain_names(names)
     if (first is None) != (second is None):
         raise DataError(
             "Only one column of objects is named; give both `first` and `second`, or neither."
         )
     if first is None or second is None:
         candidates = [sides.columns for sides in find_side_columns(names) if sides.stem in STEMS]
-        candidates += find_column_pairs(name_by_plain, ROW_COLUMN)
+        candidates += find_column_pairs(name_by_simplified, ROW_COLUMN)
         if not candidates:
-            raise DataError(*_explain_missing_columns(names, name_by_plain))
+            raise DataError(*_explain_missing_columns(names, name_by_simplified))
         _check_only_one([f"{a!r} and {b!r}" for a, b in candidates], "the two objects")
         first, second = candidates[0]
     unused_columns = {
         short: name
-        for short, name in name_by_plain.items()
+        for short, name in name_by_simplified.items()
         if name not in (first, second, count, respondent_column)
     }
     if similarity is None:
@@ -547,10 +547,10 @@ def are_similarity_columns(names: list[str], accept_vague: bool) -> bool:
 
     If `accept_vague`, a column named "rating" is accepted.
     """
-    name_by_plain = map_plain_names(names)
-    columns = SIMILARITY.find_certain_columns(name_by_plain)
+    name_by_simplified = map_plain_names(names)
+    columns = SIMILARITY.find_certain_columns(name_by_simplified)
     if accept_vague:
-        columns = SIMILARITY.find_possible_columns(name_by_plain)
+        columns = SIMILARITY.find_possible_columns(name_by_simplified)
     if next(columns, None) is None:
         return False
     try:
@@ -592,7 +592,7 @@ def read_pair_list(
     )
     is_used = (first_index != second_index) & (counts > 0) & ~np.isnan(values)
     if not is_used.all():
-        note(
+        add_note(
             f"{format_plural(int((~is_used).sum()), 'row')} without a similarity of two objects"
             " dropped"
         )
@@ -728,9 +728,11 @@ def _check_only_one(candidates: list[str], role: str) -> None:
         )
 
 
-def _explain_missing_columns(names: list[str], name_by_plain: dict[str, str]) -> tuple[Any, ...]:
+def _explain_missing_columns(
+    names: list[str], name_by_simplified: dict[str, str]
+) -> tuple[Any, ...]:
     """Return the error parts that the columns are no similarities, with a fix."""
-    if (name := DISSIMILARITY.find_column(name_by_plain)) is not None:
+    if (name := DISSIMILARITY.find_column(name_by_simplified)) is not None:
         return (
             f"Column {name!r} contains dissimilarities; convert them to similarities",
             InPython(

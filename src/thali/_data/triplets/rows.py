@@ -19,16 +19,7 @@ from thali._labels import (
 from thali.errors import Argument, DataError
 
 from ..checks import are_integers, check_counts
-from ..columns import (
-    choose_labels,
-    describe_columns,
-    find_label_positions,
-    get_column,
-    number_distinct_rows,
-    number_pairs,
-    read_counts,
-)
-from ..roles import (
+from ..column_roles import (
     ANCHOR,
     COUNT,
     FARTHER,
@@ -39,6 +30,15 @@ from ..roles import (
     find_column_pairs,
     map_plain_names,
     simplify_name,
+)
+from ..columns import (
+    choose_labels,
+    describe_columns,
+    find_label_positions,
+    get_column,
+    number_distinct_rows,
+    number_pairs,
+    read_counts,
 )
 
 if TYPE_CHECKING:
@@ -110,9 +110,9 @@ def sum_questions(
             questions.chosen[is_asked],
             questions.pairs.shape[1],
         )
-        order = np.argsort(pairs, axis=1, kind="stable")
-        pairs = np.take_along_axis(pairs, order, axis=1)
-        chosen_position = (order == chosen[:, None]).argmax(axis=1)
+        sort_order = np.argsort(pairs, axis=1, kind="stable")
+        pairs = np.take_along_axis(pairs, sort_order, axis=1)
+        chosen_position = (sort_order == chosen[:, None]).argmax(axis=1)
         set_index, first_rows = number_distinct_rows(pairs)
         sizes.append(np.full(len(first_rows), m))
         keys.append(pairs[first_rows].ravel())
@@ -452,7 +452,7 @@ class TripletColumns(NamedTuple):
 
     @property
     def used(self) -> set[str | None]:
-        """All columns in use."""
+        """Set of all column names that are not None."""
         return {*self.objects, self.odd, *(self.chosen or ()), self.count, self.question, self.who}
 
     def __str__(self) -> str:
@@ -477,35 +477,35 @@ def find_triplet_columns(
     named_columns = {
         name: value for name, value in (named_columns or {}).items() if value is not None
     }
-    name_by_plain = map_plain_names(names)
-    count = named_columns.get("count") or COUNT.find_column(name_by_plain)
+    name_by_simplified = map_plain_names(names)
+    count = named_columns.get("count") or COUNT.find_column(name_by_simplified)
     other_columns: dict[str, Any] = {"count": count, "question": named_columns.get("question")}
 
     def with_who(columns: TripletColumns) -> TripletColumns:
         """Return the columns with those of respondent, count and question."""
         respondent = named_columns.get("respondent") or next(
-            RESPONDENT.find_certain_columns(name_by_plain, columns.used), None
+            RESPONDENT.find_certain_columns(name_by_simplified, columns.used), None
         )
         return columns._replace(who=respondent)
 
     if "anchor" in named_columns or not {"objects", "odd", "chosen"} & set(named_columns):
         role_columns = [
-            named_columns.get(role.name) or role.find_column(name_by_plain) or ""
+            named_columns.get(role.name) or role.find_column(name_by_simplified) or ""
             for role in (ANCHOR, NEARER, FARTHER)
         ]
         if all(role_columns):
             return with_who(TripletColumns(tuple(role_columns), **other_columns))
-    odd = named_columns.get("odd") or ODD.find_column(name_by_plain)
+    odd = named_columns.get("odd") or ODD.find_column(name_by_simplified)
     chosen = named_columns.get("chosen")
     if not chosen and "odd" not in named_columns:
-        chosen = next(iter(find_column_pairs(name_by_plain, SIMILAR_TWO)), None)
+        chosen = next(iter(find_column_pairs(name_by_simplified, SIMILAR_TWO)), None)
     used_names = {simplify_name(name) for name in (odd, count, *(chosen or ())) if name is not None}
     objects = named_columns.get("objects") or _find_series(
-        {short: name for short, name in name_by_plain.items() if short not in used_names}
+        {short: name for short, name in name_by_simplified.items() if short not in used_names}
     )
     if not objects and "odd" in named_columns:  # it may be one of the three
         objects = _find_series(
-            {short: name for short, name in name_by_plain.items() if name != count}
+            {short: name for short, name in name_by_simplified.items() if name != count}
         )
     if (
         objects
@@ -514,7 +514,9 @@ def find_triplet_columns(
         and len(objects) == 3
         and simplify_name(objects[0]).startswith("image")
     ):
-        odd = next((name_by_plain[name] for name in ODD_BY_PLACE if name in name_by_plain), None)
+        odd = next(
+            (name_by_simplified[name] for name in ODD_BY_PLACE if name in name_by_simplified), None
+        )
     if not objects or (odd is None) == (chosen is None):
         return None
     if chosen is not None:
@@ -524,22 +526,22 @@ def find_triplet_columns(
 
 def find_incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | None]:
     """Return three columns of objects, and the odd-one-out column or None."""
-    name_by_plain = map_plain_names(names)
-    odd = ODD.find_column(name_by_plain)
+    name_by_simplified = map_plain_names(names)
+    odd = ODD.find_column(name_by_simplified)
     objects = _find_series(
-        {short: name for short, name in name_by_plain.items() if short not in ODD.sure}
+        {short: name for short, name in name_by_simplified.items() if short not in ODD.sure}
     )
     if len(objects) != 3:
         objects = ()
     return objects, odd
 
 
-def _find_series(name_by_plain: Mapping[str, str]) -> tuple[str, ...]:
+def _find_series(name_by_simplified: Mapping[str, str]) -> tuple[str, ...]:
     """Return three or more columns numbered, or named a, b, c."""
     for stem in OBJECTS:
         numbered = {
             int(m[1]): name
-            for short, name in name_by_plain.items()
+            for short, name in name_by_simplified.items()
             if (m := re.fullmatch(rf"{stem}(\d{{1,2}})", short))
         }
         start = min(numbered, default=1)
@@ -547,8 +549,8 @@ def _find_series(name_by_plain: Mapping[str, str]) -> tuple[str, ...]:
             return tuple(numbered[k] for k in sorted(numbered))
     for letters in LETTERS:
         for stem in OBJECTS:
-            if all(f"{stem}{letter}" in name_by_plain for letter in letters):
-                return tuple(name_by_plain[f"{stem}{letter}"] for letter in letters)
+            if all(f"{stem}{letter}" in name_by_simplified for letter in letters):
+                return tuple(name_by_simplified[f"{stem}{letter}"] for letter in letters)
     return ()
 
 

@@ -11,7 +11,6 @@ from thali._inference.warn import warn
 from thali._labels import format_plural, index_labels, list_names, shorten, simplify_number
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
-from ..answers import ChosenPlaces, RowRespondents, merge_respondents, read_respondents
 from ..checks import convert_whole_counts
 from ..columns import convert_frame, number_pairs, rename_as_text, select_answered_rows
 from ..connectivity import describe_groups, list_components
@@ -20,6 +19,7 @@ from ..judged import JudgedByPeople
 from ..kinds import TRIPLETS
 from ..people_table import group_people, list_people_facts
 from ..questions import MOST_SIMILAR, GivenAnswers, Questions, ReportRows, build_report_rows
+from ..respondent_answers import ChosenPlaces, RowRespondents, merge_respondents, read_respondents
 from .rows import (
     EXPECTED,
     TripletQuestions,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Triplets(JudgedByPeople):
-    """The pair of objects that was called the most similar, out of each set of pairs.
+    """Counts of which pair of objects was the most similar, in each set of pairs.
 
     An odd one out of three objects names the other two as the most similar pair of the three. A set
     may contain all pairs of four objects or more, the two pairs of an anchor with either of two
@@ -113,7 +113,9 @@ class Triplets(JudgedByPeople):
         rows = check_three_columns(triplets)
         members, names, times = read_objects(rows, labels, counts)
         n, odd = len(names), np.full(len(rows), 2)
-        self._fill(names, [build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)])
+        self._set_fields(
+            names, [build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)]
+        )
 
     @classmethod
     def from_frame(
@@ -132,7 +134,7 @@ class Triplets(JudgedByPeople):
         labels: Iterable[Any] | None = None,
         weights: bool = False,
     ) -> "Triplets":
-        """Triplets from a table with a question a row.
+        """Read triplets from a table with one question per row.
 
         Parameters
         ----------
@@ -207,7 +209,7 @@ class Triplets(JudgedByPeople):
         frame = select_answered_rows(frame, columns.chosen or [columns.odd], columns.objects)
         names, questions = read_answers(frame, columns, labels, weights)
         row_respondents = read_respondents(frame, columns.who, columns.used)
-        return cls.__new__(cls)._fill(names, [questions], row_respondents)
+        return cls.__new__(cls)._set_fields(names, [questions], row_respondents)
 
     @classmethod
     def from_anchored(
@@ -220,7 +222,7 @@ class Triplets(JudgedByPeople):
         *,
         responses: Any = None,
     ) -> "Triplets":
-        """Answers to "which of the two is more like the anchor?", as sets of two pairs.
+        """Read answers to "which of the two is more like the anchor?".
 
         Parameters
         ----------
@@ -264,7 +266,7 @@ class Triplets(JudgedByPeople):
             rows[turned] = rows[turned][:, [0, 2, 1]]
         members, names, times = read_objects(rows, labels, counts)
         questions = build_anchored_questions(len(names), members, times)
-        return cls.__new__(cls)._fill(names, [questions])
+        return cls.__new__(cls)._set_fields(names, [questions])
 
     @classmethod
     def from_sets(
@@ -274,7 +276,7 @@ class Triplets(JudgedByPeople):
         labels: Iterable[Any] | None = None,
         counts: Any = None,
     ) -> "Triplets":
-        """The most similar pair out of sets of any size.
+        """Read the most similar pair out of sets of any size.
 
         Parameters
         ----------
@@ -301,9 +303,9 @@ class Triplets(JudgedByPeople):
         >>> Triplets.from_sets(sets, [("brick", "wall"), ("tea", "coffee")])
         Triplets(4 objects, 2 sets of 2 to 6 pairs, 2 answers)
         """
-        return cls.__new__(cls)._fill(*read_sets(sets, chosen, labels, counts))
+        return cls.__new__(cls)._set_fields(*read_sets(sets, chosen, labels, counts))
 
-    def _fill(
+    def _set_fields(
         self,
         labels: tuple[str, ...],
         parts: list[TripletQuestions],
@@ -351,7 +353,7 @@ class Triplets(JudgedByPeople):
         )
 
     def take(self, sets: np.ndarray) -> "Triplets":
-        """Select sets by a mask or by numbers, with all objects."""
+        """Return the answers to some sets, given by mask or index, with all objects."""
         numbers = np.arange(self.n_sets)[sets]
         sizes = self.sizes[numbers]
         start = part_bounds(sizes)
@@ -365,7 +367,7 @@ class Triplets(JudgedByPeople):
         return self._from_fields(self.labels, start, *arrays, answers)
 
     def with_answers(self, counts: np.ndarray) -> "Triplets":
-        """Return the same questions with other counts, of unknown respondents."""
+        """Return the same sets with other counts, of unknown respondents."""
         return self._copy_with_fields(counts=np.array(counts, float), answers=None)
 
     def _select_people(self, members: np.ndarray) -> "Triplets":
@@ -388,7 +390,7 @@ class Triplets(JudgedByPeople):
         return self.answers
 
     def by_respondent(self) -> dict[str, "Triplets"]:
-        """Split the answers by respondent, with all objects.
+        """Split the answers by respondent; return a dict of `Triplets` by name.
 
         Returns
         -------
@@ -407,7 +409,7 @@ class Triplets(JudgedByPeople):
         }
 
     def by_group(self, column: str) -> dict[str, "Triplets"]:
-        """Split the answers by group of people, with all objects.
+        """Split the answers by a column of respondents; return a dict by group.
 
         Parameters
         ----------
@@ -441,7 +443,7 @@ class Triplets(JudgedByPeople):
         return {name: self._select_people(members) for name, members in members_by_group.items()}
 
     def together(self, others: Sequence["Triplets"], labels: tuple[str, ...]) -> "Triplets":
-        """Merge the answers of several data sets, for these objects.
+        """Merge several `Triplets`; `labels` contains the objects of all.
 
         Respondents are kept if all know them.
         """
@@ -485,7 +487,7 @@ class Triplets(JudgedByPeople):
                     for k, rows_of_part in respondents
                 ]
             )
-        return self.__new__(type(self))._fill(labels, questions, row_respondents)
+        return self.__new__(type(self))._set_fields(labels, questions, row_respondents)
 
     def __str__(self) -> str:
         parts = [
@@ -542,7 +544,7 @@ class Triplets(JudgedByPeople):
         return self._list_absent_labels(self.first, self.second)
 
     def questions(self, ties: bool | None = None) -> Questions:
-        """Return one question per set, with its pairs as answers."""
+        """Return one question per set, whose possible answers are its pairs."""
 
         def given() -> GivenAnswers | None:
             """Return the answers of each respondent; None if respondents are unknown."""

@@ -22,7 +22,7 @@ def factorise(a: Any, lower: Any) -> None:
 
 @scalar
 def solve_lower(lower: Any, x: Any) -> None:
-    """Replace x by L^-1 x."""
+    """Replace x by L^-1 x, for a lower triangular matrix L."""
     for i in range(x.size):
         total = x[i]
         for k in range(i):
@@ -32,7 +32,7 @@ def solve_lower(lower: Any, x: Any) -> None:
 
 @scalar
 def solve_upper(lower: Any, x: Any) -> None:
-    """Replace x by L^-T x."""
+    """Replace x by L^-T x, for a lower triangular matrix L."""
     for i in range(x.size - 1, -1, -1):
         total = x[i]
         for k in range(i + 1, x.size):
@@ -42,7 +42,7 @@ def solve_upper(lower: Any, x: Any) -> None:
 
 @scalar
 def draw_normal(rng: Any, lower: Any, x: Any) -> None:
-    """Replace x by a draw with mean A^-1 x and precision A = L L^T."""
+    """Replace x by a normal draw with mean A^-1 x and precision A = L L^T."""
     solve_lower(lower, x)
     for i in range(x.size):
         x[i] += rng.standard_normal()

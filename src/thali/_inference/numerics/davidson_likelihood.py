@@ -33,62 +33,64 @@ def split_probabilities(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
 
 def compute_log_likelihoods(
-    rows: Any, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
+    rows: Any, p_win: np.ndarray, p_loss: np.ndarray, log_nu: np.ndarray
 ) -> np.ndarray:
-    """Return each row's log-likelihood of wins, losses, ties, shape (rows,).
+    """Return Davidson's log-likelihood of each row's wins, losses and ties, shape (rows,).
 
     Multinomial coefficients are left out. `log_nu` is empty without ties.
     """
     base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
-    counts_and_shares = (rows.wins, q), (rows.losses, q_rest)
+    counts_and_shares = (rows.wins, p_win), (rows.losses, p_loss)
     first, second = (
         count * np.log(np.maximum(scale * share + base, TINY)) for count, share in counts_and_shares
     )
     if not rows.has_ties:
         return first + second
-    ratio = compute_tie_ratio(rows, q, q_rest, log_nu)
+    ratio = compute_tie_ratio(rows, p_win, p_loss, log_nu)
     total = rows.wins + rows.losses + rows.tied
     return first + second + rows.tied * np.log(np.maximum(ratio, TINY)) - total * np.log1p(ratio)
 
 
 def compute_tie_ratio(
-    rows: Any, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
+    rows: Any, p_win: np.ndarray, p_loss: np.ndarray, log_nu: np.ndarray
 ) -> np.ndarray:
     """Return P(tie) / P(no tie) of each row."""
     base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
-    return np.exp(log_nu) * np.sqrt((scale * q + base) * (scale * q_rest + base))
+    return np.exp(log_nu) * np.sqrt((scale * p_win + base) * (scale * p_loss + base))
 
 
 def compute_derivatives(
-    rows: Any, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
+    rows: Any, p_win: np.ndarray, p_loss: np.ndarray, log_nu: np.ndarray
 ) -> RowDerivatives:
-    """Return first and second derivatives of each row's log-likelihood."""
-    zeros = np.zeros_like(q)
+    """Return first and second derivatives of each row's Davidson log-likelihood."""
+    zeros = np.zeros_like(p_win)
     if not rows.lapse and not rows.has_ties:
-        weight = (rows.wins + rows.losses) * q * q_rest
-        return RowDerivatives(rows.wins * q_rest - rows.losses * q, -weight, zeros, zeros, zeros)
-    attention, attention_rest = _compute_attention(rows, q), _compute_attention(rows, q_rest)
+        weight = (rows.wins + rows.losses) * p_win * p_loss
+        return RowDerivatives(
+            rows.wins * p_loss - rows.losses * p_win, -weight, zeros, zeros, zeros
+        )
+    attention, attention_rest = _compute_attention(rows, p_win), _compute_attention(rows, p_loss)
     win_slope, loss_slope = (
-        q_rest * attention,
-        q * attention_rest,
+        p_loss * attention,
+        p_win * attention_rest,
     )  # slopes of ln p and of -ln (1 - p)
-    win_bend = win_slope * (q_rest * (1.0 - attention) - q)  # of ln p
-    loss_bend = loss_slope * (q * (1.0 - attention_rest) - q_rest)  # of ln (1 - p)
+    win_bend = win_slope * (p_loss * (1.0 - attention) - p_win)  # of ln p
+    loss_bend = loss_slope * (p_win * (1.0 - attention_rest) - p_loss)  # of ln (1 - p)
     slope = rows.wins * win_slope - rows.losses * loss_slope
     bend = rows.wins * win_bend + rows.losses * loss_bend
     if not rows.has_ties:
         return RowDerivatives(slope, bend, zeros, zeros, zeros)
     total = rows.wins + rows.losses + rows.tied
-    ratio = compute_tie_ratio(rows, q, q_rest, log_nu)
+    ratio = compute_tie_ratio(rows, p_win, p_loss, log_nu)
     share, tilt = ratio / (1.0 + ratio), (win_slope - loss_slope) / 2.0
     spread, excess_ties = total * share * (1.0 - share), rows.tied - total * share
     bend = bend + excess_ties * (win_bend + loss_bend) / 2.0 - spread * tilt**2
     return RowDerivatives(slope + excess_ties * tilt, bend, excess_ties, spread, spread * tilt)
 
 
-def _compute_attention(rows: Any, q: np.ndarray) -> np.ndarray:
+def _compute_attention(rows: Any, p: np.ndarray) -> np.ndarray:
     """Return the share of each outcome's probability that is not due to lapses."""
     if not rows.lapse:
-        return np.ones_like(q)
-    scaled = (1.0 - rows.lapse) * q
+        return np.ones_like(p)
+    scaled = (1.0 - rows.lapse) * p
     return scaled / (scaled + rows.lapse / 2.0)

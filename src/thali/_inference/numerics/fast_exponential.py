@@ -14,7 +14,7 @@ _LOWEST = -708.0  # below it the result would not be a normal number
 
 @vectorised
 def fast_exp(x: Any) -> Any:
-    """Return exp(x) for x ≤ 700, with relative error 1e-14; exp(-708) below -708.
+    """Return exp(max(x, -708)) for x <= 700, with relative error 1e-14.
 
     x = k log 2 + r with r between -log(2)/2 and log(2)/2; exp r by its series, times 2^k by adding
     to the exponent.

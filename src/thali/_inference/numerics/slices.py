@@ -17,7 +17,7 @@ def log_density(line: Any, x: Any) -> None:
 
 @part
 def evaluate_density(line: Any, x: Any) -> Any:
-    """Return `log_density`, compiled once per class of lines."""
+    """Return the log density at x along a line, compiled once per class of lines."""
     return log_density(line, x)
 
 

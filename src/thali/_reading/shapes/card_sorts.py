@@ -3,22 +3,22 @@
 import numpy as np
 import pandas as pd
 
+from thali._data.column_roles import CARD, CARD_GROUP, RESPONDENT, map_plain_names
 from thali._data.columns import describe_columns, note_omission
 from thali._data.described_columns import ColumnsRead
 from thali._data.kinds import SIMILARITIES
-from thali._data.roles import CARD, CARD_GROUP, RESPONDENT, map_plain_names
 from thali._data.similarities import Similarities
 from thali._labels import format_label
 from thali.errors import DataError
 
 from ..shape import Reading, Shape
-from ..table import RawTable
+from ..table_files import RawTable
 
 NAME = "table of card sorts"
 
 
-def match(table: RawTable, respondent: str | None = None) -> Reading | None:
-    """Return the reading of a card sort with columns respondent, card, group; else None."""
+def match_card_sorts(table: RawTable, respondent: str | None = None) -> Reading | None:
+    """Return a `Reading` of a card sort (respondent, card, group); None for other tables."""
     names = map_plain_names(table.names)
     group = CARD_GROUP.find_column(names, (respondent,))
     card = CARD.find_column(names, (respondent, group))
@@ -35,6 +35,7 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
     description += describe_columns(None, respondent_column)
 
     def convert() -> tuple[Similarities, str]:
+        """Return similarities from the card sort, and a sentence on them."""
         data = compare_cards(frame.set_axis(["respondent", "card", "group"], axis=1))
         return data, f"{description}: {data}, {meaning}"
 
@@ -63,7 +64,7 @@ def compare_cards(frame: pd.DataFrame) -> Similarities:
 SHAPE = Shape(
     NAME,
     SIMILARITIES,
-    match,
+    match_card_sorts,
     expected="one card per row, with the columns 'respondent', 'card' and 'group'",
     roles=(RESPONDENT,),
     needs="no cards and groups",

@@ -10,7 +10,7 @@ from thali._data.choices.best_worst import (
     find_column_series,
     find_long_columns,
 )
-from thali._data.choices.long import LONG_ROLES, find_columns, is_long_table
+from thali._data.choices.offered_rows import LONG_ROLES, find_columns, is_long_table
 from thali._data.choices.rankings import (
     LONG,
     OPTIONS,
@@ -18,10 +18,7 @@ from thali._data.choices.rankings import (
     describe_layout,
     find_ranking_columns,
 )
-from thali._data.described_columns import ColumnsRead
-from thali._data.experiments.wide import find_wide_tasks
-from thali._data.kinds import CHOICES
-from thali._data.roles import (
+from thali._data.column_roles import (
     ALTERNATIVE,
     BEST,
     CHOSEN,
@@ -37,10 +34,13 @@ from thali._data.roles import (
     map_plain_names,
     simplify_name,
 )
+from thali._data.described_columns import ColumnsRead
+from thali._data.experiments.wide_table import find_wide_tasks
+from thali._data.kinds import CHOICES
 from thali.errors import DataError
 
 from ..shape import Lack, Reading, Shape
-from ..table import RawTable
+from ..table_files import RawTable
 from .experiments import has_position_labels
 from .signed_best_worst import SHAPE as SIGNED_TABLE
 
@@ -57,7 +57,7 @@ _LONG_NAMED_BY = ("choice_id", "alternative")
 
 
 def match_long(table: RawTable, **columns: str | None) -> Reading | None:
-    """Return the reading of a long table of choices, one option per row; else None.
+    """Return a `Reading` of a long table of choices, one option per row; None for other tables.
 
     The reading is sure if the cells agree.
     """
@@ -87,6 +87,7 @@ def _read_long_roles(column_of_role: dict[str, str | None]) -> ColumnsRead:
     """Return a long table's columns by role."""
 
     def list_columns(*roles: str) -> tuple[str, ...]:
+        """Return the columns of these roles, where the table has them."""
         return tuple(name for role in roles if (name := column_of_role[role]) is not None)
 
     return ColumnsRead(
@@ -167,7 +168,7 @@ def match_rankings(
     unranked: str | None = None,
     weights: bool = False,
 ) -> Reading | None:
-    """Return the reading of a table of rankings; else None."""
+    """Return a `Reading` of a table of rankings; None for other tables."""
     if not table.named:
         return None
     named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
@@ -268,7 +269,7 @@ def match_best_worst(
     count: str | None = None,
     weights: bool = False,
 ) -> Reading | None:
-    """Return the reading of a best-worst table; else None."""
+    """Return a `Reading` of a best-worst table; None for other tables."""
     named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
     long_table = find_long_columns(table.frame, named_columns)
     if long_table is not None:
@@ -305,9 +306,10 @@ def _build_best_worst_reading(
     description: str,
     roles: ColumnsRead | None,
 ) -> Reading:
-    """Build the reading of a best-worst table; nothing is converted yet."""
+    """Build the `Reading` of a best-worst table; convert nothing yet."""
 
     def convert() -> tuple[Choices, str]:
+        """Return the choices, and a sentence on how they were read."""
         data = Choices.from_best_worst(table.frame, **named_columns, weights=weights)
         return data, f"{description}: {data}"
 
@@ -365,7 +367,7 @@ _BEST = "table of sets and the best of each"
 def match_best(
     table: RawTable, respondent: str | None = None, count: str | None = None, weights: bool = False
 ) -> Reading | None:
-    """Return the reading of a table with offered options and the best one; else None."""
+    """Return a `Reading` of a table of offered options and the best; None for other tables."""
     named_columns = {"respondent": respondent, "count": count}
     best_table = find_best_columns(table.frame, named_columns)
     tasks = find_wide_tasks(table.frame, {})

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._data.columns import is_row_number, note
+from thali._data.classifier_rows import Observations
+from thali._data.column_roles import TARGET
+from thali._data.columns import add_note, is_row_number
 from thali._data.kinds import CLASSES
-from thali._data.roles import TARGET
-from thali._data.rows import Observations
 from thali._labels import format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 
 from ..shape import Reading, Shape
-from ..table import RawTable
+from ..table_files import RawTable
 
 if TYPE_CHECKING:
     import pandas
@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 NAME = "covariates and a column of classes"
 
 
-def match(table: RawTable, known: bool = False, target: str | None = None) -> Reading | None:
-    """Return the reading of a table of covariates and classes; else None."""
+def match_observations(
+    table: RawTable, known: bool = False, target: str | None = None
+) -> Reading | None:
+    """Return a `Reading` of a table of covariates and classes; None for other tables."""
     if target is None and not known:
         return None
     return Reading(
@@ -46,7 +48,7 @@ def _read_observations(table: RawTable, target: str | None) -> tuple[Observation
     labels = table.frame.loc[:, target]
     covariates = table.frame.drop(columns=[target, *_list_filter_texts(table)])
     if row_numbers := [str(name) for name, cells in covariates.items() if is_row_number(cells)]:
-        note(f"row numbers ({shorten(row_numbers)}) not used")
+        add_note(f"row numbers ({shorten(row_numbers)}) not used")
         covariates = covariates.drop(columns=row_numbers)
     if not covariates.shape[1]:
         raise DataError(
@@ -111,7 +113,7 @@ def _check_numbers(covariates: "pandas.DataFrame") -> None:
 SHAPE = Shape(
     NAME,
     CLASSES,
-    match,
+    match_observations,
     expected="one row per observation, with a named column of classes and numeric columns",
     roles=(TARGET,),
     settings=("known",),

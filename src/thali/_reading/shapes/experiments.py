@@ -5,13 +5,8 @@ from typing import Any
 
 import pandas as pd
 
-from thali._data.choices.long import LONG_ROLES, find_columns, is_long_table
-from thali._data.columns import get_column, is_row_number, read_row_texts
-from thali._data.experiments import ChoiceExperiment
-from thali._data.experiments.frame import find_task_columns
-from thali._data.experiments.wide import find_none_word, find_wide_tasks, list_numbered_columns
-from thali._data.kinds import CHOICES, EXPERIMENTS
-from thali._data.roles import (
+from thali._data.choices.offered_rows import LONG_ROLES, find_columns, is_long_table
+from thali._data.column_roles import (
     ALTERNATIVE,
     AVAILABLE,
     CHOSEN,
@@ -22,11 +17,20 @@ from thali._data.roles import (
     map_plain_names,
     simplify_name,
 )
+from thali._data.columns import get_column, is_row_number, read_row_texts
+from thali._data.experiments import ChoiceExperiment
+from thali._data.experiments.long_table import find_task_columns
+from thali._data.experiments.wide_table import (
+    find_none_word,
+    find_wide_tasks,
+    list_numbered_columns,
+)
+from thali._data.kinds import CHOICES, EXPERIMENTS
 from thali._labels import format_label, shorten
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..shape import Lack, Reading, Shape
-from ..table import RawTable
+from ..table_files import RawTable
 
 # Choice experiments as a long table: one row per alternative of each task, with its attributes
 
@@ -35,7 +39,7 @@ _LONG = "choice experiment"
 
 
 def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading | None:
-    """Return the reading of an experiment with one row per alternative; else None.
+    """Return a `Reading` of an experiment with one row per alternative; None for other tables.
 
     The options are the arguments of `ChoiceExperiment.from_frame`.
     """
@@ -185,7 +189,7 @@ def match_wide(
     alternatives: list[str] | None = None,
     **settings: Any,
 ) -> Reading | None:
-    """Return the reading of an experiment with one row per task; else None."""
+    """Return a `Reading` of an experiment with one row per task; None for other tables."""
     named_columns = {"respondent": respondent, "task": task, "chosen": chosen}
     if (
         not table.named

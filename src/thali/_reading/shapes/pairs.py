@@ -6,6 +6,19 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from thali._data.column_roles import (
+    AWAY,
+    CHOSEN_OF_TWO,
+    COUNT,
+    FIRST,
+    HOME,
+    LOSSES,
+    REJECTED,
+    RESPONDENT,
+    RESULT,
+    SECOND,
+    simplify_name,
+)
 from thali._data.columns import check_columns, get_column, refuse_thousands
 from thali._data.described_columns import ColumnsRead, can_be_measure
 from thali._data.kinds import PAIRS, SIMILARITIES
@@ -28,28 +41,15 @@ from thali._data.pairs.wide import (
     list_pair_names,
     read_wide_outcomes,
 )
-from thali._data.roles import (
-    AWAY,
-    CHOSEN_OF_TWO,
-    COUNT,
-    FIRST,
-    HOME,
-    LOSSES,
-    REJECTED,
-    RESPONDENT,
-    RESULT,
-    SECOND,
-    simplify_name,
-)
 from thali._data.similarities.tables import are_similarity_columns
-from thali._data.suspicious import find_percentages, warn_each
+from thali._data.suspicious_data import find_percentages, warn_each
 from thali._labels import format_label, format_plural, shorten
 from thali.errors import Argument, Clause, DataError, Message, Setting
 
-from ..cells import MISSING
 from ..shape import OF_DISTANCES, Lack, Reading, Shape, raise_error
 from ..square import Square, describe_non_square
-from ..table import RawTable
+from ..table_files import RawTable
+from ..text_cells import MISSING
 
 # Paired comparisons as a square table: times that the row was chosen over the column --------------
 
@@ -59,7 +59,7 @@ _SQUARE_HOW = "square count matrix, row over column"
 
 
 def match_square(table: RawTable, weights: bool = False) -> Reading | None:
-    """Return the reading of a square of counts; None for other tables.
+    """Return a `Reading` of a square of counts; None for other tables.
 
     `weights`: fractional counts are intended.
     """
@@ -147,7 +147,7 @@ _SHEETS = "workbook with one square matrix per respondent"
 
 
 def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
-    """Return the reading of several sheets with squares of counts; else None."""
+    """Return a `Reading` of several sheets with squares of counts; None for other tables."""
     squares = [sheet.square for _, sheet in table.sheets]
     if not squares or any(square is None or square.has_similarities for square in squares):
         return None
@@ -205,7 +205,7 @@ def match_list(
     covariates: Any = None,
     date: str | None = None,
 ) -> Reading | None:
-    """Return the reading of a list of winners and losers; else None.
+    """Return a `Reading` of a list of winners and losers; None for other tables.
 
     `weights`: fractional counts are intended. Covariates require columns that show which option was
     first, and counts of both options.
@@ -219,42 +219,38 @@ def match_list(
     }
     named_columns |= {"rejected": rejected}
     if rejected is not None and covariates is None:
-        column_sets = [
-            PairColumns((chosen or "chosen", rejected), (), find_ties_column(table.names))
-        ]
-        return _build_list_reading(table, column_sets, named_columns, weights)
-    column_sets = []
+        readings = [PairColumns((chosen or "chosen", rejected), (), find_ties_column(table.names))]
+        return _build_list_reading(table, readings, named_columns, weights)
+    readings = []
     if table.named and chosen is None:
-        column_sets = list_readings(table.names, (count, losses, respondent))
+        readings = list_readings(table.names, (count, losses, respondent))
     if covariates is not None:
-        column_sets = [
-            columns for columns in column_sets if columns.in_order and len(columns.times) == 2
-        ]
-    has_two_counts = any(len(columns.times) == 2 for columns in column_sets)
-    if not column_sets or (
+        readings = [columns for columns in readings if columns.in_order and len(columns.times) == 2]
+    has_two_counts = any(len(columns.times) == 2 for columns in readings)
+    if not readings or (
         not has_two_counts and are_similarity_columns(table.names, accept_vague=False)
     ):
         return None
     # squares have priority: their options may include I, J and N, the names of a list
     if table.square is not None and not (table.square.is_bare and table.square.has_diagonal):
         return None
-    return _build_list_reading(table, column_sets, named_columns, weights)
+    return _build_list_reading(table, readings, named_columns, weights)
 
 
 def _build_list_reading(
-    table: RawTable, column_sets: list[PairColumns], named_columns: dict[str, Any], weights: bool
+    table: RawTable, readings: list[PairColumns], named_columns: dict[str, Any], weights: bool
 ) -> Reading:
-    """Build the reading of a list of comparisons; nothing is converted yet."""
+    """Build the `Reading` of a list of comparisons; convert nothing yet."""
     named_roles = ("count", "losses", "respondent", "date")
     check_columns(table.frame, [named_columns[role] for role in named_roles])
-    description = "; or ".join(map(str, column_sets))
-    convert = partial(_read_list, table, column_sets, named_columns, weights)
-    pair_columns = _fill_column_roles(column_sets[0], table, named_columns)
+    description = "; or ".join(map(str, readings))
+    convert = partial(_read_list, table, readings, named_columns, weights)
+    pair_columns = _fill_column_roles(readings[0], table, named_columns)
     counts = tuple(filter(None, (*pair_columns.times, pair_columns.ties)))
     roles = question = None
-    if len(column_sets) == 1:
+    if len(readings) == 1:
         roles = ColumnsRead(pair_columns.options, (), counts, pair_columns.respondent)
-    countable = _list_countable_columns(column_sets, named_columns)
+    countable = _list_countable_columns(readings, named_columns)
     extra_columns = (*(named_columns["covariates"] or ()), named_columns["date"])
     if not named_columns["count"] and not named_columns["rejected"]:
         question = _question_list(table, pair_columns)
@@ -313,13 +309,13 @@ def _fill_column_roles(
 
 
 def _list_countable_columns(
-    column_sets: list[PairColumns], named_columns: dict[str, Any]
+    readings: list[PairColumns], named_columns: dict[str, Any]
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """Return the columns whose equal rows may be merged, and count columns; else None."""
     # Return None if rows cannot be merged; a tie without counts is not a count.
-    pair_columns = column_sets[0]
+    pair_columns = readings[0]
     has_counts = bool(pair_columns.times or named_columns["count"])
-    if named_columns["covariates"] is not None or len(column_sets) > 1:
+    if named_columns["covariates"] is not None or len(readings) > 1:
         return None
     if pair_columns.ties is not None and not has_counts:
         return None
@@ -329,11 +325,11 @@ def _list_countable_columns(
 
 
 def _read_list(
-    table: RawTable, column_sets: list[PairColumns], named_columns: dict[str, Any], weights: bool
+    table: RawTable, readings: list[PairColumns], named_columns: dict[str, Any], weights: bool
 ) -> tuple[PairedComparisons, str]:
     """Read a list of comparisons; also return a sentence on it."""
-    columns = column_sets[0]
-    if len(column_sets) > 1:
+    columns = readings[0]
+    if len(readings) > 1:
         columns = find_pair_columns(table.names, named_columns.values())
     columns = _fill_column_roles(columns, table, named_columns)
     data_options: dict[str, Any] = {name: named_columns[name] for name in ("covariates", "date")}
@@ -350,8 +346,8 @@ def _read_list(
     return data, sentence
 
 
-def find_list_lack(table: RawTable) -> Lack | None:
-    """Return the missing column of a list of comparisons; else None."""
+def find_missing_list_column(table: RawTable) -> Lack | None:
+    """Return the missing column of a list of comparisons, as a Lack; None if complete."""
     missing_column = find_missing_column(table.names)
     if missing_column is None:
         return None
@@ -370,7 +366,7 @@ LIST = Shape(
     roles=(CHOSEN_OF_TWO, REJECTED, COUNT, LOSSES, RESPONDENT),
     settings=("weights", "covariates", "date"),
     named_by=("rejected", "losses"),
-    lacks=find_list_lack,
+    lacks=find_missing_list_column,
     main=("chosen", "rejected", "count"),
 )
 
@@ -410,7 +406,7 @@ def _match_sides(
     date: str | None = None,
     **columns: str | None,
 ) -> Reading | None:
-    """Return the reading of trials or games: two options and an outcome; else None."""
+    """Return a `Reading` of trials or games: two options and an outcome; None for other tables."""
     named_columns = {
         role: columns.get(argument) for role, argument in zip(ROLES, layout.arguments, strict=True)
     }
@@ -528,7 +524,7 @@ def match_wide(
     coding: Any = None,
     weights: bool = False,
 ) -> Reading | None:
-    """Return the reading of a table with one column per pair; else None.
+    """Return a `Reading` of a table with one column per pair; None for other tables.
 
     The reading is sure if the names match.
     """

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from thali._data import roles
+from thali._data import column_roles as roles
 from thali._data.choices import Choices
 from thali._data.columns import describe_columns
 from thali._data.described_columns import ColumnsRead
@@ -10,7 +10,7 @@ from thali._data.kinds import CHOICES
 from thali._labels import format_label
 
 from ..shape import Reading, Shape
-from ..table import RawTable
+from ..table_files import RawTable
 
 NAME = "table of best-worst marks"
 SET = roles.TASK.but(vague=f"{roles.TASK.vague} {roles.VERSION.english}")
@@ -19,8 +19,8 @@ MARKS = dict.fromkeys(roles.BEST.sure, 1) | dict.fromkeys(roles.WORST.sure, -1)
 MARKS |= {"1": 1, "-1": -1, "−1": -1, "0": 0, "": 0}
 
 
-def match(table: RawTable, respondent: str | None = None) -> Reading | None:
-    """Return the reading of a best-worst table with marks 1, -1, 0; else None."""
+def match_signed_marks(table: RawTable, respondent: str | None = None) -> Reading | None:
+    """Return a `Reading` of a best-worst table with marks 1, -1, 0; None for other tables."""
     signed = [name for name in table.names if _is_signed(table.frame[name])]
     names = roles.map_plain_names(table.names)
     task = SET.find_column(names, signed)
@@ -42,6 +42,7 @@ def match(table: RawTable, respondent: str | None = None) -> Reading | None:
     )
 
     def convert() -> tuple[Choices, str]:
+        """Return the choices, and a sentence on how they were read."""
         renamed = frame.drop(columns=column).rename(columns={task: "task", option: "item"})
         data = Choices.from_best_worst(renamed, respondent=respondent_column)
         return data, f"{description}: {data}"
@@ -62,4 +63,6 @@ def _read_mark(cell: object) -> int | None:
 
 
 EXPECTED = "one option of a set per row, with 'task', 'item' and a column of 1, 0 and -1"
-SHAPE = Shape(NAME, CHOICES, match, EXPECTED, (roles.RESPONDENT_OF_TASKS,), needs="no such marks")
+SHAPE = Shape(
+    NAME, CHOICES, match_signed_marks, EXPECTED, (roles.RESPONDENT_OF_TASKS,), needs="no such marks"
+)

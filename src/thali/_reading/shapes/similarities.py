@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 
 from thali._data.checks import check_numbers
+from thali._data.column_roles import DISSIMILARITY, RESPONDENT, SIMILARITY, map_plain_names
 from thali._data.columns import get_column
 from thali._data.described_columns import ColumnsRead, can_be_measure
 from thali._data.kinds import SIMILARITIES
 from thali._data.pairs.columns import list_readings
-from thali._data.roles import DISSIMILARITY, RESPONDENT, SIMILARITY, map_plain_names
 from thali._data.similarities import Similarities
 from thali._data.similarities.tables import (
     are_similarity_columns,
@@ -26,7 +26,7 @@ from thali.errors import DataError, DataWarning, Message
 
 from ..shape import OF_DISTANCES, Reading, Shape, raise_error
 from ..square import Square, describe_non_square
-from ..table import RawTable
+from ..table_files import RawTable
 from .card_sorts import SHAPE as CARD_SORTS
 
 # Similarities as a square table, complete or one triangle -----------------------------------------
@@ -38,7 +38,7 @@ _SQUARE = "square matrix of similarities"
 def match_square(
     table: RawTable, symmetrize: str | None = None, dissimilarities: str | None = None
 ) -> Reading | None:
-    """Return the reading of a square of similarities; None for other tables.
+    """Return a `Reading` of a square of similarities; None for other tables.
 
     `symmetrize`: "mean" averages both sides of the diagonal where they differ. `dissimilarities`:
     how to convert dissimilarities.
@@ -122,7 +122,7 @@ _SHEETS = "workbook with one square matrix of similarities per respondent"
 
 
 def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | None:
-    """Return the reading of several sheets with squares of similarities; else None."""
+    """Return a `Reading` of several sheets with squares of similarities; None for other tables."""
     squares = {title: sheet.square for title, sheet in table.sheets}
     if not any(square is not None and square.has_similarities for square in squares.values()):
         return None
@@ -192,7 +192,7 @@ def match_list(
     respondent: str | None = None,
     dissimilarities: str | None = None,
 ) -> Reading | None:
-    """Return the reading of a list of similarities; else None.
+    """Return a `Reading` of a list of similarities; None for other tables.
 
     `known`: the data are similarities, so an unclear column of similarities is an error.
     `symmetrize` applies to squares only. `dissimilarities`: how to convert dissimilarities.
@@ -231,7 +231,7 @@ def _build_list_reading(
     measure: str | None = None,
     how_similar: str | None = None,
 ) -> Reading:
-    """Build the reading of a list of similarities; nothing is converted yet."""
+    """Build the `Reading` of a list of similarities; convert nothing yet."""
     columns = find_pair_columns(table.names, similarity=measure, respondent_column=respondent)
     counts = tuple(filter(None, [columns.count]))
     roles = ColumnsRead((columns.first, columns.second), (columns.similarity,), counts, columns.who)

@@ -3,21 +3,21 @@
 from collections.abc import Sequence
 from typing import Any
 
+from thali._data.column_roles import ANCHOR, COUNT, FARTHER, NEARER, OBJECTS, ODD, RESPONDENT
 from thali._data.described_columns import ColumnsRead
 from thali._data.kinds import TRIPLETS
-from thali._data.roles import ANCHOR, COUNT, FARTHER, NEARER, OBJECTS, ODD, RESPONDENT
 from thali._data.triplets import Triplets
 from thali._data.triplets.rows import EXPECTED, find_incomplete_columns, find_triplet_columns
 from thali._labels import shorten
 
 from ..shape import Lack, Reading, Shape
-from ..table import RawTable
+from ..table_files import RawTable
 
 NAME = "table of triplets"
 NAMED_BY = ("objects", "odd", "anchor", "nearer", "farther")
 
 
-def match(
+def match_triplets(
     table: RawTable,
     objects: Sequence[str] | None = None,
     odd: str | None = None,
@@ -28,7 +28,7 @@ def match(
     respondent: str | None = None,
     weights: bool = False,
 ) -> Reading | None:
-    """Return the reading of a table of triplets; else None."""
+    """Return a `Reading` of a table of triplets; None for other tables."""
     named_columns = {
         "objects": objects,
         "odd": odd,
@@ -72,7 +72,7 @@ def _read_triplets(table: RawTable, columns: Any, weights: bool) -> tuple[Triple
     return data, f"{columns}: {data}"
 
 
-def lacks(table: RawTable) -> Lack | None:
+def find_triplets_lack(table: RawTable) -> Lack | None:
     """Return the missing column of a table of triplets; else None."""
     objects, odd = find_incomplete_columns(table.names)
     if objects and odd is None:
@@ -85,12 +85,12 @@ def lacks(table: RawTable) -> Lack | None:
 SHAPE = Shape(
     NAME,
     TRIPLETS,
-    match,
+    match_triplets,
     expected=EXPECTED,
     roles=(OBJECTS, ODD, ANCHOR, NEARER, FARTHER, COUNT, RESPONDENT),
     settings=("weights",),
     named_by=NAMED_BY,
-    lacks=lacks,
+    lacks=find_triplets_lack,
     needs="no three objects with the odd one out",
 )
 

@@ -24,7 +24,7 @@ from typing import Any, TextIO
 
 import typer
 
-from thali._inference.files import atomic_write, lock_file
+from thali._inference.checksummed_files import atomic_write, lock_file
 from thali._inference.jobs import encode_index, read_index
 from thali.errors import (
     ConvergenceWarning,
@@ -35,10 +35,10 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..cli.commands.jobs import JOB, format_command
+from ..cli.commands.resume_status import JOB, format_command
 from ..cli.terminal import Terminal
+from .data_description import describe_table
 from .english import AppWords, render_error
-from .reading import describe_table
 from .runs import REFUSED
 from .studies import (
     COMPARE,
@@ -308,6 +308,7 @@ def carry_out(
         file: TextIO | None = None,
         line: str | None = None,
     ) -> None:
+        """Collect the sentence of a warning; store that of a long run."""
         if isinstance(message, LongRunWarning):
             study.write(f"{run_name}.long", {"sentence": message.render(terminal.words)})
         elif (

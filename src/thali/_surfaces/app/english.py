@@ -109,6 +109,7 @@ def replace_option_names(text: str, options: Iterable[Option]) -> str:
     name_by_word = {option.word: option.name for option in options}
 
     def format_option(match: re.Match[str]) -> str:
+        """Return the label of the field for a matched option."""
         no, word, value_word = match.groups()
         name = name_by_word.get(word, word.replace("-", "_"))
         if value_word in TEXTS["methods"] and name == "method":

@@ -28,8 +28,8 @@ from thali._labels import escape_formula
 from thali._model.model_files import find_model_file
 from thali.errors import DataError
 
-from ..cli.commands.jobs import COMMAND, JOB
-from .guard import REPORT_POLICY
+from ..cli.commands.resume_status import COMMAND, JOB
+from .request_guard import REPORT_POLICY
 from .studies import COMPARE, EVIDENCE, FIT, RUNS, SUFFIXES, TEST, StudyFolder
 
 _VALID = 60.0  # seconds

@@ -8,7 +8,7 @@ from thali._model.spec import DATA, FEATURES, NAMES, PEOPLE_VALUE, ModelSpec, Op
 from thali.errors import Argument, ArgumentError
 
 from ..cli.classical_tests import TESTS
-from ..cli.model_choice import TYPED
+from ..cli.model_selection import TYPED
 from ..cli.option_values import parse_option
 from . import english
 

@@ -14,9 +14,10 @@ from thali._model.default_models import list_offers
 from thali._model.spec import Option
 from thali.errors import ThaliError
 
-from ..cli.model_choice import find_model
+from ..cli.model_selection import find_model
 from . import english, runs
 from .comparison_candidates import has_evidence, has_groups, list_candidates, select_ticked
+from .data_description import find_reading
 from .english import AppWords
 from .fields import (
     ATTENTION_BY,
@@ -35,7 +36,6 @@ from .fields import (
     list_shown_options,
     list_tests,
 )
-from .reading import find_reading
 from .runs import Runs, read_end
 from .studies import (
     COMPARE,
@@ -204,6 +204,7 @@ class Pages:
         typed, offered = request.get("typed", {}), _list_offered_columns(reading)
 
         def build(options: Any) -> list[Field]:
+            """Build the fields of these options with their typed values."""
             return build_fields(options, typed, reading["columns"], offered=offered)
 
         options_by_kind = {name: list_shown_options(name) for name in list_data_kinds()}

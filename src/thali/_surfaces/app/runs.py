@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._inference.files import lock_file
+from thali._inference.checksummed_files import lock_file
 from thali._inference.jobs import read_index
 from thali.errors import DataError
 
@@ -38,7 +38,7 @@ class RunProgress(NamedTuple):
 
 
 class DrawCounts(NamedTuple):
-    """Numbers of draws per chain."""
+    """Numbers of draws made and requested per chain."""
 
     recorded: int
     target: int

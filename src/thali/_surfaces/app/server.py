@@ -27,10 +27,11 @@ from thali._model.default_models import excludes_individuals
 from thali._model.spec import Option
 from thali.errors import ThaliError
 
-from ..cli.model_choice import find_model
+from ..cli.model_selection import find_model
 from ..cli.options import index_options
 from . import english, runs
 from .comparison_candidates import build_comparison_request, has_evidence, has_groups
+from .data_description import build_empty_reading, find_reading
 from .english import AppWords, render_error
 from .export import Tickets, find_file, zip_study
 from .fields import (
@@ -45,7 +46,6 @@ from .fields import (
     parse_form,
     translate_typed_options,
 )
-from .guard import LOCAL, Guard
 from .pages import (
     ABOUT,
     ASK,
@@ -56,7 +56,7 @@ from .pages import (
     build_progress_event,
     is_open,
 )
-from .reading import build_empty_reading, find_reading
+from .request_guard import LOCAL, Guard
 from .runs import Runs
 from .studies import (
     COMPARE,
@@ -318,7 +318,7 @@ class Server:
 
     def resume(self, request: Request) -> Response:
         """Queue a run that was stopped or killed."""
-        study, name = self._find_study(request), self._find_run(request)
+        study, name = self._find_study(request), self._get_run_name(request)
         if name not in QUEUED_RUNS or not study.read(name):
             raise HTTPException(404)
         self.runs.queue(study, name)
@@ -326,7 +326,7 @@ class Server:
 
     def stop(self, request: Request) -> Response:
         """Stop a run and keep its results; kill it at the second request."""
-        study, name = self._find_study(request), self._find_run(request)
+        study, name = self._find_study(request), self._get_run_name(request)
         self.runs.stop(study, name)
         return _redirect(study, SCREEN_OF.get(name, ""))
 
@@ -402,9 +402,10 @@ class Server:
 
     async def stream_progress(self, request: Request) -> Response:
         """Stream a run's progress as server-sent events until it ends."""
-        study, name = self._find_study(request), self._find_run(request)
+        study, name = self._find_study(request), self._get_run_name(request)
 
         async def stream() -> AsyncIterator[str]:
+            """Yield an event whenever the progress changes, until the run ends."""
             last_event = None
             while True:
                 event = await asyncio.to_thread(build_progress_event, self.runs, study, name)
@@ -453,8 +454,8 @@ class Server:
         """Return the study in the address and the submitted form."""
         return self._find_study(request), await _read_form(request)
 
-    def _find_run(self, request: Request) -> str:
-        """Return the run named in the address; raise HTTP 404 if unknown."""
+    def _get_run_name(self, request: Request) -> str:
+        """Return the name of the run in the address; raise HTTP 404 if unknown."""
         name = request.path_params["run"]
         if name not in RUNS:
             raise HTTPException(404)
@@ -462,9 +463,10 @@ class Server:
 
     @contextlib.asynccontextmanager
     async def start_runs_in_background(self, app: Starlette) -> AsyncIterator[None]:
-        """Start queued runs every second while the server runs."""
+        """Start queued runs repeatedly while the server runs."""
 
         async def start_runs() -> None:
+            """Start queued runs repeatedly, until cancelled."""
             while True:
                 with self.runs.report_errors(self.studies.folder):
                     await asyncio.to_thread(self.runs.start_queued_runs)

@@ -42,7 +42,7 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
         If the folder cannot be created.
     """
     with _require_packages():
-        from .guard import LOCAL
+        from .request_guard import LOCAL
         from .server import build_app
 
     is_open = host not in LOCAL
@@ -84,7 +84,7 @@ def _serve(app: Any, server_socket: socket.socket) -> None:
     """Run uvicorn on an open socket until Ctrl-C."""
     import uvicorn
 
-    from .guard import MAX_WAITING, Connection
+    from .request_guard import MAX_WAITING, Connection
 
     settings = uvicorn.Config(
         app,

@@ -34,7 +34,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from thali._inference.files import atomic_write
+from thali._inference.checksummed_files import atomic_write
 from thali._labels import escape_unprintable
 from thali._source import TABLE_SUFFIXES
 from thali.errors import Argument, ArgumentError, DataError

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from thali._inference.files import describe_write_error, write_together
+from thali._inference.checksummed_files import describe_write_error, write_together
 from thali._labels import format_plural, shorten
 from thali._model.finding import FILES, SHEETS, Findings, Picture
 from thali.errors import ArgumentError, DataError, ThaliError
@@ -134,19 +134,19 @@ def write_pictures(
 
     Returns the names of the written files.
     """
-    from ..html import make_or_warn
+    from ..html_report import make_or_warn
 
     picture_formats = [file_name for file_name in formats if file_name in PICTURE_FORMATS] or [
         "png"
     ]
-    draw_by_name = {
+    painter_by_file = {
         f"{picture.stem}.{picture_format}": partial(figures.save, picture, picture_format)
         for picture in pictures
         for picture_format in picture_formats
     }
     image_by_name = {
         file_name: make_or_warn(f"the picture {file_name}", draw)
-        for file_name, draw in draw_by_name.items()
+        for file_name, draw in painter_by_file.items()
     }
     images = {file_name: image for file_name, image in image_by_name.items() if image is not None}
     if images:
@@ -260,14 +260,14 @@ def _format_table_csv(table: "pandas.DataFrame") -> bytes:
 
 def _format_table_latex(table: "pandas.DataFrame") -> bytes:
     """Return a table as LaTeX bytes."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     return Table(table).to_latex().encode()
 
 
 def _format_table_markdown(table: "pandas.DataFrame") -> bytes:
     """Return a table as Markdown bytes."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     return f"{Table(table).to_markdown()}\n".encode()
 
@@ -276,7 +276,7 @@ def _build_workbook(tables: "Mapping[str, pandas.DataFrame]") -> bytes:
     """Return an Excel workbook with one sheet per table, as bytes."""
     import pandas as pd
 
-    from thali._tables import Table, require_excel
+    from thali._result_table import Table, require_excel
 
     require_excel()
     buffer = io.BytesIO()

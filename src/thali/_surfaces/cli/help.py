@@ -259,7 +259,7 @@ class DesignCommand(_Brief):
 def _build_table_panels(data_name: str) -> Panels:
     """Return option groups that apply to a data file."""
     from .loading import detect_data_kind, find_data
-    from .model_choice import choose_model
+    from .model_selection import choose_model
     from .terminal import plain_messages
 
     with plain_messages():

@@ -15,14 +15,14 @@ from thali._model.spec import ModelSpec
 from thali._source import Source, read_source, read_standard_input
 from thali.errors import Argument, Clause, DataError, Setting
 
-from .model_choice import choose_model
+from .model_selection import choose_model
 from .terminal import OptionWords
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.scheme import Scheme
+    from thali._data.experiments.product_encoding import Scheme
     from thali._reading.shape import Reading
-    from thali._reading.table import RawTable
+    from thali._reading.table_files import RawTable
     from thali.datasets import Dataset
 
 _TIES = {"half": "counted as half a choice for each option", "drop": "dropped"}
@@ -49,9 +49,9 @@ class NamedData:
     @cached_property
     def table(self) -> "RawTable":
         """The file as `RawTable`, loaded at first use."""
-        from thali._reading.table import load
+        from thali._reading.table_files import load_table
 
-        return load(self.source)
+        return load_table(self.source)
 
 
 def find_data(name: str) -> NamedData:
@@ -113,7 +113,7 @@ def load_holdouts(
     named_data: NamedData, spec: ModelSpec, read_arguments: dict[str, Any], scheme: "Scheme"
 ) -> "ChoiceExperiment":
     """Read the holdout tasks, encoded with the levels of the fitted data."""
-    from thali._data.experiments.scheme import find_none_rows
+    from thali._data.experiments.product_encoding import find_none_rows
     from thali._reading.shapes.experiments import WIDE
 
     read_arguments = read_arguments | {
@@ -255,7 +255,7 @@ def _read_rows_by_group(
     """Read the table's rows with each value of a column as separate data."""
     from thali._data.columns import get_column
     from thali._labels import format_label
-    from thali._reading.table import prefix_errors
+    from thali._reading.table_files import prefix_errors
 
     with prefix_errors(table.file):
         group_labels = get_column(table.frame, column).map(format_label)
@@ -272,7 +272,7 @@ def _read_rows_by_group(
 
 def add_option_covariates(data: Any, path: Path) -> Any:
     """Add covariates of options, read from a file with labels in its first column."""
-    from thali._reading.table import prefix_errors, read_table
+    from thali._reading.table_files import prefix_errors, read_table
 
     frame = read_table(path)
     with prefix_errors(str(path)):

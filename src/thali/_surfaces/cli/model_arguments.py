@@ -11,7 +11,7 @@ from thali._model.default_models import WORTHS
 from thali._model.options import ATTENTION
 from thali._model.registry import find_spec_by_name, get_features_argument
 from thali._people.populations import COMMON, FREE, SIMILAR, Groups, LatentClasses, parse_people
-from thali._posterior.dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS
+from thali._posterior.repeated_answers import ADJUSTED, INDEPENDENT, INDIVIDUALS
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def parse_aspects(
             f" file {text!r}."
         )
 
-    from thali._reading.table import read_table
+    from thali._reading.table_files import read_table
 
     table = read_table(text)
     if table.shape[1] < 2:
@@ -135,7 +135,7 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
         except DataError as error:
             raise DataError(f"{path}: {error}") from None
 
-    from thali._reading.table import read_table
+    from thali._reading.table_files import read_table
 
     table = read_table(source)
     if table.shape[1] != 2:

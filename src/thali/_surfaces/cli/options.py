@@ -29,7 +29,7 @@ from thali._model.options import (
 from thali._model.spec import ANCHOR, DATA, EACH, FLAG, ModelSpec, Option
 
 from .classical_tests import TESTS
-from .model_choice import TYPED, format_option_name
+from .model_selection import TYPED, format_option_name
 
 OwnedOption = tuple[ModelSpec, Option]
 
@@ -362,6 +362,7 @@ def add_parameters(
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        """Return the command with the parameters in its signature."""
         signature = inspect.signature(command)
         named_parameters = [
             parameter

@@ -8,7 +8,7 @@ import typer
 from thali._model.spec import Option
 
 from .classical_tests import TESTS
-from .model_choice import TYPED
+from .model_selection import TYPED
 from .options import (
     COMPARED,
     COMPARISON,
@@ -126,7 +126,7 @@ _Job = Annotated[
 
 def resume(folder: _Job) -> None:
     """Resume an interrupted fit or comparison by repeating its command."""
-    from .commands.jobs import read_job_command
+    from .commands.resume_status import read_job_command
 
     with plain_messages() as terminal:
         name, arguments = read_job_command(folder)
@@ -209,7 +209,7 @@ def show(
 def status(folder: _Job) -> None:
     """Show the progress of a fit or comparison, running or interrupted."""
     with plain_messages():
-        from .commands.jobs import print_status
+        from .commands.resume_status import print_status
 
         print_status(folder)
 

@@ -61,11 +61,11 @@ class ClassesEngine(IndividualsEngine):
     draw_record = staticmethod(sample_class_record)
 
     def get_class_draws(self, model: Any) -> WorthClassDraws:
-        """Return the fit's draws of latent classes."""
+        """Return draws of class sizes, worths and memberships, read once per fit."""
         return model._compute_once("classes", lambda: read_class_draws(model._view))
 
     def build_results(self, model: Any) -> WorthClasses:
-        """Return the results about respondents."""
+        """Return the results about respondents and their latent classes."""
         return WorthClasses(model)
 
     def get_prediction_draws(self, model: Any) -> WorthDraws:
@@ -80,6 +80,7 @@ class ClassesEngine(IndividualsEngine):
         return quantities | label_free_quantities(model._view) | model._draws.get_quantities(None)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+        """Return log predictive probability of each new respondent's choices, over classes."""
         stacked, log_weights = stack_classes(model._draws, self.get_class_draws(model))
         return stacked.log_predictive(choices, log_weights)
 

@@ -48,6 +48,7 @@ class WorthClassProblem(WorthProblem):
         spread: float | None,
         people: LatentClasses,
     ) -> None:
+        """Check that the data suit latent classes; tabulate answers by respondent."""
         refuse_data(data, rule, people)
         check_enough_respondents(people, data.respondents)
         super().__init__(data, lapse, has_ties, rule, spread)

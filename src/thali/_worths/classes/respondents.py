@@ -1,7 +1,7 @@
 """Results about respondents in latent classes with separate worths."""
 
 from thali._people.latent_classes import AlignedClassResults
-from thali._people.respondents import RespondentResults
+from thali._people.respondent_results import RespondentResults
 
 
 class WorthClasses(RespondentResults, AlignedClassResults):

@@ -29,6 +29,7 @@ class GroupsEngine(IndividualsEngine):
     problem_class = GroupProblem
 
     def get_draws(self, model: Any) -> WorthDraws:
+        """Raise ArgumentError: worths are those of one group."""
         first = model._groups[0]
         raise ArgumentError(
             "This result requires one group of respondents; use the model of one group, such as"
@@ -61,16 +62,19 @@ class GroupsEngine(IndividualsEngine):
         return quantities | dict(zip(names, np.moveaxis(worths.values, -1, 0), strict=True))
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+        """Raise ArgumentError: log predictive probabilities require one group."""
         return self.get_draws(model).log_predictive(choices)
 
     def check_replicates(
         self, model: Any, data: Any, random_seed: Any, ci: float
     ) -> "pandas.DataFrame":
+        """Return the checks of all groups in one table."""
         groups = model._groups
         tables = {name: model.of_group(name).check(random_seed, ci) for name in groups}
         return merge_group_checks(tables, "group")
 
     def tabulate_predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
+        """Return the predictions of all groups in one table."""
         import pandas as pd
 
         tables = {name: model.of_group(name).predictions(ci) for name in model._groups}
@@ -90,7 +94,7 @@ def tabulate_differences(model: Any, ci: float) -> "pandas.DataFrame":
     """Return a table of log-worth differences for every two groups and option."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     names, labels = model._groups, model._view.labels
     worths = flatten_chains(model._view.draws["group_log_worth"].values)

@@ -49,6 +49,7 @@ class GroupProblem(WorthProblem):
         spread: float | None,
         people: Groups,
     ) -> None:
+        """Check that the data suit groups; tabulate answers by group."""
         pooled = data.pooled()
         refuse_answers(pooled, rule, people, Groups(COMMON))
         super().__init__(pooled, lapse, has_ties, rule, spread)

@@ -34,7 +34,7 @@ class AskedRespondents(NamedTuple):
 
 
 def split_questions(questions: Questions) -> AskedRespondents:
-    """Return the questions asked, sorted by respondent."""
+    """Return the distinct questions asked of each respondent, sorted by respondent."""
     given_answers, n_questions = questions.given, len(questions.sizes)
     assert given_answers is not None
     question = questions.question[given_answers.answer]

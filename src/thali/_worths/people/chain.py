@@ -28,6 +28,7 @@ class PeopleChain(FixedChain):
         thin: int,
         rng: np.random.Generator,
     ) -> None:
+        """Draw the starting state and allocate the record; `tune` is in sweeps."""
         super().__init__(draws, tune, thin)
         self.table, self.rng, self.is_spread_known = table, rng, spread is not None
         self.state = draw_start(table, n_directions, rng)

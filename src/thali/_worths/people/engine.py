@@ -48,12 +48,14 @@ class IndividualsEngine(LaplaceEngine):
         problem = model._build_problem(source)
 
         def build_chains(draws: int, seed: Any) -> list[Any]:
+            """Return chains of individual worths from this seed."""
             settings = draws, run.tune, run.thin or 1
             return [
                 problem.build_chain(*settings, rng) for rng in spawn_generators(seed, run.chains)
             ]
 
         def convert_to_tree(chains: Sequence[Any]) -> Any:
+            """Return the posterior tree of the finished chains."""
             records = [problem.record_class(**draws) for draws in cut_records(chains)[1]]
             return problem.build_tree_from_records(records, describe_run(run))
 
@@ -76,7 +78,7 @@ class IndividualsEngine(LaplaceEngine):
         return model._compute_once("respondents", lambda: self.read_respondents(model._view))
 
     def build_results(self, model: Any) -> Any:
-        """Return the results about respondents."""
+        """Return the results about respondents with individual worths."""
         from .respondents import WorthRespondents
 
         return WorthRespondents(model, self.get_respondent_draws(model))
@@ -109,21 +111,25 @@ class IndividualsEngine(LaplaceEngine):
     def build_scores_table(
         self, model: Any, scale: "ScoreScale", by: Any, random_seed: Any, ci: float
     ) -> "pandas.DataFrame":
+        """Return a table of mean scores over respondents, or by group of `by`."""
         return tabulate_group_scores(
             self.get_respondent_draws(model), model._view.labels, scale, by, random_seed, ci
         )
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+        """Return log predictive probability of each new respondent's choices."""
         return estimate_log_predictive(model._draws, self.get_respondent_draws(model), choices)
 
     def check_replicates(
         self, model: Any, data: Any, random_seed: Any, ci: float
     ) -> "pandas.DataFrame":
+        """Return a table of observed answers against each respondent's replicates."""
         return check_respondents(
             model._draws, self.get_respondent_draws(model), data, random_seed, ci
         )
 
     def tabulate_predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
+        """Return a table of observed and predicted proportions."""
         return predict_respondents(model._draws, self.get_respondent_draws(model), data, ci)
 
     def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:

@@ -65,18 +65,21 @@ def _estimate_log_mean(
     )
 
     def log_likelihood(normal: np.ndarray) -> np.ndarray:
+        """Return the log-likelihood of all choices, given standard normals."""
         log_worths = (mean + respondent_draws.scale_deviations(normal))[:, 0]
         p = worths._replace(log_worths=log_worths).set_probabilities(
             start, members, is_best_worst(data)
         )
         return sum_log_choices(p[:, answer_indices], counts[answer_indices])
 
-    def move(normal: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
+    def propose_step(normal: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return autoregressive proposals of the normals, with log ratio 0."""
         size = min(step, 1.0)  # the move leaves the normal distribution invariant
         moved = np.sqrt(1.0 - size**2) * normal + size * rng.standard_normal(normal.shape)
         return moved, np.zeros(len(normal))
 
-    def choose(accepted: np.ndarray, moved: np.ndarray, normal: np.ndarray) -> np.ndarray:
+    def select_accepted(accepted: np.ndarray, moved: np.ndarray, normal: np.ndarray) -> np.ndarray:
+        """Return the proposal where it is accepted, else the current normals."""
         return np.where(accepted[:, None, None], moved, normal)
 
-    return anneal_log_mean(normal, log_likelihood, move, choose, rng)
+    return anneal_log_mean(normal, log_likelihood, propose_step, select_accepted, rng)

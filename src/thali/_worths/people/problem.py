@@ -10,7 +10,7 @@ from thali._model.best_worst import LARGEST_RANKED, RANKING, REVERSED
 from thali._model.design_effects import build_individual_dependence
 from thali._people.populations import ADJUSTED, Individuals, unknown_respondents_error
 from thali._people.respondent_columns import build_covariates
-from thali._posterior.dependence import Dependence, single_respondent_error
+from thali._posterior.repeated_answers import Dependence, single_respondent_error
 from thali.errors import ArgumentError, DataError, Setting
 
 from ..posterior import WorthProblem
@@ -55,6 +55,7 @@ class PeopleProblem(WorthProblem):
         spread: float | None,
         people: Individuals,
     ) -> None:
+        """Check that the data suit individual worths; tabulate answers and covariates."""
         refuse_data(data, rule, people)
         super().__init__(data, lapse, has_ties, rule, spread)
         n_respondents = len(data.respondents)
@@ -68,7 +69,7 @@ class PeopleProblem(WorthProblem):
 
     @property
     def dependence(self) -> Dependence:
-        """How repeated answers of a respondent are treated."""
+        """Note that individual worths account for repeated answers, with counts by respondent."""
         given_answers = self.single_data.questions(self.has_ties).given
         return build_individual_dependence(
             np.bincount(
@@ -115,7 +116,7 @@ class PeopleProblem(WorthProblem):
                 "respondent": coordinates["respondent"],
             }
             coordinates |= covariate_coordinates
-            constants = stored.constants | self.known.store("respondent")
+            constants = stored.constants | self.known.to_variables("respondent")
             stored = stored._replace(
                 constants=constants, coordinates=stored.coordinates | covariate_coordinates
             )

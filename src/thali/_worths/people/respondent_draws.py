@@ -37,7 +37,7 @@ class RespondentDraws(NamedTuple):
         return self.mean[:, 1:] / self.covariates.sd[:, None]
 
     def take(self, draws: Any) -> "RespondentDraws":
-        """Return the selected draws."""
+        """Return these draws only, by number."""
         parts = self.worths[draws], self.mean[draws], self.loadings[draws], self.residual[draws]
         return RespondentDraws(self.respondents, *parts, self.covariates)
 

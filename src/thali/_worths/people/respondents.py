@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._people.reach import tabulate_best_sets
-from thali._people.respondents import RespondentResults
+from thali._people.respondent_results import RespondentResults
 from thali._people.segments import Preferences, SegmentResults
 from thali._posterior.interval import INTERVAL
 

@@ -26,11 +26,12 @@ def tabulate_respondent_scores(
 ) -> "pandas.DataFrame":
     """Return a table of scores of each respondent and option, with intervals."""
 
-    def scores(respondents: slice) -> np.ndarray:
+    def compute_scores(respondents: slice) -> np.ndarray:
+        """Return the scores of these respondents, by draw and option."""
         return scale.compute_scores(np.exp(respondent_draws.worths[:, respondents].astype(float)))
 
     table = tabulate_individuals(
-        scores, respondent_draws.n_draws, respondent_draws.respondents, labels, "option", ci
+        compute_scores, respondent_draws.n_draws, respondent_draws.respondents, labels, "option", ci
     )
     table.attrs["measure"] = "preference score"
     return table
@@ -40,7 +41,7 @@ def pivot_scores(
     scores: "pandas.DataFrame", fit: np.ndarray, labels: list[str]
 ) -> "pandas.DataFrame":
     """Return scores with one row per respondent: fit, and each option's mean score."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     respondents = list(dict.fromkeys(scores.index.get_level_values(0)))
     wide = scores["mean"].unstack("option").loc[respondents, labels]
@@ -69,7 +70,7 @@ def measure_preferences(respondent_draws: RespondentDraws, labels: list[str]) ->
 def find_reached_options(
     respondent_draws: RespondentDraws, labels: list[str], none: Any
 ) -> tuple[np.ndarray, list[str]]:
-    """Return a mask of options that reach each respondent, by draw, and labels.
+    """Return which options reach each respondent at each draw, and option labels.
 
     An option reaches a respondent if its worth is above the mean of all options, or above that
     of the option `none`.
@@ -129,7 +130,10 @@ def tabulate_group_scores(
 
 
 def assign_groups(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]:
-    """Return group names, and each respondent's group index."""
+    """Return the sorted group names of `by`, and each respondent's group index.
+
+    `by` is the model's segments, or a mapping from respondents to groups; None is one group.
+    """
     import pandas as pd
 
     if by is None:
@@ -170,7 +174,7 @@ def tabulate_respondent_effects(
     """Return a table of effects on log worths, one row per covariate and option."""
     import pandas as pd
 
-    from thali._tables import Table
+    from thali._result_table import Table
 
     if respondent_draws.covariates is None:
         by = Argument("by")

@@ -63,7 +63,7 @@ OWNED_FIELDS = ("owned_class", "owned_sign", "owned_log_theta")
 
 
 class DrawRecorder:
-    """Converter of sampler states to recorded draws."""
+    """Converter of sampler states, levels as bits, to recorded draws."""
 
     problem: "ClassProblem"
     offset: np.ndarray
@@ -251,32 +251,33 @@ def describe_state_flaw(state: ClassState, problem: ClassProblem) -> str:
         and 0 <= state.real[SIGMA] <= 1
     ):
         return "`a`, `sigma` or `alpha` is out of range"
-    rows, table = state.features.slots[:top].tolist(), state.classes[:n_classes]
-    used_slots = [f for f, row in enumerate(rows) if row[PERSON] >= 0]
+    slots, table = state.features.slots[:top].tolist(), state.classes[:n_classes]
+    used_slots = [f for f, slot in enumerate(slots) if slot[PERSON] >= 0]
     try:
         owners = [
-            _collect_list(rows, first, NEXT_OWNER, LAST_OWNER) for first in table[:, FIRST].tolist()
+            _collect_list(slots, first, NEXT_OWNER, LAST_OWNER)
+            for first in table[:, FIRST].tolist()
         ]
         owned = [
-            _collect_list(rows, first, NEXT_OWNED, LAST_OWNED)
+            _collect_list(slots, first, NEXT_OWNED, LAST_OWNED)
             for first in state.features.people[:, 0].tolist()
         ]
-        free = _collect_list(rows, int(integers[FREE]), NEXT_OWNER, None)
+        free = _collect_list(slots, int(integers[FREE]), NEXT_OWNER, None)
     except (IndexError, ValueError):
         return "its lists of features are broken or circular"
     is_sound = (
         0 <= n_present <= n_people
         and not any(owned[n_present:])
         and all(
-            rows[f][CLASS] == k and not rows[f][MUTE]
+            slots[f][CLASS] == k and not slots[f][MUTE]
             for k, list_slots in enumerate(owners)
             for f in list_slots
         )
-        and all(rows[f][PERSON] == n for n, list_slots in enumerate(owned) for f in list_slots)
+        and all(slots[f][PERSON] == n for n, list_slots in enumerate(owned) for f in list_slots)
         and sorted(chain(*owners)) == sorted(chain(*owned)) == used_slots
         and [len(list_slots) for list_slots in owners] == table[:, OWNERS].tolist()
         and [len(list_slots) for list_slots in owned] == state.features.people[:, 1].tolist()
-        and [sum(rows[f][SIGN] for f in list_slots) for list_slots in owners]
+        and [sum(slots[f][SIGN] for f in list_slots) for list_slots in owners]
         == table[:, NEGATIVE].tolist()
         and sorted([*used_slots, *free]) == list(range(top))
         and len(free) == integers[HOLES]

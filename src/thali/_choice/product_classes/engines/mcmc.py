@@ -94,7 +94,7 @@ class ClassChain(Chain):
 
     @property
     def sweeps(self) -> int:  # type: ignore[override]
-        """Number of sweeps done."""
+        """Number of sweeps done, tuning included."""
         return int(self.state.whole[SWEEPS])
 
     @property
@@ -104,7 +104,7 @@ class ClassChain(Chain):
 
     @property
     def recorded(self) -> int:
-        """Number of draws after tuning."""
+        """Number of draws recorded after tuning."""
         return max(0, self.sweeps - self.tune) // self.thin
 
     def run_until(self, until: int) -> None:
@@ -166,7 +166,7 @@ class ClassChain(Chain):
             **pack_states([self.state]),
         }
 
-    def restore(self, arrays: Arrays) -> None:
+    def restore_state(self, arrays: Arrays) -> None:
         """Restore the chain from the arrays of `pack_state`."""
         self.state = unpack_states(arrays, build_empty_state(self.problem))[0]
         self.work = build_workspace(self.problem, self.state)
@@ -182,7 +182,7 @@ class ClassChain(Chain):
             [number for number, _ in requested],
         )
 
-    def adopt(self, draws: Arrays) -> None:
+    def adopt_draws(self, draws: Arrays) -> None:
         """Replace the chain's kept draws by stored ones."""
         self.kept_draws = []
         if draws:

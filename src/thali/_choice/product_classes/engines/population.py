@@ -54,13 +54,13 @@ class ParticlePopulation:
     def sweep(self, target: PosteriorTarget, sweeps: int, progress: Any = None) -> None:
         """Run `sweeps` sweeps of every particle."""
 
-        def move(i: int, work: ClassWorkspace) -> None:
+        def sweep_particle(i: int, work: ClassWorkspace) -> None:
             """Run the sweeps of particle i."""
             self.states[i], _ = sweep_state(
                 self.rngs[i], self.problem, target, self.states[i], work, sweeps
             )
 
-        self.apply(move, progress)
+        self.apply(sweep_particle, progress)
 
     def compute_hits(self) -> np.ndarray:
         """Return each task's likelihood without lapses, shape (particles, tasks)."""
@@ -69,7 +69,7 @@ class ParticlePopulation:
         return hits
 
     def resample(self, weights: np.ndarray, uniforms: np.ndarray) -> None:
-        """Resample particles systematically within each group.
+        """Resample particles by weight within each group, systematically.
 
         Survivors keep their positions, and their copies replace the other particles.
         """
@@ -107,11 +107,11 @@ class _Chunk(SlicedWork):
 
     @property
     def is_done(self) -> bool:  # type: ignore[override]
-        """Whether all particles are done."""
+        """Whether all particles of the thread are done."""
         return self.sweeps >= self.total
 
     def run_until(self, until: int) -> None:
-        """Handle particles up to number `until`."""
+        """Call `action` for the thread's particles, up to number `until`."""
         for i in self.chunk[self.sweeps : until]:
             self.action(i, build_workspace(self.population.problem, self.population.states[i]))
             self.sweeps += 1

@@ -116,17 +116,17 @@ class TemperedParticles:
         path = LapsePath(self.lapse, self.sizes, self.population.compute_hits())
         now = path.log_likelihood(self.u)
 
-        def weights(u: float) -> np.ndarray:
+        def compute_log_weights(u: float) -> np.ndarray:
             """Return the particles' log weights for a step to odds u."""
             change = path.log_likelihood(u) - now
             return np.where(np.isnan(change), -math.inf, change)
 
         if self.retries >= MAX_RETRIES:
             with DelayedInterrupt():
-                self._satisfy_one_by_one(path.hits)
+                self._remove_lapses_by_respondent(path.hits)
             return True
-        point = find_next_point(weights, self.u, self.end, self.groups)
-        log_weights = weights(point).reshape(self.groups, -1)
+        point = find_next_point(compute_log_weights, self.u, self.end, self.groups)
+        log_weights = compute_log_weights(point).reshape(self.groups, -1)
         if (log_weights.max(axis=1) == -math.inf).any():
             self.retries += 1
             return False
@@ -145,8 +145,8 @@ class TemperedParticles:
                 np.exp(log_weights - log_weights.max(axis=1, keepdims=True)), uniforms
             )
 
-    def _satisfy_one_by_one(self, hits: np.ndarray) -> None:
-        """Remove lapses in the last step, respondent by respondent."""
+    def _remove_lapses_by_respondent(self, hits: np.ndarray) -> None:
+        """Remove the lapse probability respondent by respondent: reweight, then resample."""
         # Respondents whose choices no particle of some group satisfies keep the lapse.
         for n in range(self.problem.n_people):
             tasks = slice(*self.problem.tasks.first_task[n : n + 2].tolist())
@@ -174,13 +174,13 @@ class TemperedParticles:
             lapse = self.lapse
         log_likelihoods = np.empty(self.population.size)
 
-        def evaluate(i: int, work: ClassWorkspace) -> None:
+        def record_particle(i: int, work: ClassWorkspace) -> None:
             """Record the state of particle i as a draw."""
             log_likelihoods[i] = log_likelihood(
                 self.problem, self.target, self.population.states[i], work
             )
 
-        self.population.apply(evaluate)
+        self.population.apply(record_particle)
         keeper = DrawRecorder(self.problem)
         draws = [
             keeper.record(state, i // self.particles, log_likelihoods[i], lapse)
@@ -220,7 +220,7 @@ class TemperedParticles:
             "with_lapse": np.array(sorted(self.with_lapse), np.int64),
         }
 
-    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+    def restore_state(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Restore the run from the arrays of `pack_state`."""
         self.population.states = unpack_states(arrays, build_empty_state(self.problem))
         self.rng, *self.population.rngs = unpack_generators(arrays["streams"])
@@ -260,7 +260,7 @@ def run_smc(
             particles = TemperedParticles(problem, lapse, run, sweeps, random_seed)
             if folder is not None and folder.snapshot is not None:
                 with refuse_altered_job(folder.path):
-                    particles.restore(folder.snapshot.states[0])
+                    particles.restore_state(folder.snapshot.states[0])
             watch = _ProgressWatch(particles, progress)
             while not particles.is_done:
                 particles.take_step(watch)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas
 
     from thali._data.experiments.design import ExperimentDesign
-    from thali._data.experiments.scheme import Scheme
+    from thali._data.experiments.product_encoding import Scheme
 
     from ..particles import Particles
 
@@ -205,7 +205,7 @@ def build_class_table(
     draws: "Particles", design: "ExperimentDesign", cover: float = 0.8, similar: float = MIN_OVERLAP
 ) -> "pandas.DataFrame":
     """Build the table of classes, most important first, up to share `cover`."""
-    from thali._tables import Table
+    from thali._result_table import Table
 
     cover = check_proportion("cover", cover, "a share of the importance")
     similar = check_proportion("similar", similar, OVERLAP_MEANING)

@@ -141,7 +141,7 @@ def estimate_level_effects(
 
     arrays = (design.products, design.row_product, design.inside, *pair_index, repeats, room)
 
-    def work(piece: int) -> None:
+    def simulate_piece(piece: int) -> None:
         """Simulate preferences at the draws of one thread."""
         for draw_position in range(piece, len(draw_indices), pieces):
             counts = np.zeros((people, len(pairs)), np.int64)
@@ -150,7 +150,7 @@ def estimate_level_effects(
             by_piece[piece] += counts
             by_draw[draw_position] = counts.sum(axis=0)
 
-    call_in_threads(work, pieces, cores)
+    call_in_threads(simulate_piece, pieces, cores)
     by_person = by_piece.sum(axis=0) / (2.0 * repeats * len(draw_indices))
     return LevelEffects(by_person, by_draw / (2.0 * repeats * people), draws.group[draw_indices])
 
@@ -278,7 +278,7 @@ def estimate_attribute_importance(
     by_group = np.zeros((n_people, attributes, len(groups)))
     tasks = np.zeros(n_people)
 
-    def work(person: int) -> None:
+    def simulate_person(person: int) -> None:
         """Simulate the choices of one respondent."""
         task_rows, first_row = select_tasks(design, person)
         total = np.zeros((len(groups), attributes + 1, len(task_rows)))
@@ -305,7 +305,7 @@ def estimate_attribute_importance(
             total.sum(axis=0, keepdims=True) / n_occasions.sum(), first_row
         )[0]
 
-    call_in_threads(work, n_people, cores)
+    call_in_threads(simulate_person, n_people, cores)
     felt = 1.0 - draws.lapse
     errors = standard_error(np.tensordot(tasks / tasks.sum(), by_group, axes=1))
     return felt * pooled, felt * errors
@@ -350,7 +350,7 @@ def simulate_quantities(
     keys = [_identify_draw(draws, d).tobytes() for d in range(draws.n_draws)]
     new_draws = [d for d, key in enumerate(keys) if key not in reports_by_draw]
 
-    def work(new_index: int) -> None:
+    def simulate_draw(new_index: int) -> None:
         """Simulate the quantities of one new draw."""
         d = new_draws[new_index]
         rng = spawn_generators(
@@ -375,7 +375,7 @@ def simulate_quantities(
             shares, effects, chosen[is_compared_row].astype(np.float32), noise
         )
 
-    call_in_threads(work, len(new_draws), cores)
+    call_in_threads(simulate_draw, len(new_draws), cores)
     for key in reports_by_draw.keys() - set(keys):
         del reports_by_draw[key]
     columns = (
@@ -440,7 +440,7 @@ def simulate_preferences(
 
     arrays = (design.products, design.row_product, design.inside, *pair_index)
 
-    def work(draw_position: int) -> None:
+    def simulate_draw(draw_position: int) -> None:
         """Simulate the preferences of all respondents at one draw."""
         counts = np.zeros((draws.n_respondents, len(pairs)), np.int64)
         rng, d = rngs[draw_position], int(draw_indices[draw_position])
@@ -449,7 +449,7 @@ def simulate_preferences(
             counts.T / (2.0 * _PREFERENCE_OCCASIONS), sizes, counts.shape[:1]
         )
 
-    call_in_threads(work, len(draw_indices), cores)
+    call_in_threads(simulate_draw, len(draw_indices), cores)
     level_names = tuple(
         (name, level) for name, levels in design.scheme.levels.items() for level in levels
     )

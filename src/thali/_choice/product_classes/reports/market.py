@@ -67,16 +67,18 @@ class ClassChoiceRule(NamedTuple):
         market_weights = np.take_along_axis(
             market_weights, assign_respondents(draws, people, self.respondents), axis=1
         )
-        codes = [self._cells(market) for market in markets]
+        codes = [self._find_level_columns(market) for market in markets]
         share_arrays = [np.empty((draws, len(market))) for market in markets]
         ends = part_bounds(self.counts.sum(axis=1))
         for d in range(draws):
             member = self.member[self.first_class[d] : self.first_class[d + 1]]
-            values = self._values(d, int(ends[d]), int(ends[d + 1]))
+            values = self._compute_class_values(d, int(ends[d]), int(ends[d + 1]))
             owned = self.owned[ends[d] : ends[d + 1]]
             for cells, shares in zip(codes, share_arrays, strict=True):
                 inside = np.logical_and.reduce(member[:, cells], axis=2)
-                shares[d] = self._winners(inside, owned, values, self.counts[d], market_weights[d])
+                shares[d] = self._count_wins(
+                    inside, owned, values, self.counts[d], market_weights[d]
+                )
         return share_arrays
 
     def distinguish_products(self, n_products: int) -> Self:
@@ -89,7 +91,7 @@ class ClassChoiceRule(NamedTuple):
             sizes=(*self.sizes, n_products), member=np.hstack([self.member, all_members])
         )
 
-    def _cells(self, market: Sequence[Product]) -> np.ndarray:
+    def _find_level_columns(self, market: Sequence[Product]) -> np.ndarray:
         """Return where each product's levels are in `member`, (products, attributes)."""
         first_column = part_bounds(np.add(self.sizes, 1))[:-1]
         levels = [
@@ -98,14 +100,14 @@ class ClassChoiceRule(NamedTuple):
         ]
         return first_column + np.array(levels, np.int64)
 
-    def _values(self, d: int, begin: int, end: int) -> np.ndarray:
+    def _compute_class_values(self, d: int, begin: int, end: int) -> np.ndarray:
         """Return values of classes owned in draw d, shape (owned classes, occasions)."""
         table = self.values.astype(np.float64)
         counters = np.arange(begin * self.occasions, end * self.occasions, dtype=np.uint32)
         rows = (mix_bits(counters) >> np.uint32(25)).reshape(-1, self.occasions)
         return table[self.lasting[begin:end]][:, None] + table[self.passing[d][rows]]
 
-    def _winners(
+    def _count_wins(
         self,
         inside: np.ndarray,
         owned: np.ndarray,

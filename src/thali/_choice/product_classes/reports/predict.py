@@ -29,7 +29,7 @@ from .choice_kernels import (
 
 if TYPE_CHECKING:
     from thali._data.experiments.design import ExperimentDesign
-    from thali._data.experiments.scheme import SchemeCells
+    from thali._data.experiments.product_encoding import SchemeCells
 
     from ..particles import Particles
 
@@ -118,10 +118,10 @@ def count_newcomer_choices(
     occasions: Any,
     codes: Any,
     first_row: Any,
-    room: Any,
+    max_classes: Any,
     total: Any,
 ) -> None:
-    """Count new respondents' simulated choices of each row in some draws.
+    """Add new respondents' simulated choices of each row, in some draws, to `total`.
 
     New respondents of a group join the respondents of a draw one after the other.
     """
@@ -129,12 +129,12 @@ def count_newcomer_choices(
     # approach the shares of the sampled population. Values of an occasion are the same in all
     # tasks.
     people, rows = count_respondents(draws), codes.shape[0]
-    owners, negative = np.empty(room, np.int64), np.empty(room, np.int64)
-    polarity, contains = np.empty(room, np.int64), np.empty((room, rows), np.bool_)
-    inside = np.empty((room, rows), np.bool_)
-    chosen, order = np.empty(room, np.int64), np.empty(draws.monotone.shape[0], np.int64)
-    sign, log_theta = np.empty(room, np.int8), np.empty(room)
-    log_value, value = np.empty(room), np.empty(room)
+    owners, negative = np.empty(max_classes, np.int64), np.empty(max_classes, np.int64)
+    polarity, contains = np.empty(max_classes, np.int64), np.empty((max_classes, rows), np.bool_)
+    inside = np.empty((max_classes, rows), np.bool_)
+    chosen, order = np.empty(max_classes, np.int64), np.empty(draws.monotone.shape[0], np.int64)
+    sign, log_theta = np.empty(max_classes, np.int8), np.empty(max_classes)
+    log_value, value = np.empty(max_classes), np.empty(max_classes)
     active = np.empty((1, draws.monotone.shape[0]), np.bool_)
     member = np.empty((1, draws.member.shape[1]), np.bool_)
     for d in range(first_draw, last_draw):
@@ -152,14 +152,14 @@ def count_newcomer_choices(
                 polarity[c] = draws.polarity[begin + c]
             for present in range(people, people + newcomers):
                 n_new = draw_poisson(rng, draws.alpha[d] * draws.beta / (draws.beta + present))
-                for c in range(n_classes, min(n_classes + n_new, room)):
+                for c in range(n_classes, min(n_classes + n_new, max_classes)):
                     polarity[c] = draw_class_members(
                         rng, draws.offset, draws.monotone, order, active, member, 0
                     )
                     owners[c], negative[c] = 0, 0
                     fill_class_row(active, member, 0, draws.offset, codes, rows, contains, c)
                 n, n_existing = 0, n_classes
-                n_classes = min(n_classes + n_new, room)
+                n_classes = min(n_classes + n_new, max_classes)
                 for c in range(n_classes):
                     if c < n_existing and rng.random() * (draws.beta + present) >= owners[c]:
                         continue
@@ -222,10 +222,10 @@ def predict_tasks(
     first_task = np.flatnonzero(np.diff(of_task, prepend=-1, append=-1))
     people = of_task[first_task[:-1]]
     people = np.where(people < draws.n_respondents, people, -1)
-    codes, row_product = np.unique(encoded.products[order], axis=0, return_inverse=True)
+    unique_products, row_product = np.unique(encoded.products[order], axis=0, return_inverse=True)
     sorted_p = estimate_row_probabilities(
         draws,
-        codes,
+        unique_products,
         row_product.ravel(),
         first_row,
         first_task,
@@ -279,7 +279,7 @@ def estimate_row_probabilities(
     room_new = bound_total_classes(draws, 1)
     total = np.zeros((n_parts, len(row_product)))
 
-    def work(unit: int) -> None:
+    def simulate_unit(unit: int) -> None:
         """Simulate the choices of one fitted respondent, or of new respondents."""
         tasks = first_row[first_task[unit] : first_task[unit + 1] + 1]
         rows = slice(tasks[0], tasks[-1])
@@ -295,7 +295,7 @@ def estimate_row_probabilities(
                 arguments = (groups, 1, occasions, codes, starts, room_new)
                 count_newcomer_choices(*part_arguments, *arguments, part_total)
 
-    call_in_threads(work, len(people), cores)
+    call_in_threads(simulate_unit, len(people), cores)
     alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
     return (1.0 - draws.lapse) * total / (draws_per_part * repeats) + draws.lapse / alternatives
 

@@ -9,7 +9,7 @@ import typer
 from thali._compile import store
 from thali._inference.progress import Progress
 
-from ..model_choice import find_model
+from ..model_selection import find_model
 from ..terminal import notify
 
 

@@ -12,17 +12,17 @@ from thali._labels import format_plural
 from thali._model.default_models import default_comparison
 from thali._model.registry import get_features_argument
 from thali._model.spec import DATA, ModelSpec, Option
-from thali._posterior.dependence import ADJUSTED
+from thali._posterior.repeated_answers import ADJUSTED
 from thali.errors import Argument, ArgumentError
 
 from ..files import check_output_folder
 from ..loading import NamedData, detect_data_kind, find_data, load_data
 from ..model_arguments import find_named_specs, parse_models
-from ..model_choice import choose_model
+from ..model_selection import choose_model
 from ..option_values import parse_option
 from ..options import COMPARED, COMPARISON, index_options, select_table_arguments
 from ..terminal import INTERRUPTED, Terminal, format_folder_hint, notify
-from .jobs import OVERWRITE, build_job_note, open_job
+from .resume_status import OVERWRITE, build_job_note, open_job
 
 if TYPE_CHECKING:
     import pandas
@@ -179,7 +179,7 @@ def _write_and_print(
     from thali._comparison.by_evidence import EVIDENCE
     from thali._comparison.findings import find_comparison_findings
 
-    from ...html import Cover
+    from ...html_report import Cover
     from ...report import render_report
     from ..files import write_files, write_findings
 

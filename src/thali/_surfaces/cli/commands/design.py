@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thali import designs, paired
-from thali._data.roles import column_names
+from thali._data.column_roles import column_names
 from thali._labels import format_plural, shorten
 from thali._model.finding import ON_SCREEN, Brief, Finding, FindingMaker, Findings
 from thali._model.model_files import load as load_model
@@ -271,9 +271,9 @@ def _parse_effects(typed: dict[str, Any]) -> dict[str, Any]:
 
 def _read_holdout_tasks(path: Path) -> "list[pandas.DataFrame]":
     """Read fixed holdout tasks from a file, one table each."""
-    from thali._reading.table import load
+    from thali._reading.table_files import load_table
 
-    frame: pandas.DataFrame = load(path).frame
+    frame: pandas.DataFrame = load_table(path).frame
     if "task" not in frame.columns:
         raise DataError(
             f"{path} must have one row per product and the columns task and the attributes; it has"
@@ -302,9 +302,9 @@ Numbers = dict[str, list[float]] | None  # attribute -> one number per level
 def _read_attributes(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
     """Read levels, utilities and their sds by attribute from a file."""
     # Utilities and standard deviations are None if the table lacks them.
-    from thali._reading.table import load
+    from thali._reading.table_files import load_table
 
-    frame: pandas.DataFrame = load(Path(path)).frame
+    frame: pandas.DataFrame = load_table(Path(path)).frame
     if not {"attribute", "level"} <= set(frame.columns):
         raise DataError(
             f"{path} must have one row per level and the columns 'attribute', 'level' and"

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from thali._inference.files import atomic_write
+from thali._inference.checksummed_files import atomic_write
 from thali.errors import ArgumentError
 
 from ..files import check_folder, format_csv, write_files

@@ -30,13 +30,13 @@ from ..files import (
     write_with_fallback,
 )
 from ..loading import NamedData, detect_data_kind, find_data, load_data
-from ..model_choice import choose_model, find_implied_model, find_model
+from ..model_selection import choose_model, find_implied_model, find_model
 from ..option_values import parse_option
 from ..options import index_options, select_table_arguments
 from ..terminal import INTERRUPTED, Terminal, list_report_hints, notify
 from .fit_request import COMMAND_OPTIONS, FitRequest, request_default_model, request_model
-from .jobs import COMMAND, JOB, build_job_note, format_command, open_job
 from .report import NO_COVER, check_report, write_report
+from .resume_status import COMMAND, JOB, build_job_note, format_command, open_job
 
 
 def run_fit(
@@ -178,7 +178,7 @@ def _report_early_stop(model: Any, out_folder: Path | None) -> None:
 def _compute_results(
     terminal: Terminal, model: Any, settings: AnswerSettings, output: FitOutput, data_sentence: str
 ) -> tuple[Findings, AnswerSettings, str]:
-    """Compute the findings and the text to print; save the fit if this fails."""
+    """Return findings, settings and report text; on an error or Ctrl-C, save the fit first."""
     from thali._model.model_files import build_model_tree
 
     hints = list_report_hints(output.folder, output.page)
@@ -216,7 +216,7 @@ def _write_results(
     figures: Figures,
 ) -> None:
     """Write folder, report and slides of a fit, as far as requested."""
-    from ...html import describe_fit
+    from ...html_report import describe_fit
 
     if output.folder is not None:
         _write_folder(model, findings, output.folder, output, figures)
@@ -246,6 +246,7 @@ def _write_folder(
     picture_names: list[str] = []
 
     def write_to(folder: Path) -> None:
+        """Write all files to this folder."""
         picture_names[:] = write_findings(
             findings, folder, output.command["formats"], other_files, figures
         )

@@ -14,10 +14,10 @@ from thali._people.populations import Groups, Individuals, individuals_required_
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..loading import NamedData, load_holdouts
-from ..model_choice import resolve_alias, select_options
+from ..model_selection import resolve_alias, select_options
 from ..option_values import parse_option
 from ..terminal import Terminal
-from .jobs import OVERWRITE
+from .resume_status import OVERWRITE
 
 LABELS = {WORTHS: "Bradley-Terry-Luce worths"}
 MANY_COMPARISONS = 10_000  # for which the sentence names the fastest command
@@ -34,7 +34,7 @@ class FitRequest(NamedTuple):
     values: dict[str, Any]  # word -> value, also of words that an alias or a method implies
 
     def arguments(self, destination: str) -> dict[str, Any]:
-        """Return the arguments for MODEL, FIT, FEATURES, DATA or REPORT, by name."""
+        """Return the arguments that go to MODEL, FIT, FEATURES, DATA or REPORT, by name."""
         argument_by_name = {
             option.target: self.values[word]
             for word, option in self.options.items()
@@ -76,7 +76,7 @@ class FitRequest(NamedTuple):
         `named_data`: the table; `data`: the data of the fit; `folder`: where the command was typed.
         """
         from thali._choice.answers.market import restore_saved_table
-        from thali._reading.table import load
+        from thali._reading.table_files import load_table
 
         settings = {
             "random_seed": self.values.get("seed", 0),
@@ -86,7 +86,7 @@ class FitRequest(NamedTuple):
             settings.setdefault("folds", FOLDS)
         if "market" in settings:
             settings["market"] = restore_saved_table(
-                data.scheme, load(folder / settings["market"]).frame
+                data.scheme, load_table(folder / settings["market"]).frame
             )
         if "holdouts" in settings and named_data is not None:
             settings["holdouts"] = load_holdouts(
@@ -111,9 +111,9 @@ def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
 
 def _read_shares(file: Path) -> dict[str, float]:
     """Read a file with columns product and share; return {product: share}."""
-    from thali._reading.table import load, prefix_errors
+    from thali._reading.table_files import load_table, prefix_errors
 
-    frame = load(file).frame
+    frame = load_table(file).frame
     with prefix_errors(str(file)):
         if frame.shape[1] != 2 or frame.iloc[:, 1].dtype.kind not in "iuf":
             raise DataError(

@@ -12,8 +12,8 @@ from ..loading import load_pairs
 from ..option_values import parse_option
 from ..options import LEADERBOARD
 from ..terminal import Terminal, list_report_hints, notify
-from .jobs import COMMAND, build_job_note, format_command
 from .report import check_report, write_report
+from .resume_status import COMMAND, build_job_note, format_command
 
 if TYPE_CHECKING:
     from thali._paired.leaderboard import LeaderboardRecipe

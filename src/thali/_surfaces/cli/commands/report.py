@@ -5,7 +5,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._inference.files import atomic_write, check_path
+from thali._inference.checksummed_files import atomic_write, check_path
 from thali._model.registry import find_spec
 from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
 from thali._people.populations import Individuals
@@ -17,7 +17,7 @@ from ..loading import NamedData, find_data
 from ..options import LEADERBOARD
 from ..terminal import Terminal, notify
 from .fit_request import request_model
-from .jobs import JOB, find_command, format_command, list_data_names
+from .resume_status import JOB, find_command, format_command, list_data_names
 
 NO_COVER: dict[str, str] = {}  # of a report with the default title
 
@@ -141,7 +141,7 @@ def write_report(
 
     `figures`: figures drawn so far; `names`: files or data sets.
     """
-    from ...html import Cover
+    from ...html_report import Cover
     from ...report import render_report
 
     use_options_for(terminal, subject)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from thali.errors import ArgumentError
 
-from ...readable import align
 from ...text import format_finding
+from ...text_tables import align
 from ..terminal import Terminal
 from .report import load_results, use_options_for
 

@@ -16,7 +16,7 @@ from ..classical_tests import TESTS
 from ..files import check_output_folder, format_tables, write_files
 from ..loading import load_pairs
 from ..model_arguments import parse_aspects
-from ..model_choice import select_options
+from ..model_selection import select_options
 from ..option_values import parse_option
 from ..terminal import Terminal, notify
 
@@ -139,7 +139,7 @@ def _run_data_test(request: TestRequest) -> Any:
 
 
 def _run_model_test(request: TestRequest) -> Any:
-    """Fit a model with the typed or unique aspects; run a test of its fit."""
+    """Fit a model with typed or unique aspects; run its Wald test or parametric bootstrap."""
     data = request.read_pairs(request.files[0])
     model = request.fit_aspects(data, request.parse_aspects(data).get("aspects", "unique"))
     arguments = {name: value for name, value in request.fit.items() if name != "unique"}

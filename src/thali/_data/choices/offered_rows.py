@@ -10,7 +10,16 @@ import numpy as np
 from thali._labels import check_labels, format_label, index_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
-from ..answers import read_any_respondents
+from ..column_roles import (
+    ALTERNATIVE,
+    AVAILABLE,
+    CHOSEN,
+    COUNT,
+    RESPONDENT_OF_TASKS,
+    TASK,
+    column_names,
+    map_plain_names,
+)
 from ..columns import (
     classify_yes_no,
     convert_frame,
@@ -22,16 +31,7 @@ from ..columns import (
     select_answered_rows,
     sort_texts,
 )
-from ..roles import (
-    ALTERNATIVE,
-    AVAILABLE,
-    CHOSEN,
-    COUNT,
-    RESPONDENT_OF_TASKS,
-    TASK,
-    column_names,
-    map_plain_names,
-)
+from ..respondent_answers import read_any_respondents
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -246,12 +246,14 @@ def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict
         role.name: role
         for role in (TASK, ALTERNATIVE, CHOSEN, AVAILABLE, RESPONDENT_OF_TASKS, COUNT)
     }
-    name_by_plain = map_plain_names(column_names(frame))
+    name_by_simplified = map_plain_names(column_names(frame))
     column_by_role: dict[str, Any] = {}
     used_columns = set(names.values())
     for role, name in names.items():
         if name is None:
-            candidates = list(role_by_name[role].find_possible_columns(name_by_plain, used_columns))
+            candidates = list(
+                role_by_name[role].find_possible_columns(name_by_simplified, used_columns)
+            )
             # a long table has several rows per respondent, unlike row numbers
             if role == "respondent" and "choice_id" in names:
                 candidates = [

@@ -49,6 +49,7 @@ class Observations(Frozen):
         )
 
     def _description(self) -> Description:
+        """Return what `print` shows: numbers of rows, covariates and classes."""
         size = f"{len(self.covariates):,} rows of {self.covariates.shape[1]:,} covariates"
         names, classes = map(str, self.covariates.columns), map(str, dict.fromkeys(self.labels))
         facts = ("data", size), ("covariates", tuple(names)), ("classes", tuple(classes))
@@ -73,7 +74,7 @@ class TrainingData(NamedTuple):
     weight: np.ndarray  # (n,) float, above 0
     number: np.ndarray  # (n,) int64: of a row among all rows, including rows of weight 0
 
-    def first(self) -> np.ndarray:
+    def first_row_indices(self) -> np.ndarray:
         """Return the index of the first original row of each merged row, shape (m,)."""
         first_numbers = np.empty(len(self.codes), np.int64)
         first_numbers[self.row[::-1]] = self.number[::-1]

@@ -24,7 +24,7 @@ from thali._labels import format_label
 from thali.errors import Argument, ArgumentError, DataError
 
 from ..columns import NO, YES, describe_content, get_column, read_row_texts
-from .scheme import number_positions
+from .product_encoding import number_positions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ BOUGHT = "thali bought"  # the second answers in a table that was made of a wide
 
 
 def check_single_none(none: Any, bought: str | None) -> None:
-    """Raise if both a no-choice option and the column `bought` are given."""
+    """Raise ArgumentError if both a no-choice option and the column `bought` are given."""
     if none is not None and bought is not None:
         raise ArgumentError(
             Argument("bought"),
@@ -92,7 +92,7 @@ def add_no_choice(
 
 
 def _choose_suffix(labels: set[str]) -> str:
-    """Return a suffix for the names of repeated tasks that no task name ends with."""
+    """Return a suffix that no task name ends with, for repeated tasks."""
     ending = f" ({FORCED})"
     while any(label.endswith(ending) for label in labels):
         ending += "'"

@@ -11,7 +11,7 @@ import pandas as pd
 from ._described import is_numbered
 from ._digits import DECIMALS, Marks, count_decimals, format_names
 from ._digits import format_cell as written_cell
-from ._inference.files import atomic_write
+from ._inference.checksummed_files import atomic_write
 from ._labels import escape_unprintable
 from .errors import ArgumentError
 

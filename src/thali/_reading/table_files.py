@@ -16,15 +16,7 @@ import numpy as np
 import pandas as pd
 
 from thali._data.choices.rankings import TIED
-from thali._data.columns import (
-    check_columns,
-    get_column,
-    is_row_number,
-    note_thousands,
-    refuse_nested,
-)
-from thali._data.described_columns import find_side_columns
-from thali._data.roles import (
+from thali._data.column_roles import (
     BEST,
     CHOSEN_OF_TWO,
     ODD,
@@ -36,11 +28,22 @@ from thali._data.roles import (
     map_plain_names,
     simplify_name,
 )
+from thali._data.columns import (
+    check_columns,
+    get_column,
+    is_row_number,
+    note_thousands,
+    refuse_nested,
+)
+from thali._data.described_columns import find_side_columns
 from thali._labels import format_label, format_plural, index_labels, shorten
 from thali._source import PREFLIB_SUFFIXES, Source, read_source
 from thali.errors import Argument, DataError
 
-from .cells import (
+from .json_rows import is_json, parse_json_cells
+from .row_filter import RowFilter
+from .square import Square, find_square
+from .text_cells import (
     CODE,
     DECIMAL_COMMA,
     INTEGER,
@@ -53,9 +56,6 @@ from .cells import (
     join_notes,
     split_text_cells,
 )
-from .json_rows import is_json, parse_json_cells
-from .row_filter import RowFilter
-from .square import Square, find_square
 
 # Workbooks unpack to about 5 to 20 times their size; far more suggests an attack on memory.
 HARMLESS_WORKBOOK, MAX_UNPACKED, MAX_WORKBOOK = 1 << 25, 100, 1 << 30
@@ -655,7 +655,7 @@ def read_table(path: str | Path | Source, where: str | Sequence[str] | None = No
     0    tea  milk      3
     """
     conditions = RowFilter.parse(where)
-    table = load(path)
+    table = load_table(path)
     with prefix_errors(table.file):
         table = table.filter_rows(conditions)
     return table.frame.reset_index(drop=True)
@@ -671,7 +671,7 @@ def prefix_errors(name: str) -> Iterator[None]:
         raise
 
 
-def load(path: str | Path | Source) -> RawTable:
+def load_table(path: str | Path | Source) -> RawTable:
     """Load a file as a `RawTable`; errors name the file."""
     name, file_bytes = read_source(path)
     with prefix_errors(name):
@@ -797,8 +797,7 @@ def _refuse_numeric_header(header: list[str], columns: list[dict[str, None]]) ->
 
 
 def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:
-    """Return {name: True} for columns to keep as text though cells are numeric."""
-    # Examples: respondents 100 and 1e2, and answers with the label NA.
+    """Return {name: True} for columns to keep as text, such as labels 1e2 and 100, or NA."""
     is_text = {}
     answer_names = {name for name in header if simplify_name(name) in _ANSWER_NAMES}
     side_names = [

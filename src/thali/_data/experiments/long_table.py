@@ -11,24 +11,7 @@ from thali._inference.warn import warn
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 
-from ..columns import (
-    NO,
-    YES,
-    check_columns,
-    classify_yes_no,
-    convert_frame,
-    describe_content,
-    encode_texts,
-    get_column,
-    is_row_number,
-    note,
-    read_flags,
-    read_row_texts,
-    rename_as_text,
-    select_answered_rows,
-)
-from ..people_table import build_people_table
-from ..roles import (
+from ..column_roles import (
     ALTERNATIVE,
     AVAILABLE,
     CHOSEN,
@@ -38,7 +21,24 @@ from ..roles import (
     map_plain_names,
     simplify_name,
 )
-from .dual import NOTHING, add_no_choice, check_single_none
+from ..columns import (
+    NO,
+    YES,
+    add_note,
+    check_columns,
+    classify_yes_no,
+    convert_frame,
+    describe_content,
+    encode_texts,
+    get_column,
+    is_row_number,
+    read_flags,
+    read_row_texts,
+    rename_as_text,
+    select_answered_rows,
+)
+from ..people_table import build_people_table
+from .dual_response import NOTHING, add_no_choice, check_single_none
 from .levels import (
     BINS,
     GIVEN,
@@ -48,7 +48,7 @@ from .levels import (
     order_levels,
     read_numbers,
 )
-from .scheme import (
+from .product_encoding import (
     HELD_OUT,
     INSIDE,
     Attribute,
@@ -74,13 +74,13 @@ class RowLabels(NamedTuple):
     task: np.ndarray
     alternative: np.ndarray | None
 
-    def where(self, row: int) -> str:
+    def describe_row(self, row: int) -> str:
         """Describe a row by alternative, task and respondent, for an error message."""
         if self.alternative is None:
-            return self.where_task(row)
-        return f"of alternative {self.alternative[row]!r} {self.where_task(row)}"
+            return self.describe_task(row)
+        return f"of alternative {self.alternative[row]!r} {self.describe_task(row)}"
 
-    def where_task(self, row: int) -> str:
+    def describe_task(self, row: int) -> str:
         """Describe a row by task and respondent, for an error message."""
         return f"in task {self.task[row]!r} of respondent {self.person[row]!r}"
 
@@ -180,8 +180,10 @@ def build_absent_none_error(
             f" is {label!r}, but there is no such alternative; the alternatives are"
             f" {shorten(texts)}.{suggest(label, texts)}",
         )
-    cells = " and ".join(f"{label!r} in column {name!r}" for name, label in condition)
-    return Message(Argument("none"), f" is {cells}, but no row has this value; correct the value.")
+    condition_text = " and ".join(f"{label!r} in column {name!r}" for name, label in condition)
+    return Message(
+        Argument("none"), f" is {condition_text}, but no row has this value; correct the value."
+    )
 
 
 class BareRows(NamedTuple):
@@ -238,8 +240,9 @@ def recognise_none(
             [names[name_index] for name_index in np.flatnonzero(bare_rows.lacking)]
         )
         raise DataError(
-            f"No value is given for {missing_names} {rows.where(int(bare_rows.rows.argmax()))}; if"
-            " this row is the no-choice option, set ",
+            f"No value is given for {missing_names}"
+            f" {rows.describe_row(int(bare_rows.rows.argmax()))}; if this row is the no-choice"
+            " option, set ",
             option,
             "; otherwise, fill in the missing values.",
         )
@@ -281,8 +284,8 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.nd
             return picked == labels
     row = int((row_values < 0).argmax())
     raise DataError(
-        f"Column {name!r} {describe_content(texts[codes[row]])} {rows.where_task(row)}; it must be"
-        " 1 for the chosen alternative and 0 for the others."
+        f"Column {name!r} {describe_content(texts[codes[row]])} {rows.describe_task(row)}; it must"
+        " be 1 for the chosen alternative and 0 for the others."
     )
 
 
@@ -293,9 +296,9 @@ def _find_single_rows(rows: RowLabels) -> np.ndarray:
     is_single = sizes[task] == 1
     if np.median(sizes) <= 1:
         raise DataError(
-            f"There is only one alternative {rows.where_task(int(is_single.argmax()))}, and in most"
-            " other tasks; a choice needs at least two. Check the columns of respondents and tasks,"
-            " or name them with ",
+            f"There is only one alternative {rows.describe_task(int(is_single.argmax()))}, and in"
+            " most other tasks; a choice needs at least two. Check the columns of respondents and"
+            " tasks, or name them with ",
             Argument("respondent"),
             " and ",
             Argument("task"),
@@ -369,7 +372,9 @@ def read_experiment(
     _refuse_idle_respondents(get_column(frame, table.respondent), rows.person, table.respondent)
     scheme, is_none = _read_scheme(table, rows, settings, none, inside)
     picked = read_chosen_rows(frame, table.chosen, rows)
-    choices = _sort_rows(scheme, rows, scheme.encode_products(frame, rows.where), picked, is_none)
+    choices = _sort_rows(
+        scheme, rows, scheme.encode_products(frame, rows.describe_row), picked, is_none
+    )
     is_guessed = settings.names is None
     choices, constant = _drop_constant_attributes(
         choices, settings.declared.union(dict(scheme.none)), is_guessed
@@ -408,7 +413,7 @@ def _read_scheme(
     is_none = find_none_rows(frame, none_condition)
     if none_condition and not is_none.any():
         raise DataError(build_absent_none_error(none_condition, frame, table.alternative))
-    attribute_list = _read_attributes(frame, names, is_none, settings, rows.where)
+    attribute_list = _read_attributes(frame, names, is_none, settings, rows.describe_row)
     scheme = Scheme(
         table.respondent,
         table.task,
@@ -440,7 +445,7 @@ def _read_task_table(
         table, [name for name in frame.columns if name not in kept_columns]
     )
     if bought is None and (is_single := _find_single_rows(table.read_labels())).any():
-        note(f"{format_plural(int(is_single.sum()), 'task')} of a single alternative dropped")
+        add_note(f"{format_plural(int(is_single.sum()), 'task')} of a single alternative dropped")
         table = table._replace(frame=table.frame.loc[~is_single])
     return table
 
@@ -486,27 +491,30 @@ def _warn_about_holdouts() -> None:
 def _select_offered_rows(table: TaskTable, candidates: Iterable[str]) -> TaskTable:
     """Keep the rows of offered alternatives; drop columns of offers and row numbers."""
     frame = table.frame
-    name_by_plain = map_plain_names(candidates)
-    numbering = [name for name in name_by_plain.values() if is_row_number(get_column(frame, name))]
+    name_by_simplified = map_plain_names(candidates)
+    numbering = [
+        name for name in name_by_simplified.values() if is_row_number(get_column(frame, name))
+    ]
     available = next(
         (
             name
-            for name in AVAILABLE.find_possible_columns(name_by_plain)
+            for name in AVAILABLE.find_possible_columns(name_by_simplified)
             if not classify_yes_no(get_column(frame, name))[1].any()
         ),
         None,
     )
     if numbering:
-        note(f"row numbers ({shorten(numbering)}) not used")
+        add_note(f"row numbers ({shorten(numbering)}) not used")
     if available is None:
         return table._replace(frame=frame.drop(columns=numbering))
     is_offered = read_flags(frame, available)
     if (is_wrong := table.read_chosen() & ~is_offered).any():
         raise DataError(
-            f"The chosen alternative {table.read_labels().where_task(int(is_wrong.argmax()))} has"
-            f" {available!r} = 0, as if it were not offered; correct the row, or remove the task."
+            f"The chosen alternative {table.read_labels().describe_task(int(is_wrong.argmax()))}"
+            f" has {available!r} = 0, as if it were not offered; correct the row, or remove the"
+            " task."
         )
-    note(
+    add_note(
         f"{available!r} marks the alternatives that were offered;"
         f" {format_plural(int((~is_offered).sum()), 'row')} of other alternatives dropped"
     )
@@ -544,13 +552,13 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
                 raise DataError(f"There is no column {str(name)!r}; {available}")
             columns.append(str(name))
             continue
-        name_by_plain = map_plain_names(
+        name_by_simplified = map_plain_names(
             [n for n in names if n not in [str(w) for w in given_names if w is not None]]
         )
-        present = sorted(column_role.find_certain_columns(name_by_plain), key=names.index)
+        present = sorted(column_role.find_certain_columns(name_by_simplified), key=names.index)
         # which a table need not have, and brands are attributes
         if not present and role != "alternative":
-            present = list(column_role.find_possible_columns(name_by_plain))[:1]
+            present = list(column_role.find_possible_columns(name_by_simplified))[:1]
         if len(present) > 1:
             raise DataError(
                 f"Columns {shorten(present)} could each contain the {role}; choose one with ",
@@ -804,7 +812,7 @@ def _sort_rows(
     if rows.alternative is not None:
         labels = rows.alternative[order]
         tasks = np.repeat(np.arange(len(starts)), sizes)
-        check_unique_alternatives(labels, tasks, lambda k: rows.where_task(order[k]))
+        check_unique_alternatives(labels, tasks, lambda k: rows.describe_task(order[k]))
     _check_tasks(rows, order, starts, picked[order], is_none[order], sizes, products[order])
     chosen = np.flatnonzero(picked[order]) - starts
     respondents = tuple(str(label) for label in people)
@@ -830,7 +838,7 @@ def _check_tasks(
 
     def place(is_wrong: np.ndarray) -> str:
         """Describe the first wrong row's task, for an error message."""
-        return rows.where_task(int(order[starts[int(is_wrong.argmax())]]))
+        return rows.describe_task(int(order[starts[int(is_wrong.argmax())]]))
 
     if (wrong := n_chosen != 1).any():
         k = int(wrong.argmax())

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thali._data.experiments.wide import list_attribute_names
-from thali._data.roles import column_names, simplify_name
+from thali._data.column_roles import column_names, simplify_name
+from thali._data.experiments.wide_table import list_attribute_names
 from thali._labels import format_label, shorten, suggest
 from thali.errors import Argument, DataError
 
-from .cells import join_notes
-from .table import NUMBERED, RawTable, prefix_errors, read_table
+from .table_files import NUMBERED, RawTable, prefix_errors, read_table
+from .text_cells import join_notes
 
 Codes = dict[str, dict[str, str]]  # attribute -> code -> label
 

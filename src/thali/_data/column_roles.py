@@ -48,14 +48,14 @@ def map_plain_names(names: Iterable[str]) -> dict[str, str]:
     odd.response of the component odd is also the column odd.
     """
     names = list(names)
-    name_by_plain: dict[str, str] = {}
+    name_by_simplified: dict[str, str] = {}
     for name in names:
-        name_by_plain.setdefault(simplify_name(name), name)
+        name_by_simplified.setdefault(simplify_name(name), name)
     if any(name.endswith(".thisN") for name in names):
         for name in names:
             if (component := _COMPONENT.fullmatch(name)) is not None:
-                name_by_plain.setdefault(simplify_name(component[1]), name)
-    return name_by_plain
+                name_by_simplified.setdefault(simplify_name(component[1]), name)
+    return name_by_simplified
 
 
 # Simplified names of an option that means choosing none of the others.
@@ -138,72 +138,72 @@ class Role:
         return replace(self, **changes)
 
     def find_column(
-        self, name_by_plain: Mapping[str, str], used_columns: Collection[str | None] = ()
+        self, name_by_simplified: Mapping[str, str], used_columns: Collection[str | None] = ()
     ) -> str | None:
         """Return the column whose name most probably has this role, or None.
 
-        `name_by_plain` maps simplified names to columns. A name with two roles in two languages
-        counts only if other names identify the language.
+        `name_by_simplified` maps simplified names to columns. A name with two roles in two
+        languages counts only if other names identify the language.
         """
-        return next(self.find_possible_columns(name_by_plain, used_columns), None)
+        return next(self.find_possible_columns(name_by_simplified, used_columns), None)
 
     def find_possible_columns(
-        self, name_by_plain: Mapping[str, str], used_columns: Collection[str | None] = ()
+        self, name_by_simplified: Mapping[str, str], used_columns: Collection[str | None] = ()
     ) -> Iterator[str]:
         """Yield the columns whose names can mean this role, the most probable first."""
-        return self._iterate_columns(self.synonyms, name_by_plain, used_columns)
+        return self._iterate_columns(self.synonyms, name_by_simplified, used_columns)
 
     def find_certain_columns(
-        self, name_by_plain: Mapping[str, str], used_columns: Collection[str | None] = ()
+        self, name_by_simplified: Mapping[str, str], used_columns: Collection[str | None] = ()
     ) -> Iterator[str]:
         """Yield the columns whose names can only mean this role."""
-        return self._iterate_columns(self.sure, name_by_plain, used_columns)
+        return self._iterate_columns(self.sure, name_by_simplified, used_columns)
 
     def _iterate_columns(
         self,
         words: Iterable[str],
-        name_by_plain: Mapping[str, str],
+        name_by_simplified: Mapping[str, str],
         used_columns: Collection[str | None],
     ) -> Iterator[str]:
         """Yield the unused columns with one of these simplified names."""
         for word in words:
             if (
-                word in name_by_plain
-                and name_by_plain[word] not in used_columns
-                and self._is_meant(word, name_by_plain)
+                word in name_by_simplified
+                and name_by_simplified[word] not in used_columns
+                and self._is_meant(word, name_by_simplified)
             ):
-                yield name_by_plain[word]
+                yield name_by_simplified[word]
 
-    def _is_meant(self, word: str, name_by_plain: Mapping[str, str]) -> bool:
+    def _is_meant(self, word: str, name_by_simplified: Mapping[str, str]) -> bool:
         """Return whether a name has this role, not another role in another language."""
         meanings = _map_homographs().get(word)
         if meanings is None or self.name not in meanings:
             return True
-        languages = {_map_languages().get(name) for name in name_by_plain if name != word}
+        languages = {_map_languages().get(name) for name in name_by_simplified if name != word}
         matching_roles = {role for role, language in meanings.items() if language in languages}
         return matching_roles == {self.name}
 
 
 def find_column_pairs(
-    name_by_plain: Mapping[str, str], pairs: Iterable[tuple[str, str]]
+    name_by_simplified: Mapping[str, str], pairs: Iterable[tuple[str, str]]
 ) -> list[tuple[str, str]]:
     """Return the columns of each pair of simplified names, where both exist."""
     return [
-        (name_by_plain[first_name], name_by_plain[second_name])
+        (name_by_simplified[first_name], name_by_simplified[second_name])
         for first_name, second_name in pairs
-        if first_name in name_by_plain and second_name in name_by_plain
+        if first_name in name_by_simplified and second_name in name_by_simplified
     ]
 
 
 def find_named_columns(
-    name_by_plain: Mapping[str, str],
+    name_by_simplified: Mapping[str, str],
     named_columns: Mapping[str, Any],
     roles: Iterable[Role],
     used_columns: Collection[str | None] = (),
 ) -> list[Any]:
     """Return the column of each role: named by the user, recognised, or None."""
     return [
-        named_columns.get(role.name) or role.find_column(name_by_plain, used_columns)
+        named_columns.get(role.name) or role.find_column(name_by_simplified, used_columns)
         for role in roles
     ]
 
@@ -751,22 +751,22 @@ def refuse_ambiguous(frame: "pd.DataFrame", named_columns: Collection[object] = 
     """
     import pandas as pd
 
-    name_by_plain = map_plain_names(column_names(frame))
+    name_by_simplified = map_plain_names(column_names(frame))
     for word, meanings in _map_homographs().items():
         if (
-            word not in name_by_plain
-            or name_by_plain[word] in named_columns
-            or any(ROLE_NAMES[role]._is_meant(word, name_by_plain) for role in meanings)
+            word not in name_by_simplified
+            or name_by_simplified[word] in named_columns
+            or any(ROLE_NAMES[role]._is_meant(word, name_by_simplified) for role in meanings)
         ):
             continue
-        if pd.api.types.is_numeric_dtype(frame[name_by_plain[word]].dtype):
+        if pd.api.types.is_numeric_dtype(frame[name_by_simplified[word]].dtype):
             readings = [
                 f"{ROLE_NAMES[role].meaning} ({language})" for role, language in meanings.items()
             ]
             arguments = [part for role in meanings for part in (" or ", Argument(role))]
             raise DataError(
-                f"Column {name_by_plain[word]!r} may contain {' or '.join(readings)}; name it with"
-                " ",
+                f"Column {name_by_simplified[word]!r} may contain {' or '.join(readings)}; name it"
+                " with ",
                 *arguments[1:],
                 ", or rename the column.",
             )

@@ -9,22 +9,22 @@ from thali.errors import DataError
 # keeps its name.
 PLACES = {
     "Additive": "thali._aspects.likelihoods.additive:Additive",
-    "Answers": "thali._data.answers:Answers",
+    "Answers": "thali._data.respondent_answers:Answers",
     "Argument": "thali.errors:Argument",
-    "Attribute": "thali._data.experiments.scheme:Attribute",
+    "Attribute": "thali._data.experiments.product_encoding:Attribute",
     "Beta": "thali._aspects.likelihoods.parameter_priors:Beta",
     "ChoiceExperiment": "thali._data.experiments.experiment:ChoiceExperiment",
     "Choices": "thali._data.choices.choices:Choices",
-    "ChosenPlaces": "thali._data.answers:ChosenPlaces",
+    "ChosenPlaces": "thali._data.respondent_answers:ChosenPlaces",
     "ClassDraws": "thali._choice.latent_class.fit:ClassDraws",
     "Clause": "thali.errors:Clause",
-    "Clusters": "thali._model.clusters:AnswersByRespondent",
+    "Clusters": "thali._model.answers_by_respondent:AnswersByRespondent",
     "Coding": "thali._choice.coding:Coding",
     "Continuation": "thali._model.sampling:Continuation",
     "CountedComparisons": "thali._paired.vote_counts:CountedComparisons",
     "Custom": "thali._aspects.likelihoods.custom:Custom",
     "Dates": "thali._data.pairs.dates:DatedComparisons",
-    "Dependence": "thali._posterior.dependence:Dependence",
+    "Dependence": "thali._posterior.repeated_answers:Dependence",
     "Elimination": "thali._aspects.likelihoods.elimination:Elimination",
     "EstimatedWorths": "thali._worths.engines:EstimatedWorths",
     "Estimates": "thali._aspects.maximum_likelihood.estimates:Estimates",
@@ -39,7 +39,7 @@ PLACES = {
     "InPython": "thali.errors:InPython",
     "HalfNormal": "thali._aspects.likelihoods.parameter_priors:HalfNormal",
     "IndianBuffet": "thali._aspects.priors.ibp:IndianBuffet",
-    "JudgedValues": "thali._data.answers:JudgedValues",
+    "JudgedValues": "thali._data.respondent_answers:JudgedValues",
     "KnownAspects": "thali._aspects.maximum_likelihood.aspects:KnownAspects",
     "Leaderboard": "thali._paired.leaderboard_result:Leaderboard",
     "LeaderboardSettings": "thali._paired.leaderboard:LeaderboardRecipe",
@@ -53,7 +53,7 @@ PLACES = {
     "Normal": "thali._aspects.likelihoods.parameter_priors:Normal",
     "NormalPosterior": "thali._classify.sparse_logit.approximation:NormalPosterior",
     "NotSaved": "thali._model.model_files:UnsavedFunction",
-    "Observed": "thali._data.observed:Observed",
+    "Observed": "thali._data.custom_data:Observed",
     "PairCovariates": "thali._data.pairs.covariates:PairCovariates",
     "PairProblem": "thali._aspects.maximum_likelihood.pair_problem:PairProblem",
     "PairedComparisons": "thali._data.pairs.comparisons:PairedComparisons",
@@ -63,14 +63,14 @@ PLACES = {
     "Remedy": "thali.errors:Remedy",
     "RespondentCovariates": "thali._people.respondent_columns:RespondentCovariates",
     "Run": "thali._inference.chains:Run",
-    "Scheme": "thali._data.experiments.scheme:Scheme",
+    "Scheme": "thali._data.experiments.product_encoding:Scheme",
     "Scores": "thali._classify.cross_validation_scores:Scores",
     "Setting": "thali.errors:Setting",
     "Similarities": "thali._data.similarities.similarities:Similarities",
     "Standard": "thali._classify.input:Standardization",
     "TasteScale": "thali._choice.logits.hierarchical_draws:TasteScale",
     "Thermodynamic": "thali._posterior.evidence:ThermodynamicIntegral",
-    "TrainingData": "thali._data.rows:TrainingData",
+    "TrainingData": "thali._data.classifier_rows:TrainingData",
     "Triplets": "thali._data.triplets.triplets:Triplets",
     "Value": "thali.errors:Value",
     "ConvergenceCheck": "thali._posterior.convergence:ConvergenceCheck",
@@ -79,7 +79,7 @@ PLACES = {
 
 def class_name_in_file(cls: type[Any]) -> str:
     """Return the name that files use for a class of the library."""
-    names = {place: name for name, place in PLACES.items()}
+    names = {location: name for name, location in PLACES.items()}
     return names[f"{cls.__module__}:{cls.__name__}"]
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali._data.roles import simplify_name
+from thali._data.column_roles import simplify_name
 from thali._inference.warn import warn
 from thali._labels import format_label, format_plural
 from thali.errors import DataWarning, Message, Setting
@@ -13,7 +13,7 @@ from thali.errors import DataWarning, Message, Setting
 from .row_filter import Condition, RowFilter
 
 if TYPE_CHECKING:
-    from .table import RawTable
+    from .table_files import RawTable
 
 # a number or one of _PARTS may follow
 _WORDS = (

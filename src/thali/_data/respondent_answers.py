@@ -121,6 +121,7 @@ class RespondentAnswers(Frozen):
         return format_plural(len(self.respondents), "respondent")
 
     def _details(self) -> Facts:
+        """Return (name, labels) facts that a notebook shows below the size."""
         return (("respondents", self.respondents), *list_people_facts(self.people))
 
     @classmethod
@@ -333,7 +334,7 @@ def find_first_answers(start: np.ndarray) -> np.ndarray:
 
 
 class PossibleAnswers(NamedTuple):
-    """All (best, worst) answers to all best-worst sets, set after set.
+    """All (best, worst) answers to all best-worst sets, as flat arrays with each set's start.
 
     Answers are sorted by the best member. `best` and `worst` are indices into `Choices.members`.
     """

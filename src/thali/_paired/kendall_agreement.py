@@ -120,13 +120,13 @@ def _check_judges(data: PairedComparisons) -> None:
     if times[pair_index] > 1:
         judge = answers.respondents[answers.respondent[pair_index]]
         pair = answers.pair[pair_index]
-        first = data.labels[data.first[pair]]
-        second = data.labels[data.second[pair]]
+        first_label = data.labels[data.first[pair]]
+        second_label = data.labels[data.second[pair]]
         raise DataError(
             f"Kendall's u requires one judgement of each pair from every judge, but {judge!r}"
-            f" compared {first!r} and {second!r} {times[pair_index]:,.0f} times; keep one of these"
-            " judgements, or omit the column of respondents to treat each judgement as made by a"
-            " different judge."
+            f" compared {first_label!r} and {second_label!r} {times[pair_index]:,.0f} times; keep"
+            " one of these judgements, or omit the column of respondents to treat each judgement as"
+            " made by a different judge."
         )
 
 

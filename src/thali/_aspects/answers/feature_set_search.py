@@ -82,7 +82,7 @@ def _log_integral(z: np.ndarray, shape: np.ndarray) -> np.ndarray:
     log_sum = np.empty(z.shape)
     for start in range(0, z.size, _GRID_BLOCK):
         block = slice(start, start + _GRID_BLOCK)
-        steps, width = build_log_grid(shape[block], t[block])
+        steps, width = build_log_weight_grid(shape[block], t[block])
         # z t = t^2 - shape at the mode
         growth = np.expm1(steps)
         drop = shape[block, None] * (growth - steps) + 0.5 * (t[block, None] * growth) ** 2
@@ -90,7 +90,7 @@ def _log_integral(z: np.ndarray, shape: np.ndarray) -> np.ndarray:
     return log_peak + log_sum - gammaln(shape)
 
 
-def build_log_grid(shape: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def build_log_weight_grid(shape: np.ndarray, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return nodes and widths of the trapezoidal rule for log weights around their mode.
 
     The integrand is exp(-shape (e^d - 1 - d) - t^2 (e^d - 1)^2 / 2). The nodes suit any function
@@ -361,7 +361,7 @@ def _integrate_two_weights(
     conditional_curvature = gram[:, 0, 0] - gram[:, 0, 1] ** 2 / np.maximum(
         gram[:, 1, 1], np.finfo(float).tiny
     )
-    steps, width = build_log_grid(
+    steps, width = build_log_weight_grid(
         shapes[:, 0], mode[:, 0] * np.sqrt(np.maximum(conditional_curvature, 0.0) / sigma2)
     )
     first_weight = mode[:, :1] * np.exp(steps)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ...answers.simulator import MarketDraws
     from ..particles import Particles
-    from .chooser import ClassChooser
+    from .market_chooser import ClassChooser
 
 _STUCK = (
     "the chains stay in different sets of classes, and longer runs help only slowly. Predictions"
@@ -80,7 +80,7 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         return super().summary(ci)
 
     def _get_advice(self) -> Advice:
-        """Return the advice for chains that disagree."""
+        """Return what to advise if chains disagree: more chains or draws."""
         sizes, now = self._view.draws.sizes, int(self.posterior_.attrs["draws"])
         stuck = (
             _STUCK,
@@ -212,22 +212,22 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         if return_se:
             predictions = predictions, standard_error(by_chain.T)
 
-        def drawn() -> np.ndarray:
+        def compute_draw_probabilities() -> np.ndarray:
             """Return choice probabilities by draw, for intervals."""
             return predict_tasks(
-                self._chooser().thin(INTERVAL_DRAWS).draws, encoded, by_draw=True, **settings
+                self._build_chooser().thin(INTERVAL_DRAWS).draws, encoded, by_draw=True, **settings
             )
 
-        return append_interval(predictions, drawn, ci)
+        return append_interval(predictions, compute_draw_probabilities, ci)
 
-    def _chooser(self) -> "ClassChooser":
+    def _build_chooser(self) -> "ClassChooser":
         """Return the `Chooser` of the fitted respondents."""
-        from .chooser import ClassChooser
+        from .market_chooser import ClassChooser
 
         return ClassChooser(*self._fitted_parts(), self._people_)
 
     def _get_fit_data(self) -> "ExperimentDesign":
-        """Return the design of the fitted data."""
+        """Return attributes, levels and tasks of the fitted experiment."""
         return self._design_
 
     def _get_market_draws(self) -> "MarketDraws":

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.roles import MISSING_WORDS
+from thali._data.column_roles import MISSING_WORDS
 from thali._labels import format_plural, normalise_spelling
 from thali.errors import DataError
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from thali._data.column_roles import ROLE_NAMES
 from thali._data.kinds import find_data_spec
-from thali._data.roles import ROLE_NAMES
 from thali._labels import suggest
 from thali._model.aliases import normalise_name
 from thali._model.default_models import list_offers

@@ -17,12 +17,12 @@ from thali._model.spec import DATA
 from thali._reading.recognise import RecognitionError, recognise
 from thali._reading.row_filter import RowFilter
 from thali._reading.shapes import SHAPES
-from thali._reading.table import RawTable, prefix_errors
+from thali._reading.table_files import RawTable, prefix_errors
 from thali._source import Source
 from thali.errors import DataWarning, ThaliError
 
 from ..cli.loading import NamedData, find_data, recognise_data
-from ..cli.model_choice import choose_model
+from ..cli.model_selection import choose_model
 from ..cli.option_values import parse_option
 from ..cli.terminal import Terminal
 from .english import AppWords
@@ -166,7 +166,7 @@ def _read_data(
     read_arguments: dict[str, Any],
     description: dict[str, Any],
 ) -> tuple[str, Any, list[str], str]:
-    """Read the data; return kind, data, sentences, and another possible kind."""
+    """Return kind, data, sentences and another possible kind; fill `description`."""
     # Read the columns without groups and covariates first, so that a page can offer them even if
     # their current values cause an error.
     data_kind, reading = request.get("kind", ""), None
@@ -314,6 +314,7 @@ class _ExperimentQuestions(_DataQuestions):
     def list_recognised_columns(
         self, main_roles: tuple[str, ...], roles: ColumnsRead | None, data: Any
     ) -> dict[str, str | None]:
+        """Return the columns of respondent, task and choice."""
         scheme = data.scheme
         return {"respondent": scheme.respondent, "task": scheme.task, "chosen": scheme.chosen}
 
@@ -324,9 +325,11 @@ class _ExperimentQuestions(_DataQuestions):
         roles: ColumnsRead | None,
         other_columns: list[str],
     ) -> dict[str, Any]:
+        """Return the columns that may be attributes or describe respondents."""
         return {"offered": dict.fromkeys((BY, ATTENTION_BY), list_people_columns(data.people))}
 
     def list_attributes(self, data: Any) -> list[str]:
+        """Return the names of the product attributes."""
         return [attribute.name for attribute in data.scheme.attributes]
 
     def list_facts(self, data: Any) -> Facts:

@@ -10,7 +10,7 @@ from thali._inference.warn import warn
 from thali._labels import format_label, format_plural, shorten, simplify_number
 from thali.errors import DataError, DataWarning, InPython, Message
 
-from .roles import LOSSES, TIES, simplify_name
+from .column_roles import LOSSES, TIES, simplify_name
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,9 +13,9 @@ import numpy as np
 from thali._labels import find_label_indices, index_labels
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
+from ..column_roles import ALTERNATIVE, simplify_name
 from ..columns import encode_texts, get_column, read_row_texts, rename_as_text
 from ..kinds import INSIDE, INSIDE_LEVELS
-from ..roles import ALTERNATIVE, simplify_name
 from .levels import (
     ALPHABET,
     ANY_NUMBER,
@@ -374,8 +374,8 @@ def number_tasks(person: np.ndarray, task: np.ndarray) -> np.ndarray:
     """Number the distinct (respondent, task) pairs in order of first appearance."""
     import pandas as pd
 
-    task_key = pd.factorize(person)[0] * (len(task) + 1) + pd.factorize(task)[0]
-    return pd.factorize(task_key)[0].astype(np.int64)
+    person_task_key = pd.factorize(person)[0] * (len(task) + 1) + pd.factorize(task)[0]
+    return pd.factorize(person_task_key)[0].astype(np.int64)
 
 
 def number_positions(task: np.ndarray) -> np.ndarray:

@@ -9,8 +9,7 @@ import numpy as np
 from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, Setting
 
-from ..columns import list_texts, match_codes, read_flags
-from ..roles import (
+from ..column_roles import (
     AVAILABLE,
     CHOSEN,
     NO_CHOICE,
@@ -22,7 +21,8 @@ from ..roles import (
     map_plain_names,
     simplify_name,
 )
-from .dual import BOUGHT
+from ..columns import list_texts, match_codes, read_flags
+from .dual_response import BOUGHT
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +55,7 @@ class WideTasks(NamedTuple):
 
     @property
     def used(self) -> set[str | None]:
-        """All columns in use."""
+        """Set of all column names that are not None."""
         groups = (self.available, *self.attributes.values())
         described = (name for columns in groups for name in columns.values())
         return {self.respondent, self.task, self.chosen, self.none, *described}
@@ -243,13 +243,13 @@ def _drop_none_words(picked: Iterable[str]) -> set[str]:
 def _find_none_offer(names: list[str]) -> str | None:
     """Find the column that states whether "none" was offered; else None."""
     # Return None if "none" is an alternative with attributes.
-    name_by_plain = map_plain_names(names)
+    name_by_simplified = map_plain_names(names)
     none_column = next(
         (
-            name_by_plain[word + no]
+            name_by_simplified[word + no]
             for word in AVAILABLE.sure
             for no in NO_CHOICE
-            if word + no in name_by_plain
+            if word + no in name_by_simplified
         ),
         None,
     )

@@ -148,6 +148,7 @@ def _limit_body(receive: Receive, max_bytes: int) -> Receive:
     n_bytes, deadline = 0, asyncio.get_running_loop().time() + MAX_SECONDS_OF_BODY
 
     async def receive_limited() -> Any:
+        """Return the next part of the body; raise above the limits."""
         nonlocal n_bytes, deadline
         try:
             async with asyncio.timeout_at(deadline):

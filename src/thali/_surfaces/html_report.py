@@ -35,7 +35,7 @@ from thali._page import build_policy, mark_as_html
 from thali.errors import Words
 
 from .figures import Figures
-from .readable import format_table
+from .text_tables import format_table
 
 if TYPE_CHECKING:
     import jinja2
