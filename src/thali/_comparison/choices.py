@@ -300,7 +300,7 @@ class ScoredOccasions:
         return self.answer - self.questions.start[self.set]
 
     def take(self, occasions: np.ndarray) -> "ScoredOccasions":
-        """Keep these occasions."""
+        """Return the scored answers of these occasions only."""
         return ScoredOccasions(
             self.data, self.questions, self.respondent_index[occasions], self.answer[occasions]
         )

@@ -32,7 +32,7 @@ class Frozen(DescribedObject):
         return cls.__new__(cls)._freeze(*values)
 
     def _freeze(self, *values: Any) -> Self:
-        """Set the fields in the order of `_FIELDS`; make arrays read-only."""
+        """Set the fields in the order of `_FIELDS`, with read-only arrays; return the object."""
         for name, field_value in zip(self._FIELDS, values, strict=True):
             if isinstance(field_value, np.ndarray):
                 field_value.flags.writeable = False

@@ -182,7 +182,7 @@ class Segments(PrintedObject):
 def build_segments(
     preferences: Preferences, requested: Any, random_seed: Any, ci: float = INTERVAL
 ) -> Segments:
-    r"""Cluster respondents by k-means of their mean log odds.
+    r"""Return segments of respondents, from k-means of their mean log odds of preference.
 
     In every draw, respondents belong to the nearest centre. Log odds are clustered because
     probabilities near 0 and 1 hide differences between respondents.

@@ -31,7 +31,7 @@ class TermSums(NamedTuple):
 
 
 @generic
-def insert_parameters(likelihood: Any, c: Any) -> None:
+def insert_parameters(likelihood: Any, c: Any) -> Any:
     """Return the likelihood with its parameters at the chain's current values.
 
     By default it has no parameters.
@@ -39,7 +39,7 @@ def insert_parameters(likelihood: Any, c: Any) -> None:
 
 
 @generic
-def starting_parameters(likelihood: Any) -> None:
+def starting_parameters(likelihood: Any) -> Any:
     """Return the parameters' starting values as an array; default: empty."""
 
 
@@ -56,32 +56,32 @@ def _no_starting_parameters(likelihood: Any) -> Any:
 
 
 @generic
-def pair_term(likelihood: Any, i: Any, j: Any, shared: Any, own_i: Any, own_j: Any) -> None:
+def pair_term(likelihood: Any, i: Any, j: Any, shared: Any, own_i: Any, own_j: Any) -> Any:
     """Return the user's log-likelihood term of options i < j."""
 
 
 @generic
-def option_term(likelihood: Any, i: Any, own_sum: Any) -> None:
+def option_term(likelihood: Any, i: Any, own_sum: Any) -> Any:
     """Return the user's log-likelihood term of option i with weight sum `own_sum`."""
 
 
 @generic
-def has_pair_terms(likelihood: Any) -> None:
+def has_pair_terms(likelihood: Any) -> Any:
     """Return whether the user gave a function of pairs."""
 
 
 @generic
-def has_option_sums_in_pairs(likelihood: Any) -> None:
+def has_option_sums_in_pairs(likelihood: Any) -> Any:
     """Return whether the pair function also takes both options' weight sums."""
 
 
 @generic
-def has_signed_sums(likelihood: Any) -> None:
+def has_signed_sums(likelihood: Any) -> Any:
     """Return whether weights may be negative."""
 
 
 @generic
-def full_log_likelihood(likelihood: Any, features: Any, weights: Any) -> None:
+def full_log_likelihood(likelihood: Any, features: Any, weights: Any) -> Any:
     """Return the user's log-likelihood of all data, as a function of the whole state.
 
     `features` has shape (n, K), `weights` (K,).

@@ -88,22 +88,22 @@ def binomial_log_term(
 
 
 @generic
-def has_empty_sides(pairs: Any) -> None:
+def has_empty_sides(pairs: Any) -> Any:
     """Return whether an option of a pair may have no aspect that the other lacks."""
 
 
 @generic
-def has_ties(pairs: Any) -> None:
+def has_ties(pairs: Any) -> Any:
     """Return whether comparisons may end in a tie."""
 
 
 @generic
-def count_first_weight(pairs: Any, c: Any, v: Any, t: Any, weight_i: Any) -> None:
+def count_first_weight(pairs: Any, c: Any, v: Any, t: Any, weight_i: Any) -> Any:
     """Return the weight of option i of a pair: positive, times the covariate factor."""
 
 
 @generic
-def count_second_weight(pairs: Any, weight_j: Any) -> None:
+def count_second_weight(pairs: Any, weight_j: Any) -> Any:
     """Return the weight of option j of a pair, made positive."""
 
 

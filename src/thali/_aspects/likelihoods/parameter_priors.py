@@ -364,7 +364,7 @@ def read_starting_values(parameters: Mapping[str, Any], fields: Any, log_prior: 
 
 
 @generic
-def user_log_prior(likelihood: Any) -> None:
+def user_log_prior(likelihood: Any) -> Any:
     """Return the user's joint log prior of all parameters; default: 0.
 
     The parameters are fields of likelihood.data.

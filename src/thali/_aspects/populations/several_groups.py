@@ -283,8 +283,8 @@ def refuse_sensitivity(run_settings: "EvidenceRun") -> None:
 @kernel
 def update_group_energies(
     rng: Any, model: Any, caches: Any, states: Any, ladder: Any, energy: Any
-) -> Any:
-    """Compute the log-likelihood of all groups at every temperature, after a prior draw."""
+) -> None:
+    """Write the groups' log-likelihood at every temperature to `energy`, after a prior draw."""
     rebuild_group_level(model, caches, states, ladder.at[ladder.beta.shape[0] - 1])
     for t in range(ladder.beta.shape[0]):
         energy[t] = sum_group_log_likelihoods(model, caches, states, ladder.at[t])

@@ -93,7 +93,7 @@ def compile_group_sweep(sweep: Any) -> Any:
         tune: int,
         thin: Any,
     ) -> Any:
-        """Sweep all groups at every temperature until `until` sweeps are done."""
+        """Sweep all groups at every temperature until `until` sweeps are done; return status."""
         while True:
             status = begin_group_round(
                 rng, model, caches, states, bases, ladder, record, until, tune, thin

@@ -41,8 +41,8 @@ GRID_POINTS = 400  # inverse temperatures at which the standard deviation is com
 @kernel
 def update_energies(
     rng: Any, model: Any, caches: Any, states: Any, ladder: Any, energy: Any
-) -> Any:
-    """Compute the log-likelihood at every temperature, after a new prior draw."""
+) -> None:
+    """Write the log-likelihood at every temperature to `energy`, after a new prior draw."""
     prior_replica = ladder.at[ladder.beta.shape[0] - 1]
     prepare_state(model, replica(states, prior_replica))
     rebuild_cache(

@@ -65,7 +65,7 @@ def compile_sweep(sweep: Any) -> Any:
         tune: int,
         thin: Any,
     ) -> Any:
-        """Sweep the state at every temperature until `until` sweeps are done."""
+        """Sweep the state at every temperature until `until` sweeps are done; return status."""
         while True:
             status = begin_round(rng, model, caches, states, ladder, record, until, tune, thin)
             if status != CONTINUE:

@@ -81,7 +81,7 @@ TINY = 1e-280
 def compare_chosen(
     tasks: Any, bits: Any, k: Any, n: Any, difference: Any, separates: Any, row: Any
 ) -> Any:
-    """Write whether chosen and other products of person n differ in class k.
+    """Write how the class memberships of chosen and other products of person n differ in class k.
 
     Writes chosen minus other to `difference` for all comparisons of respondent n, and to
     `separates` whether any differs in each task. Returns the number of tasks with any difference.
@@ -253,7 +253,7 @@ def fill_hits(tasks: Any, features: Any, sums: Any, hit: Any, row: Any, n: Any) 
 
 @scalar
 def multiply_factor(total: Any, product: Any, factor: Any) -> Any:
-    """Multiply a running product by a factor, moving it into a log before underflow.
+    """Return (log part, product) after a factor, moving the product to the log before underflow.
 
     The logarithm is taken only when the product leaves the range of floats.
     """

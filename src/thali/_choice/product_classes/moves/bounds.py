@@ -116,7 +116,7 @@ def bound_feature(
 def bound_owned_feature(
     problem: Any, state: Any, work: Any, row: Any, n: Any, f: Any, sign: Any
 ) -> Any:
-    """Write bounds on the value of feature f, which respondent n owns."""
+    """Write bounds on the value of feature f of respondent n; return as `bound_feature`."""
     features = state.features
     return bound_feature(
         problem.tasks,
@@ -138,7 +138,7 @@ def bound_owned_feature(
 def bound_compared_feature(
     problem: Any, state: Any, work: Any, row: Any, n: Any, at: Any, sign: Any
 ) -> Any:
-    """Write bounds on the value of a proposed feature of respondent n.
+    """Write bounds on the value of a feature proposed for respondent n; return as `bound_feature`.
 
     See `bound_feature`.
     """

@@ -92,7 +92,7 @@ def find_attribute(problem: Any, bits: Any, row: Any, active: Any, rank: Any) ->
 def exchange_attributes(
     rng: Any, problem: Any, bits: Any, row: Any, polarity: Any, active: Any, ordered: Any
 ) -> Any:
-    """Replace a random active attribute of a class by an inactive one."""
+    """Replace a random active attribute of a class; return log ratio, polarity and counts."""
     # The ratio is 1. The same number of attributes is active; the new set and, if no other ordered
     # attribute is active, the new polarity are drawn from their prior, and so would the reverse
     # move draw the old ones.
