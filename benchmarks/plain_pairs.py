@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.state import COLUMNS
 from thali._compile.jit import scalar
@@ -95,47 +95,51 @@ def inside(pairs, c, b, k, d, commit):
     return total
 
 
-operations.sees_full.register(PlainPairs)(lambda pairs: False)
-operations.select_cache.register(PlainPairs)(
+kernel_operations.sees_full.register(PlainPairs)(lambda pairs: False)
+kernel_operations.select_cache.register(PlainPairs)(
     lambda p, caches, t: PlainCache(caches.own[t], caches.other[t], caches.term[t])
 )
-operations.is_scale_free.register(PlainPairs)(lambda pairs: True)
-operations.delta_unique.register(PlainPairs)(
+kernel_operations.is_scale_free.register(PlainPairs)(lambda pairs: True)
+kernel_operations.delta_unique.register(PlainPairs)(
     lambda p, c, b, i, d: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, False)
 )
-operations.apply_unique.register(PlainPairs)(
+kernel_operations.apply_unique.register(PlainPairs)(
     lambda p, c, b, i, d: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, True)
 )
-operations.delta_member.register(PlainPairs)(
+kernel_operations.delta_member.register(PlainPairs)(
     lambda p, c, b, k, i, d: row(p, c, b, k, i, d, -d, 0.0, -d, False)
 )
-operations.apply_member.register(PlainPairs)(
+kernel_operations.apply_member.register(PlainPairs)(
     lambda p, c, b, k, i, d: row(p, c, b, k, i, d, -d, 0.0, -d, True)
 )
-operations.delta_compensated_member.register(PlainPairs)(
+kernel_operations.delta_compensated_member.register(PlainPairs)(
     lambda p, c, b, i, k, d: row(p, c, b, k, i, 0.0, -d, 0.0, -d, False)
 )
-operations.apply_compensated_member.register(PlainPairs)(
+kernel_operations.apply_compensated_member.register(PlainPairs)(
     lambda p, c, b, i, k, d: row(p, c, b, k, i, 0.0, -d, 0.0, -d, True)
 )
-operations.delta_weight.register(PlainPairs)(lambda p, c, b, k, m, d: cut(p, c, b, k, d, False))
-operations.apply_weight.register(PlainPairs)(lambda p, c, b, k, m, d: cut(p, c, b, k, d, True))
-operations.delta_compensated_weight.register(PlainPairs)(
+kernel_operations.delta_weight.register(PlainPairs)(
+    lambda p, c, b, k, m, d: cut(p, c, b, k, d, False)
+)
+kernel_operations.apply_weight.register(PlainPairs)(
+    lambda p, c, b, k, m, d: cut(p, c, b, k, d, True)
+)
+kernel_operations.delta_compensated_weight.register(PlainPairs)(
     lambda p, c, b, k, m, d: inside(p, c, b, k, d, False)
 )
-operations.apply_compensated_weight.register(PlainPairs)(
+kernel_operations.apply_compensated_weight.register(PlainPairs)(
     lambda p, c, b, k, m, d: inside(p, c, b, k, d, True)
 )
 
 
-@operations.apply_scale.register(PlainPairs)
+@kernel_operations.apply_scale.register(PlainPairs)
 def _apply_scale(pairs, c, b, factor):
     for v in range(c.own.shape[0]):
         c.own[v] *= factor
         c.other[v] *= factor
 
 
-@operations.rebuild_cache.register(PlainPairs)
+@kernel_operations.rebuild_cache.register(PlainPairs)
 def _rebuild(pairs, c, b):
     for i in range(b.Z.shape[1] - 1):
         for v in range(pairs.start[i], pairs.start[i + 1]):
@@ -147,7 +151,7 @@ def _rebuild(pairs, c, b):
             c.own[v], c.other[v], c.term[v] = own, other, term(pairs, v, own, other)
 
 
-@operations.log_likelihood.register(PlainPairs)
+@kernel_operations.log_likelihood.register(PlainPairs)
 def _log_likelihood(pairs, c, b):
     total = 0.0
     for v in range(c.own.shape[0]):

@@ -32,8 +32,8 @@ from pathlib import Path
 import numpy as np
 
 import thali as th
+from thali._aspects.kernel_operations import rebuild_cache
 from thali._aspects.likelihoods import pair_sets
-from thali._aspects.operations import rebuild_cache
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.sweep_rounds import prepare_state
 from thali._aspects.state import COLUMNS, MIN_FREE_ROWS, replica, resize_state, stack_states

@@ -11,17 +11,7 @@ finds far too many features.
 import math
 from typing import Any
 
-from thali._aspects.likelihoods.residuals import (
-    CONSTANT,
-    VARIANCE,
-    draw_variance,
-    shift_all,
-    sum_all,
-)
-from thali._aspects.moves.births import append_column
-from thali._aspects.moves.concentration import draw_concentration
-from thali._aspects.moves.tuning import COLUMN_WEIGHT, select_tuning
-from thali._aspects.operations import (
+from thali._aspects.kernel_operations import (
     apply_member,
     apply_unique,
     apply_weight,
@@ -32,6 +22,16 @@ from thali._aspects.operations import (
     rate_single,
     select_cache,
 )
+from thali._aspects.likelihoods.residuals import (
+    CONSTANT,
+    VARIANCE,
+    draw_variance,
+    shift_all,
+    sum_all,
+)
+from thali._aspects.moves.births import append_column
+from thali._aspects.moves.concentration import draw_concentration
+from thali._aspects.moves.tuning import COLUMN_WEIGHT, select_tuning
 from thali._aspects.samplers.sweep_rounds import (
     CONTINUE,
     begin_round,

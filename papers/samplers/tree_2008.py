@@ -25,9 +25,9 @@ used.
 import math
 from typing import Any
 
+from thali._aspects.kernel_operations import apply_member, delta_member, select_cache
 from thali._aspects.moves.concentration import draw_concentration
 from thali._aspects.moves.tuning import COLUMN_WEIGHT, select_tuning
-from thali._aspects.operations import apply_member, delta_member, select_cache
 from thali._aspects.samplers.sweep_rounds import (
     CONTINUE,
     begin_round,

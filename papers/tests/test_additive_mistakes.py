@@ -14,10 +14,10 @@ from helpers.additive_runs import fit
 
 from papers.samplers import algorithm_1, use_published_sampler
 from papers.samplers.algorithm_1 import update_row
+from thali._aspects.kernel_operations import rate_single, select_cache
 from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE, shift_all, sum_all
 from thali._aspects.moves.births import append_column
 from thali._aspects.moves.tuning import select_tuning
-from thali._aspects.operations import rate_single, select_cache
 from thali._aspects.samplers.sweep_rounds import (
     CONTINUE,
     begin_round,

@@ -36,7 +36,7 @@ FIGURES = [
     ),
     (
         "../house/sampler",
-        "in storage order {}: how many",
+        "in storage order {}. Choice",
         "scan-order",
         r"celebrities: .*storage order as printed +- +([\d.]+)",
     ),

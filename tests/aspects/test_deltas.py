@@ -23,7 +23,7 @@ from scipy.special import i0e
 
 import thali as th
 import thali._aspects.likelihoods.residuals as residuals
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.likelihoods.delta_checks import compare_changes, sample_states
 from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE
 from thali._aspects.moves.unique_weights import log_i0
@@ -43,10 +43,12 @@ def check_caches(row):
     """They equal those of a rebuild, and the log-likelihood is the naive one but for its
     constant."""
     kept = [array.copy() for array in row.kept(row.cache)]
-    operations.rebuild_cache(row.model.likelihood, row.cache, row.state)
+    kernel_operations.rebuild_cache(row.model.likelihood, row.cache, row.state)
     for before, after in zip(kept, row.kept(row.cache), strict=True):
         np.testing.assert_allclose(before, after, rtol=row.error, atol=row.error)
-    total = operations.log_likelihood(row.model.likelihood, row.cache, row.state) + row.left_out
+    total = (
+        kernel_operations.log_likelihood(row.model.likelihood, row.cache, row.state) + row.left_out
+    )
     assert total == pytest.approx(row.log_likelihood(*contents(row.state)), rel=1e-10)
 
 
@@ -57,7 +59,7 @@ def check_changes(call, row, steps=60):
     before, seen = contents(state), set()
     value = row.log_likelihood(*before)
     for _ in range(steps):
-        assert operations.log_likelihood(
+        assert kernel_operations.log_likelihood(
             model.likelihood, cache, state
         ) + row.left_out == pytest.approx(value, rel=1e-10)
         which, i, k = (
@@ -117,8 +119,8 @@ def test_births_and_deaths_change_the_likelihood_by_their_delta(name, uncompiled
     before, new = row.log_likelihood(matrix, weights, unique), np.arange(len(unique)) % 3 != 2
     row.state.Z[4, :-1] = new
     for operation, share in (
-        (operations.delta_weight, 0.0),
-        (operations.delta_compensated_weight, 1.0),
+        (kernel_operations.delta_weight, 0.0),
+        (kernel_operations.delta_compensated_weight, 1.0),
     ):
         born = operation(likelihood, row.cache, row.state, 4, int(new.sum()), 0.8)
         more = np.column_stack([matrix, new]), np.append(weights, 0.8), unique - 0.8 * share * new
@@ -137,13 +139,13 @@ def test_births_and_deaths_change_the_likelihood_by_their_delta(name, uncompiled
 def walk_open(rng, model, c, b, k, visits, gains):
     """Toggle these objects of column k in turn, as a flip pass does; what each toggle gains goes
     into `gains`."""
-    operations.open_members(model.likelihood, c, b, k)
+    kernel_operations.open_members(model.likelihood, c, b, k)
     for t in range(visits.shape[0]):
         i = visits[t]
         d = b.w[k] if b.Z[k, i] == 0.0 else -b.w[k]
-        gains[t] = operations.delta_open_member(model.likelihood, c, b, k, i, d)
+        gains[t] = kernel_operations.delta_open_member(model.likelihood, c, b, k, i, d)
         if t % 3 != 2:  # every third is rejected
-            operations.apply_open_member(model.likelihood, c, b, k, i, d)
+            kernel_operations.apply_open_member(model.likelihood, c, b, k, i, d)
             b.m[k] += 1 if d > 0.0 else -1
             b.Z[k, i] = 1.0 - b.Z[k, i]
 
@@ -221,7 +223,7 @@ def test_without_unique_aspects_two_empty_sides_are_chosen_equally_often():
         assert found == pytest.approx(expected, abs=1e-5)  # counts times 1e-9 / weight / lapse
         write_back(state, *after)
     assert not state.Z.any()
-    total = operations.log_likelihood(model.likelihood, cache, state)
+    total = kernel_operations.log_likelihood(model.likelihood, cache, state)
     assert total == pytest.approx(data.n_comparisons * np.log(0.5), rel=1e-12)
 
 

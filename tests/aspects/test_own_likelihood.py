@@ -12,7 +12,7 @@ from helpers.sentences import refused
 import thali as th
 import thali._aspects.moves.flips as flips
 import thali._aspects.samplers.recommended as recommended
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.likelihoods.delta_checks import bound_rounding
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
@@ -113,7 +113,7 @@ def test_what_a_chain_keeps_is_what_its_features_say(likelihood, prior):
     kept = chain.cache
     model = chain.task.model.likelihood
     fresh = chain.task.make_cache(model)
-    operations.rebuild_cache(model, fresh, chain.state)
+    kernel_operations.rebuild_cache(model, fresh, chain.state)
     assert chain.state.whole[COLUMNS] > 0
     # where nobody sees features of one option, these come and go without a note in the sums of
     # single options
@@ -142,13 +142,13 @@ def test_toggles_of_an_open_column_follow_its_owners():
     chain = python_chain(ALIKE, th.priors.FiniteFeatures(3), sweeps=5)
     model, state, cache = chain.task.model, chain.state, chain.cache
     k, likelihood = 1, model.likelihood
-    operations.open_members(likelihood, cache, state, k)
+    kernel_operations.open_members(likelihood, cache, state, k)
     for i in (0, 3, 0, 1, 4, 3, 2, 1, 0, 2, 4):
         for j in range(5):
             d = state.w[k] if state.Z[k, j] == 0.0 else -state.w[k]
             one, other = (
                 f(likelihood, cache, state, k, j, d)
-                for f in (operations.delta_open_member, operations.delta_member)
+                for f in (kernel_operations.delta_open_member, kernel_operations.delta_member)
             )
             assert one == pytest.approx(other, abs=1e-12)
         joins = state.Z[k, i] == 0.0
@@ -168,7 +168,8 @@ def test_toggles_of_an_open_column_follow_its_owners():
 def test_features_of_one_option_matter_to_option_terms_only():
     observed = TASTE.wrap_data(tastes())
     sees = [
-        bool(operations.sees_single(x.build_uncompiled(observed)[0])) for x in (TASTE, ALIKE, WHOLE)
+        bool(kernel_operations.sees_single(x.build_uncompiled(observed)[0]))
+        for x in (TASTE, ALIKE, WHOLE)
     ]
     assert sees == [True, False, True]
 

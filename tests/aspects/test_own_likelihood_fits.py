@@ -20,7 +20,7 @@ from helpers.sentences import refused
 
 import thali as th
 import thali._aspects.samplers.recommended as recommended
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.likelihoods.delta_checks import build_state
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
@@ -192,13 +192,13 @@ def all_changes(rng, model, c, b, rounds):
     for r in range(rounds):
         for k in range(b.whole[COLUMNS]):
             d = 1e-3 * (r % 7) + 1e-3
-            total += operations.delta_weight(model.likelihood, c, b, k, b.m[k], d)
+            total += kernel_operations.delta_weight(model.likelihood, c, b, k, b.m[k], d)
             for i in range(b.Z.shape[1] - 1):
                 step = -b.w[k] if b.Z[k, i] != 0.0 else b.w[k]
-                total += operations.delta_member(model.likelihood, c, b, k, i, step)
+                total += kernel_operations.delta_member(model.likelihood, c, b, k, i, step)
             if r % 5 == 0:
-                operations.apply_weight(model.likelihood, c, b, k, b.m[k], d)
-                operations.apply_weight(model.likelihood, c, b, k, b.m[k], -d)
+                kernel_operations.apply_weight(model.likelihood, c, b, k, b.m[k], d)
+                kernel_operations.apply_weight(model.likelihood, c, b, k, b.m[k], -d)
     return total
 
 
@@ -225,7 +225,7 @@ def test_the_same_mathematics_takes_less_than_three_times_as_long():
     sums, runs = [], []
     for chain in chains:
         model, cache = chain.task.model, chain.cache
-        operations.rebuild_cache(model.likelihood, cache, state)
+        kernel_operations.rebuild_cache(model.likelihood, cache, state)
 
         def run(model=model, cache=cache):
             return all_changes(None, model, cache, state, 3_000)

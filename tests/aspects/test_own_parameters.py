@@ -12,7 +12,7 @@ from helpers.sentences import refused
 from scipy import stats
 
 import thali as th
-from thali._aspects.operations import draw_parameters, rebuild_cache
+from thali._aspects.kernel_operations import draw_parameters, rebuild_cache
 from thali._aspects.state import BETA, COLUMNS, make_empty_state
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Beta, Custom, Gamma, HalfNormal, LogNormal, Normal

@@ -14,7 +14,7 @@ from scipy.special import digamma
 
 import thali as th
 import thali._aspects.priors.phylogenetic as phylogenetic
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.state import count_grid_nodes, make_empty_state
 from thali.errors import DataError
 from thali.priors import IndianBuffet, PhylogeneticBuffet
@@ -51,7 +51,7 @@ def log_rate(prior, owners):
     n = prior.log_single.shape[0]
     state = make_empty_state(n, 4)
     state.Z[2, list(owners)] = 1.0
-    return operations.log_rate(prior, state, 2, len(owners))
+    return kernel_operations.log_rate(prior, state, 2, len(owners))
 
 
 def patterns(n, least=1):
@@ -120,17 +120,19 @@ def test_rates_between_are_sums_of_rates(tabled):
     prior = PhylogeneticBuffet(tree).compiled(5)
     for lo, hi in ((1, 5), (1, 4), (2, 5), (2, 4), (5, 5)):
         rates = [math.exp(log_rate(prior, p)) for p in patterns(5) if lo <= len(p) <= hi]
-        assert operations.rate_by_size_range(prior, lo, hi) == pytest.approx(sum(rates), rel=2e-7)
+        assert kernel_operations.rate_by_size_range(prior, lo, hi) == pytest.approx(
+            sum(rates), rel=2e-7
+        )
     for i in range(5):
-        assert operations.rate_single(prior, i) == pytest.approx(
+        assert kernel_operations.rate_single(prior, i) == pytest.approx(
             math.exp(log_rate(prior, (i,))), rel=1e-12
         )
 
 
 def test_two_options_share_a_feature_or_not():
     pair = PhylogeneticBuffet(th.Tree.star(["a", "b"])).compiled(2)
-    assert operations.rate_by_size_range(pair, 2, 1) == 0.0
-    assert operations.rate_by_size_range(pair, 2, 2) == pytest.approx(0.5)
+    assert kernel_operations.rate_by_size_range(pair, 2, 1) == 0.0
+    assert kernel_operations.rate_by_size_range(pair, 2, 2) == pytest.approx(0.5)
 
 
 @pytest.mark.fit  # for its time
@@ -146,7 +148,9 @@ def test_the_star_is_the_indian_buffet(n):
         assert log_rate(prior, owners) == pytest.approx(
             buffet.log_rate[m], abs=1e-7 if n < 20 else 5e-6
         )
-    assert operations.rate_by_size_range(prior, 1, n) == pytest.approx(buffet.harmonic[n], rel=1e-7)
+    assert kernel_operations.rate_by_size_range(prior, 1, n) == pytest.approx(
+        buffet.harmonic[n], rel=1e-7
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -184,17 +188,17 @@ def test_toggles_of_an_open_column_follow_the_pattern(seed):
             make_empty_state(9, 4),
         )
     state.Z[1, :n] = rng.random(n) < 0.5
-    operations.open_column(prior, state, 1)
+    kernel_operations.open_column(prior, state, 1)
     for _ in range(300):
         i = rng.integers(n)
         after = int(state.Z[1, :n].sum() + 1 - 2 * state.Z[1, i])
         if after == 0:
             continue
-        found = operations.log_rate_after_toggle(prior, state, 1, i, after)
+        found = kernel_operations.log_rate_after_toggle(prior, state, 1, i, after)
         owners = np.flatnonzero(state.Z[1, :n] != (np.arange(n) == i))
         assert found == pytest.approx(log_rate(prior, owners.tolist()), abs=1e-10)
         if rng.random() < 0.6:
-            operations.record_toggle(prior, state, 1, i)
+            kernel_operations.record_toggle(prior, state, 1, i)
             state.Z[1, i] = 1.0 - state.Z[1, i]
 
 
@@ -209,7 +213,7 @@ def test_deep_and_wide_trees():
     prior = PhylogeneticBuffet(
         th.Tree.from_newick(text + ";").for_labels(map(str, range(n)))
     ).compiled(n)
-    assert operations.rate_by_size_range(prior, 1, n) > 1.0
+    assert kernel_operations.rate_by_size_range(prior, 1, n) > 1.0
     for owners in (range(500), range(0, 1000, 2), range(3)):
         assert math.isfinite(log_rate(prior, list(owners)))
 
@@ -222,7 +226,7 @@ def test_patterns_are_drawn_in_proportion_to_their_rate(lo, hi, tabled):
     prior, state = PhylogeneticBuffet(random_tree(n, 1)).compiled(n), make_empty_state(n, 4)
     counts = {p: 0 for p in patterns(n) if lo <= len(p) <= hi}
     for _ in range(20_000):
-        m = operations.draw_pattern(prior, rng, state, 2, lo, hi)
+        m = kernel_operations.draw_pattern(prior, rng, state, 2, lo, hi)
         drawn = tuple(np.flatnonzero(state.Z[2, :n]).tolist())
         assert len(drawn) == m
         counts[drawn] += 1
@@ -279,7 +283,7 @@ def test_one_group_of_close_options():
     at once."""
     close = th.Tree.from_groups({"all": list("abcd")}, 1e-6)
     prior, state = PhylogeneticBuffet(close).compiled(4), make_empty_state(4, 4)
-    assert 2 <= operations.draw_pattern(prior, np.random.default_rng(0), state, 2, 2, 3) <= 3
+    assert 2 <= kernel_operations.draw_pattern(prior, np.random.default_rng(0), state, 2, 2, 3) <= 3
     many = th.Tree.from_groups({"all": [str(k) for k in range(30)]}, 1e-6)
     with refused(DataError, "to the leaves"):
         PhylogeneticBuffet(many).compiled(30)

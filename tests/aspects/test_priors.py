@@ -8,7 +8,7 @@ import pytest
 from helpers.sentences import refused
 from scipy import stats
 
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.state import make_empty_state
 from thali._inference.numerics.decisions import draw_bessel_count, draw_poisson
 from thali.errors import ArgumentError
@@ -25,8 +25,8 @@ def test_rates_of_the_buffet(n):
     rates = {p: math.exp(prior.log_rate[sum(p)]) for p in patterns(n)}
     assert sum(rates.values()) == pytest.approx(sum(1 / m for m in range(1, n + 1)))
     assert sum(r for p, r in rates.items() if p[0]) == pytest.approx(1.0)
-    assert operations.rate_single(prior, 0) == pytest.approx(rates[(1,) + (0,) * (n - 1)])
-    assert operations.rate_by_size_range(prior, 2, n) == pytest.approx(
+    assert kernel_operations.rate_single(prior, 0) == pytest.approx(rates[(1,) + (0,) * (n - 1)])
+    assert kernel_operations.rate_by_size_range(prior, 2, n) == pytest.approx(
         sum(r for p, r in rates.items() if sum(p) >= 2)
     )
 
@@ -57,7 +57,7 @@ def test_patterns_are_drawn_in_proportion_to_their_rate():
     wanted = [p for p in patterns(n) if 2 <= sum(p) <= 3]
     counts = dict.fromkeys(wanted, 0)
     for _ in range(20_000):
-        m = operations.draw_pattern(prior, rng, state, 2, 2, 3)
+        m = kernel_operations.draw_pattern(prior, rng, state, 2, 2, 3)
         drawn = tuple(state.Z[2, :n].astype(int))
         assert sum(drawn) == m
         counts[drawn] += 1

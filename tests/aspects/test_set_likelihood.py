@@ -10,7 +10,7 @@ from helpers.sentences import refused
 from helpers.set_problems import choices_of, random_choices
 
 from thali import Choices
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali.errors import DataError
 from thali.likelihoods import Elimination, Gamma
 
@@ -21,14 +21,14 @@ def test_options_that_no_aspect_tells_apart_are_chosen_equally_often():
     matrix = np.array([[1, 0], [1, 0], [0, 1], [0, 0]], bool)
     state, cache = make_state(model, make, matrix, [0.7, 1.1], np.zeros(4))
     expected = naive.log_likelihood(data, matrix, [0.7, 1.1], np.zeros(4), 0.01)
-    assert operations.log_likelihood(model.likelihood, cache, state) == pytest.approx(
+    assert kernel_operations.log_likelihood(model.likelihood, cache, state) == pytest.approx(
         expected, rel=1e-13
     )
     for k, i in [(0, 0), (0, 1), (1, 2)]:
-        operations.apply_member(model.likelihood, cache, state, k, i, -state.w[k])
+        kernel_operations.apply_member(model.likelihood, cache, state, k, i, -state.w[k])
         state.Z[k, i] = 0.0
     nobody = (6 + 7) * np.log(1 / 3)
-    assert operations.log_likelihood(model.likelihood, cache, state) == pytest.approx(
+    assert kernel_operations.log_likelihood(model.likelihood, cache, state) == pytest.approx(
         nobody, rel=1e-13
     )
 
@@ -41,10 +41,10 @@ def test_pairs_as_sets_have_exactly_the_likelihood_of_pairs(lapse):
     # of light weights sums lose digits
     sets, make_sets = Elimination(lapse).compiled(pairs, Gamma(0.01, 1.0))
     cache_of_sets = make_sets(sets)
-    operations.rebuild_cache(sets, cache_of_sets, state)
-    own = operations.log_likelihood(sets, cache_of_sets, state)
+    kernel_operations.rebuild_cache(sets, cache_of_sets, state)
+    own = kernel_operations.log_likelihood(sets, cache_of_sets, state)
     assert own == pytest.approx(
-        operations.log_likelihood(model.likelihood, cache, state), rel=1e-13
+        kernel_operations.log_likelihood(model.likelihood, cache, state), rel=1e-13
     )
     # and choices out of nothing but pairs are handed to the likelihood of pairs
     as_pairs, _ = Elimination(lapse).compiled(Choices.from_comparisons(pairs))

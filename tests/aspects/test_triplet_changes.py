@@ -9,7 +9,7 @@ from helpers.naive import latent_features as naive
 from helpers.triplet_problems import LAPSE, MIXED, start_of
 
 import thali as th
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.state import COLUMNS
 
@@ -18,10 +18,10 @@ def test_weights_whose_exponential_overflows():
     features, weights = [[1, 0], [1, 1], [0, 1], [0, 0]], [800.0, 801.0]
     model, (state, cache) = start_of(MIXED, "exp", features, weights)
     wanted = naive.triplet_log_likelihood(MIXED, features, weights, "exp", 0.0, LAPSE)
-    assert operations.log_likelihood(model.likelihood, cache, state) == pytest.approx(
+    assert kernel_operations.log_likelihood(model.likelihood, cache, state) == pytest.approx(
         wanted, rel=1e-12
     )
-    change = operations.delta_weight(model.likelihood, cache, state, 0, 2, 2.0)
+    change = kernel_operations.delta_weight(model.likelihood, cache, state, 0, 2, 2.0)
     after = naive.triplet_log_likelihood(MIXED, features, [802.0, 801.0], "exp", 0.0, LAPSE)
     assert change == pytest.approx(after - wanted, abs=1e-9)
 

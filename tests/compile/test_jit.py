@@ -33,14 +33,14 @@ def roll(rng, model):
 """
 
 IMPORT_OPERATIONS = """
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 """
 
 REPLACED = """
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.priors.given import GivenColumns
 
-@operations.rate_single.register(GivenColumns)
+@kernel_operations.rate_single.register(GivenColumns)
 def _rate_single(prior, i):
     return 42.0
 """
@@ -61,18 +61,18 @@ OWN_LIKELIHOOD = """
 from typing import NamedTuple
 import numpy as np
 from thali._compile.jit import kernel
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 
 class Mine(NamedTuple):
     value: float
 
-@operations.is_scale_free.register(Mine)
+@kernel_operations.is_scale_free.register(Mine)
 def _is_scale_free(likelihood):
     return np.zeros(3).size == 3 and likelihood.value > 1.0   # may allocate
 
 @kernel
 def ask(rng, likelihood):
-    return operations.is_scale_free(likelihood)
+    return kernel_operations.is_scale_free(likelihood)
 """
 
 
@@ -146,7 +146,8 @@ def test_a_likelihood_of_a_users_script_does_not_spoil_the_cache(copy_of_thali):
 def test_an_answer_that_a_script_replaces_stays_with_that_script(copy_of_thali):
     folder, run = copy_of_thali
     (folder / "thali" / "tiny.py").write_text(
-        IMPORT_OPERATIONS + TINY.replace("draw_index(rng, 10)", "operations.rate_single(model, 0)")
+        IMPORT_OPERATIONS
+        + TINY.replace("draw_index(rng, 10)", "kernel_operations.rate_single(model, 0)")
     )
     assert run(RUN)[-1] == "0.0"
     assert run(REPLACED + RUN)[-1] == "42.0"

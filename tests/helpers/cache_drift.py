@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.likelihoods.pair_blocks import (
     COLUMNS_I,
     COLUMNS_J,
@@ -41,7 +41,7 @@ def compare(task, cache, state):
         compare_sums(cache, state)
     elif "reach" in cache._fields:  # choices out of sets
         fresh = task.make_cache(likelihood)
-        operations.rebuild_cache(likelihood, fresh, state)
+        kernel_operations.rebuild_cache(likelihood, fresh, state)
         np.testing.assert_allclose(cache.value, fresh.value, rtol=1e-9, atol=1e-9)
     else:
         raise AssertionError(f"no comparison for {type(likelihood).__name__}")

@@ -11,7 +11,7 @@ from helpers.naive import latent_features as naive
 from helpers.problems import NO_UNIQUE, TOTAL_UNIQUE, build, build_additive, contents, make_state
 from helpers.triplet_problems import naive_log_likelihood, start_of
 from thali import Similarities, Triplets
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.likelihoods.pair_blocks import make_pair_cache
 from thali._aspects.moves.unique_weights import log_i0
 from thali._aspects.state import ALPHA, BETA
@@ -76,8 +76,8 @@ def own_log_likelihood(model, state):
     """The samplers' own, from scratch. Where a side can be empty they count it as 1e-9, which the
     naive evaluation does not; test_deltas compares the two."""
     cache = make_pair_cache(model.likelihood)
-    operations.rebuild_cache(model.likelihood, cache, state)
-    return operations.log_likelihood(model.likelihood, cache, state)
+    kernel_operations.rebuild_cache(model.likelihood, cache, state)
+    return kernel_operations.log_likelihood(model.likelihood, cache, state)
 
 
 def log_likelihood(begun, pair, lapse=0.01):

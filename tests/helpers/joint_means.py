@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 from scipy import integrate, special, stats
 
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.state import make_empty_state
 
 # Some 120 scores in all: |z| < 5.4 in every one has a false alarm below 1e-5.
@@ -44,7 +44,7 @@ def tree_means(prior, n):
     def pair(i, j):
         state.Z[2, :n] = 0.0
         state.Z[2, [i, j]] = 1.0
-        return math.exp(operations.log_rate(compiled, state, 2, 2))
+        return math.exp(kernel_operations.log_rate(compiled, state, 2, 2))
 
     return OF_ALPHA | {
         "columns": single + middle + full,

@@ -27,7 +27,7 @@ from helpers.problems import (
 )
 from helpers.set_problems import random_choices
 from helpers.triplet_problems import LAPSE, MIXED, build_triplets
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.likelihoods.pair_blocks import LOGLIK, TIE, WEIGHT_I, WEIGHT_J, WIDTH
 from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT
 from thali._aspects.state import COLUMNS, ChainModel
@@ -73,27 +73,27 @@ def change(rng, model, c, b, which, i, k, d, commit):
     likelihood, m = model.likelihood, b.m[k]
     delta = 0.0
     if which == UNIQUE:
-        delta = operations.delta_unique(likelihood, c, b, i, d)
+        delta = kernel_operations.delta_unique(likelihood, c, b, i, d)
         if commit:
-            operations.apply_unique(likelihood, c, b, i, d)
+            kernel_operations.apply_unique(likelihood, c, b, i, d)
     elif which == MEMBER:
-        delta = operations.delta_member(likelihood, c, b, k, i, d)
+        delta = kernel_operations.delta_member(likelihood, c, b, k, i, d)
         if commit:
-            operations.apply_member(likelihood, c, b, k, i, d)
+            kernel_operations.apply_member(likelihood, c, b, k, i, d)
     elif which == WEIGHT:
-        delta = operations.delta_weight(likelihood, c, b, k, m, d)
+        delta = kernel_operations.delta_weight(likelihood, c, b, k, m, d)
         if commit:
-            operations.apply_weight(likelihood, c, b, k, m, d)
+            kernel_operations.apply_weight(likelihood, c, b, k, m, d)
     elif which == COMPENSATED_WEIGHT:
-        delta = operations.delta_compensated_weight(likelihood, c, b, k, m, d)
+        delta = kernel_operations.delta_compensated_weight(likelihood, c, b, k, m, d)
         if commit:
-            operations.apply_compensated_weight(likelihood, c, b, k, m, d)
+            kernel_operations.apply_compensated_weight(likelihood, c, b, k, m, d)
     elif which == SCALE:
-        operations.apply_scale(likelihood, c, b, d)
+        kernel_operations.apply_scale(likelihood, c, b, d)
     else:
-        delta = operations.delta_compensated_member(likelihood, c, b, i, k, d)
+        delta = kernel_operations.delta_compensated_member(likelihood, c, b, i, k, d)
         if commit:
-            operations.apply_compensated_member(likelihood, c, b, i, k, d)
+            kernel_operations.apply_compensated_member(likelihood, c, b, i, k, d)
     return delta
 
 
@@ -204,7 +204,7 @@ def pairs(n=5, missing=0.0, lapse=0.01, unique=FIXED_UNIQUE, tie=None, beta=None
         cache.real[TIE] = tie
     if beta:
         cache.real[FIRST_COEFFICIENT:] = beta
-    operations.rebuild_cache(likelihood, cache, state)
+    kernel_operations.rebuild_cache(likelihood, cache, state)
 
     def whole(*known):
         return naive.log_likelihood(data, *known, lapse, tie, **({"beta": beta} if beta else {}))
@@ -235,7 +235,7 @@ def similarities(n=5, missing=0.0, judged=False):
         model, make, rng.random((n, 4)) < 0.5, rng.gamma(2.0, 0.1, 4), np.zeros(n)
     )
     cache.real[:] = 0.2, 0.05
-    operations.rebuild_cache(model.likelihood, cache, state)
+    kernel_operations.rebuild_cache(model.likelihood, cache, state)
 
     def whole(matrix, weights, unique=None):
         constant, variance = map(float, cache.real)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from thali import PairedComparisons, Similarities
+from thali._aspects.kernel_operations import log_rate, rebuild_cache, set_alpha
 from thali._aspects.moves.unique_weights import refresh_unique_prior
-from thali._aspects.operations import log_rate, rebuild_cache, set_alpha
 from thali._aspects.state import (
     ALPHA,
     COLUMNS,

@@ -13,7 +13,7 @@ from numba import config, njit
 
 import thali as th
 import thali._aspects.samplers.recommended as recommended
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.likelihoods.pair_blocks import (
     LOGLIK,
     LOSSES,
@@ -48,7 +48,7 @@ def all_rows(rng, model, c, b, rounds):
     total = 0.0
     for r in range(rounds):
         for i in range(b.Z.shape[1] - 1):
-            total += operations.delta_unique(model.likelihood, c, b, i, 1e-3 * (r % 7))
+            total += kernel_operations.delta_unique(model.likelihood, c, b, i, 1e-3 * (r % 7))
     return total
 
 

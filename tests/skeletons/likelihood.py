@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.draws.posterior_tree import SimulatedData
 from thali._aspects.likelihoods.custom_data import build_custom_part
 from thali._aspects.state import COLUMNS
@@ -190,26 +190,26 @@ def _cache_at(rated, caches, t):
 
 
 IMPLEMENTATIONS = {
-    operations.sees_full: _yes,
-    operations.is_scale_free: _no,
-    operations.select_cache: _cache_at,
-    operations.rebuild_cache: _rebuild,
-    operations.log_likelihood: _log_likelihood,
-    operations.delta_member: _delta_member,
-    operations.apply_member: _apply_member,
-    operations.delta_weight: _delta_weight,
-    operations.apply_weight: _apply_weight,
-    operations.delta_transfer: _delta_transfer,
-    operations.apply_transfer: _apply_transfer,
-    operations.apply_scale: _apply_scale,
-    operations.delta_unique: _delta_own,
-    operations.apply_unique: _delta_own,
-    operations.delta_compensated_member: _delta_compensated,
-    operations.apply_compensated_member: _delta_compensated,
-    operations.delta_compensated_weight: _delta_compensated,
-    operations.apply_compensated_weight: _delta_compensated,
-    operations.delta_block: _delta_block,
-    operations.apply_block: _delta_block,
+    kernel_operations.sees_full: _yes,
+    kernel_operations.is_scale_free: _no,
+    kernel_operations.select_cache: _cache_at,
+    kernel_operations.rebuild_cache: _rebuild,
+    kernel_operations.log_likelihood: _log_likelihood,
+    kernel_operations.delta_member: _delta_member,
+    kernel_operations.apply_member: _apply_member,
+    kernel_operations.delta_weight: _delta_weight,
+    kernel_operations.apply_weight: _apply_weight,
+    kernel_operations.delta_transfer: _delta_transfer,
+    kernel_operations.apply_transfer: _apply_transfer,
+    kernel_operations.apply_scale: _apply_scale,
+    kernel_operations.delta_unique: _delta_own,
+    kernel_operations.apply_unique: _delta_own,
+    kernel_operations.delta_compensated_member: _delta_compensated,
+    kernel_operations.apply_compensated_member: _delta_compensated,
+    kernel_operations.delta_compensated_weight: _delta_compensated,
+    kernel_operations.apply_compensated_weight: _delta_compensated,
+    kernel_operations.delta_block: _delta_block,
+    kernel_operations.apply_block: _delta_block,
 }
 for operation, implementation in IMPLEMENTATIONS.items():
     operation.register(Rated)(implementation)

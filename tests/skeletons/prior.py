@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.state import ALPHA, COLUMNS
 from thali.errors import ArgumentError
 
@@ -71,14 +71,14 @@ def _set_alpha(prior, b, alpha):
 
 
 IMPLEMENTATIONS = {
-    operations.log_rate: _log_rate,
-    operations.is_exchangeable: lambda prior: False,  # True: `set_alpha` fills b.by_size
-    operations.keeps_empty: lambda prior: True,
-    operations.may_flip: lambda prior: True,
-    operations.rate_by_size_range: lambda prior, lo, hi: 0.0,  # of infinite priors
-    operations.rate_single: lambda prior, i: 0.0,
-    operations.set_alpha: _set_alpha,
-    operations.draw_alpha: lambda prior, rng, b, columns, rate: b.real[ALPHA],
+    kernel_operations.log_rate: _log_rate,
+    kernel_operations.is_exchangeable: lambda prior: False,  # True: `set_alpha` fills b.by_size
+    kernel_operations.keeps_empty: lambda prior: True,
+    kernel_operations.may_flip: lambda prior: True,
+    kernel_operations.rate_by_size_range: lambda prior, lo, hi: 0.0,  # of infinite priors
+    kernel_operations.rate_single: lambda prior, i: 0.0,
+    kernel_operations.set_alpha: _set_alpha,
+    kernel_operations.draw_alpha: lambda prior, rng, b, columns, rate: b.real[ALPHA],
 }
 for operation, implementation in IMPLEMENTATIONS.items():
     operation.register(Flipped)(implementation)

@@ -11,7 +11,7 @@ from helpers.compiled_code import run_as_python
 from helpers.sentences import without_warnings
 
 import thali as th
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.likelihoods.delta_checks import build_state, compare_changes, sample_states
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali.errors import DataError
@@ -48,7 +48,10 @@ def test_probabilities_of_the_prior_sum_to_one_and_are_those_that_samplers_read(
     compiled = prior.compiled(2)
     for matrix in matrices:
         state = build_state(matrix.astype(float), np.ones(2))
-        rates = [operations.log_rate(compiled, state, k, int(matrix[:, k].sum())) for k in range(2)]
+        rates = [
+            kernel_operations.log_rate(compiled, state, k, int(matrix[:, k].sum()))
+            for k in range(2)
+        ]
         assert sum(rates) == pytest.approx(prior.log_prob(matrix, 1.0))
 
 

@@ -39,7 +39,7 @@ from thali._aspects.group_state import (
     select_common_weights,
     select_group_likelihood,
 )
-from thali._aspects.operations import log_likelihood, select_cache
+from thali._aspects.kernel_operations import log_likelihood, select_cache
 from thali._aspects.populations.group_chains import GroupChain, sample_group_states
 from thali._aspects.populations.several_groups import sample_base
 from thali._aspects.state import BETA, COLUMNS, replica

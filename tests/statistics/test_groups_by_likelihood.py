@@ -33,9 +33,9 @@ from helpers.triplet_problems import three_objects
 import thali as th
 import thali._aspects.moves.group_owners as group_owners
 from thali._aspects.group_state import KAPPA, select_group_likelihood
+from thali._aspects.kernel_operations import log_likelihood, rebuild_cache, select_cache
 from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT
-from thali._aspects.operations import log_likelihood, rebuild_cache, select_cache
 from thali._aspects.populations.group_chains import GroupChain
 from thali._aspects.populations.several_groups import (
     GroupPriorLadder,

@@ -26,8 +26,8 @@ import thali._aspects.moves.births as births
 import thali._aspects.moves.flips as flips
 import thali._aspects.moves.joint_memberships as joint_rows
 import thali._aspects.moves.mass_transfer as mass_transfer
+from thali._aspects.kernel_operations import open_members
 from thali._aspects.likelihoods.residuals import VARIANCE
-from thali._aspects.operations import open_members
 from thali.priors import FiniteFeatures, IndianBuffet, PhylogeneticBuffet
 from thali.testing import exact
 

@@ -33,9 +33,9 @@ from scipy.stats import chi2
 import thali as th
 import thali._aspects.moves.class_membership as moves
 from thali._aspects.group_state import KAPPA, select_group_likelihood, select_membership
+from thali._aspects.kernel_operations import rebuild_cache, select_cache
 from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT
-from thali._aspects.operations import rebuild_cache, select_cache
 from thali._aspects.populations.latent_classes import (
     ClassGroupChain,
     ClassPriorLadder,

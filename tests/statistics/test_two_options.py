@@ -12,7 +12,7 @@ from helpers.problems import FIXED_UNIQUE, contents, make_state
 from scipy.stats import beta, poisson
 
 import thali as th
-from thali._aspects import operations
+from thali._aspects import kernel_operations
 from thali._aspects.likelihoods.pair_covariates import FIRST_COEFFICIENT, draw_coefficients
 from thali._aspects.state import BETA, ChainModel
 from thali._aspects.weight_priors import EXPONENTIAL
@@ -132,7 +132,7 @@ def test_a_draw_of_the_coefficient_leaves_its_posterior_invariant():
         count, ranks = 200, []
         for start in np.interp((np.arange(count) + 0.5) / count, cdf, grid):
             cache.real[FIRST_COEFFICIENT] = start
-            operations.rebuild_cache(model.likelihood, cache, state)
+            kernel_operations.rebuild_cache(model.likelihood, cache, state)
             draw_coefficients(model.likelihood, rng, cache, state)
             ranks.append(np.interp(cache.real[FIRST_COEFFICIENT], grid, cdf))
         # uniform ranks have means 1/2, 1/3, 1/4 of their powers, with known errors

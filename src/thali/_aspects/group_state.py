@@ -19,7 +19,7 @@ import numpy as np
 
 from thali._compile.jit import generic, scalar
 
-from .operations import select_cache
+from .kernel_operations import select_cache
 from .state import (
     COLUMNS,
     FeatureState,
@@ -213,7 +213,7 @@ def toggle_group_owner(states: Any, k: Any, i: Any, m: Any, rate: Any) -> None:
 
 
 @generic
-def select_group_likelihood(likelihood: Any, g: Any) -> None:
+def select_group_likelihood(likelihood: Any, g: Any) -> Any:
     """Return the likelihood of group g from the stacked likelihood of all groups."""
 
 

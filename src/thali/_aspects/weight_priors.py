@@ -61,12 +61,12 @@ class NormalWeights(NamedTuple):
 
 
 @generic
-def is_positive_prior(weights: Any) -> None:
+def is_positive_prior(weights: Any) -> Any:
     """Return whether the prior allows positive weights only."""
 
 
 @generic
-def is_exponential_prior(weights: Any) -> None:
+def is_exponential_prior(weights: Any) -> Any:
     """Return whether the prior of weights is an exponential distribution.
 
     A sum of exponential weights carries no information on how it is split.
@@ -74,12 +74,12 @@ def is_exponential_prior(weights: Any) -> None:
 
 
 @generic
-def gamma_shape(weights: Any) -> None:
+def gamma_shape(weights: Any) -> Any:
     """Return the shape of a Gamma prior; NaN for a normal prior."""
 
 
 @generic
-def gamma_rate(weights: Any) -> None:
+def gamma_rate(weights: Any) -> Any:
     """Return the rate of a Gamma prior, generic by the prior; NaN for a normal prior."""
 
 
@@ -89,17 +89,17 @@ def draw_weight(weights: Any, rng: Any) -> None:
 
 
 @generic
-def log_density_ratio(weights: Any, w: Any, d: Any) -> None:
+def log_density_ratio(weights: Any, w: Any, d: Any) -> Any:
     """Return the prior's log p(w + d) - log p(w)."""
 
 
 @generic
-def step_weight(weights: Any, w: Any, move: Any) -> None:
+def step_weight(weights: Any, w: Any, move: Any) -> Any:
     """Return weight w after a random-walk step `move`, in logs for a Gamma prior."""
 
 
 @generic
-def log_step_derivative(weights: Any, move: Any) -> None:
+def log_step_derivative(weights: Any, move: Any) -> Any:
     """Return the log derivative of the new weight by the old one, for a step."""
 
 

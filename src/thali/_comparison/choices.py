@@ -56,7 +56,7 @@ class TaskDataSplitter(Splitter):
 
 
 class TaskSplitter(TaskDataSplitter):
-    """Holds out the last tasks of every respondent, or random folds of tasks."""
+    """Splitter that holds out the last tasks of every respondent, or random folds of tasks."""
 
     leave_out = "task"
 
@@ -83,7 +83,7 @@ class TaskSplitter(TaskDataSplitter):
 
 
 class RespondentSplitter(TaskDataSplitter):
-    """Holds out all tasks of some respondents."""
+    """Splitter that holds out all tasks of some respondents."""
 
     leave_out = block_noun = "respondent"
 
@@ -94,7 +94,7 @@ class RespondentSplitter(TaskDataSplitter):
 
 
 class ChoiceSplitter(EvenSplitter, TaskDataSplitter):
-    """Holds out random choices of `Choices`."""
+    """Splitter that holds out random choices of `Choices`."""
 
     leave_out = block_noun = "choice"
     single_block_text = "has only one choice;"
@@ -120,7 +120,7 @@ class ChoiceSplitter(EvenSplitter, TaskDataSplitter):
 
 
 class ChooserSplitter(ChoiceSplitter):
-    """Holds out all choices of some respondents."""
+    """Splitter that holds out all choices of some respondents."""
 
     leave_out = block_noun = "respondent"
     single_block_text = "has only one respondent;"
@@ -140,7 +140,7 @@ class ChooserSplitter(ChoiceSplitter):
 
 
 class QuestionSplitter(EvenSplitter):
-    """Holds out random questions, with all their answers.
+    """Splitter that holds out random questions, with all their answers.
 
     The default is a fifth of the questions. The data need `questions`, whose rows count answers,
     and `take`, which selects questions.
@@ -300,7 +300,7 @@ class ScoredOccasions:
         return self.answer - self.questions.start[self.set]
 
     def take(self, occasions: np.ndarray) -> "ScoredOccasions":
-        """Keep these occasions."""
+        """Return the scored answers of these occasions only."""
         return ScoredOccasions(
             self.data, self.questions, self.respondent_index[occasions], self.answer[occasions]
         )
@@ -359,7 +359,7 @@ class HitScorer(Scorer):
     per_unit_text: ClassVar[str]
 
     def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        """Return log probabilities and hits of all units, with those of guessing."""
+        """Return log probabilities and hits of all units by models and by guessing."""
         log_score = self.log_score(score_table)
         hits = score_table.build_score_frame("hits")
         sizes = score_table.get_observed("sizes")

@@ -38,12 +38,12 @@ if TYPE_CHECKING:
 # The models of a comparison, and checks that they can be compared on the data ---------------------
 
 
-def check_models(models: Any, form: DataForm, scorer: Scorer) -> dict[str, Any]:
+def check_models(models: Any, data_form: DataForm, scorer: Scorer) -> dict[str, Any]:
     """Return the models by name; raise ArgumentError for models of other data."""
-    example = find_data_spec(form.kind).example
+    example = find_data_spec(data_form.kind).example
     models_by_name = _name_models(models, example, (*scorer.before, *scorer.after))
     for name, model in models_by_name.items():
-        _refuse_other_kind(name, model, form, example, scorer)
+        _refuse_other_kind(name, model, data_form, example, scorer)
     return models_by_name
 
 
@@ -89,20 +89,22 @@ def _name_models(models: Any, example: str, reserved_names: tuple[str, ...]) -> 
     return models_by_name
 
 
-def _refuse_other_kind(name: str, model: Any, form: DataForm, example: str, scorer: Scorer) -> None:
+def _refuse_other_kind(
+    name: str, model: Any, data_form: DataForm, example: str, scorer: Scorer
+) -> None:
     """Raise ArgumentError if a model is for another kind of data."""
     spec = find_spec(model)
-    if spec is not None and form.kind not in spec.data:
+    if spec is not None and data_form.kind not in spec.data:
         raise ArgumentError(
             f"{name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these data are"
-            f" {form}. Remove the model."
+            f" {data_form}. Remove the model."
         )
     if spec is None and (isinstance(model, type) or not scorer.accepts_model(model)):
         alternative = ""
         if scorer.required_methods:
             alternative = f", or have {list_names(scorer.required_methods)}"
         raise ArgumentError(
-            f"{name!r} must be a thali model for {form}, such as {example}{alternative}; got"
+            f"{name!r} must be a thali model for {data_form}, such as {example}{alternative}; got"
             f" {model!r}."
         )
 
@@ -146,10 +148,10 @@ def add_ties(models: dict[str, Any], data: Any) -> dict[str, Any]:
 _DISTINGUISHED = {LatentClasses: "latent classes", Individuals: "respondents"}
 
 
-def refuse_people(models: dict[str, Any], form: DataForm) -> None:
+def refuse_people(models: dict[str, Any], data_form: DataForm) -> None:
     """Raise ArgumentError for models of classes or individuals, if pairs are held out."""
     for name, model in models.items():
-        if form != DataForm(PAIRS):
+        if data_form != DataForm(PAIRS):
             continue
         distinguished = _DISTINGUISHED.get(type(getattr(model, "people", None)), "")
         if distinguished:

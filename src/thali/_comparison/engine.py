@@ -99,7 +99,7 @@ def clone(model: Any, settings: dict[Any, Any]) -> Any:
 
 
 def select_arguments(function: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
-    """Return those of the settings that are parameters of the function."""
+    """Return the settings that are parameters of the function."""
     parameters = inspect.signature(function).parameters
     if any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
         return settings

@@ -170,7 +170,7 @@ class PairwiseSplitter(Splitter):
 
 
 class PairSplitter(PairwiseSplitter):
-    """Holds out pairs of options, with all their comparisons."""
+    """Splitter that holds out pairs of options, with all their comparisons."""
 
     block_noun = part = "pair"
     single_block_text = "compared only one pair:"
@@ -231,11 +231,11 @@ class PairSplitter(PairwiseSplitter):
         """Return the numbers of the held-out pairs."""
         return part
 
-    def locate_part(self, number: int) -> dict[str, Any]:
+    def locate_part(self, part_number: int) -> dict[str, Any]:
         """Return {"a": label, "b": label} of a part's only pair."""
         if self.part == Splitter.part:
-            return super().locate_part(number)
-        return dict(zip("ab", self.options(number), strict=True))
+            return super().locate_part(part_number)
+        return dict(zip("ab", self.options(part_number), strict=True))
 
     def name_part(self, part_columns: Mapping[Any, Any]) -> str:
         """Return "a-b" for a part's only pair."""
@@ -281,7 +281,7 @@ def build_pair_index(data: Any, units: np.ndarray) -> "pandas.MultiIndex":
 
 
 class ObjectPairSplitter(PairwiseSplitter):
-    """Holds out pairs of objects of similarities; a part is a mask of pairs."""
+    """Splitter that holds out pairs of objects of similarities; a part is a mask of pairs."""
 
     block_noun = "measured pair"
     single_block_text = "judged only one pair:"
@@ -365,7 +365,7 @@ class BinomialScorer(Scorer):
         return score_answers(test.counts, p)
 
     def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        """Return the scores of all pairs, with those of guessing and observed shares."""
+        """Return the scores of all pairs by models, guessing and observed shares."""
         from scipy.special import xlogy
 
         nll = score_table.build_score_frame("nll")

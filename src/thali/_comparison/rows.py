@@ -21,7 +21,7 @@ FOLDS = 5  # by default
 
 
 class RowSplitter(Splitter):
-    """Holds out stratified folds of rows; a part is a mask of rows.
+    """Splitter that holds out stratified folds of rows; a part is a mask of rows.
 
     Parameters
     ----------
@@ -191,7 +191,7 @@ class ClassScorer(Scorer):
         return score_rows(p, truth)
 
     def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        """Return the scores of all rows, with those of class shares."""
+        """Return the scores of all rows by models and by class shares."""
         base_scores = []
         for part in score_table.parts:
             _, truth, proportions = score_table.splitter.select_held_out_data(part)

@@ -137,7 +137,7 @@ class Scorer(ABC):
         )
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
-        """Return further sentences, such as on the worst predictions.
+        """Return additional sentences, such as on the worst predictions.
 
         `ranked` lists the models, the best first.
         """

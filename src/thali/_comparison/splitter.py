@@ -121,9 +121,9 @@ class Splitter(ABC):
         """Return observed values of every unit that scores need."""
         return {}
 
-    def locate_part(self, number: int) -> dict[str, Any]:
+    def locate_part(self, part_number: int) -> dict[str, Any]:
         """Return the columns that identify a part in the table of missing fits."""
-        return {"part": number}
+        return {"part": part_number}
 
     def name_part(self, part_columns: Mapping[Any, Any]) -> str:
         """Return a part's name for messages, such as "part 3"."""
@@ -259,11 +259,11 @@ class GroupSplitter(Splitter):
         observed = [splitter.get_observed() for splitter in self.splitters.values()]
         return {name: np.concatenate([group[name] for group in observed]) for name in observed[0]}
 
-    def locate_part(self, number: int) -> dict[str, Any]:
+    def locate_part(self, part_number: int) -> dict[str, Any]:
         """Return the columns that identify a part: group, and its part there."""
         if self.part == Splitter.part:  # parts of several units have no name
-            return super().locate_part(number)
-        ((group, group_part),) = self.build_part(np.array([number])).items()
+            return super().locate_part(part_number)
+        ((group, group_part),) = self.build_part(np.array([part_number])).items()
         return {"group": group, **self.splitters[group].locate_part(group_part[0])}
 
     def name_part(self, part_columns: Mapping[Any, Any]) -> str:

@@ -127,7 +127,7 @@ class Role:
 
     @cached_property
     def synonyms(self) -> tuple[str, ...]:
-        """All simplified names, those with other meanings last."""
+        """All simplified names; names with other meanings come last."""
         names = [*self.sure, *map(simplify_name, self.vague.split())]
         if self.wider is not None:
             names += self.wider.sure
@@ -161,12 +161,12 @@ class Role:
 
     def _iterate_columns(
         self,
-        words: Iterable[str],
+        simplified_names: Iterable[str],
         name_by_simplified: Mapping[str, str],
         used_columns: Collection[str | None],
     ) -> Iterator[str]:
         """Yield the unused columns with one of these simplified names."""
-        for word in words:
+        for word in simplified_names:
             if (
                 word in name_by_simplified
                 and name_by_simplified[word] not in used_columns
@@ -700,7 +700,7 @@ NO_ANSWERS = (*MISSING_WORDS, "None", "NaT")
 
 
 def find_no_answers(texts: Iterable[str], known_labels: Collection[str]) -> set[str]:
-    """Return the texts that mean "no answer" and are no known labels."""
+    """Return the texts that mean "no answer" and are not known labels."""
     return {
         text
         for text in texts

@@ -32,7 +32,7 @@ class Frozen(DescribedObject):
         return cls.__new__(cls)._freeze(*values)
 
     def _freeze(self, *values: Any) -> Self:
-        """Set the fields in the order of `_FIELDS`; make arrays read-only."""
+        """Set the fields in the order of `_FIELDS`, with read-only arrays; return the object."""
         for name, field_value in zip(self._FIELDS, values, strict=True):
             if isinstance(field_value, np.ndarray):
                 field_value.flags.writeable = False
@@ -288,7 +288,7 @@ def merge_new_data(old_data: Any, new_data: Any) -> Any:
 
 
 def explain_unpaired_data(data: Any) -> str:
-    """Return the error sentence that the data are no paired comparisons."""
+    """Return the error sentence that the data are not paired comparisons."""
     requirement = (
         "This requires PairedComparisons, or a square table of counts (row chosen over column)"
     )

@@ -166,32 +166,32 @@ class Balance:
             ]
         )
 
-    def propose_costs(self, i: int, task: int, old: int, levels: Sequence[int]) -> np.ndarray:
-        """Return attribute i's cost for each level that could replace `old` in a task."""
+    def propose_costs(self, i: int, task: int, old_level: int, levels: Sequence[int]) -> np.ndarray:
+        """Return attribute i's cost for each level that could replace `old_level` in a task."""
         version = task * self.n_versions // self.n_tasks
         costs = []
         for level in levels:
             level_counts, task_counts = self.level_counts[i].copy(), self.task_counts[i][task]
-            level_counts[version, old] -= 1.0
+            level_counts[version, old_level] -= 1.0
             level_counts[version, level] += 1.0
             costs.append(
                 self._compute_cost(
                     i,
                     level_counts,
                     self._compute_overlap(i)
-                    + (task_counts[level] - task_counts[old] + 1.0) / self.n_pairs,
+                    + (task_counts[level] - task_counts[old_level] + 1.0) / self.n_pairs,
                 )
             )
         return np.array(costs)
 
-    def record_exchange(self, i: int, task: int, old: int, level: int) -> None:
-        """Update the counts after replacing level `old` by `level` in a task."""
+    def record_exchange(self, i: int, task: int, old_level: int, new_level: int) -> None:
+        """Update the counts after replacing level `old_level` by `new_level` in a task."""
         for counts in (
             self.level_counts[i][task * self.n_versions // self.n_tasks],
             self.task_counts[i][task],
         ):
-            counts[old] -= 1.0
-            counts[level] += 1.0
+            counts[old_level] -= 1.0
+            counts[new_level] += 1.0
 
     def _compute_overlap(self, i: int) -> float:
         """Return the share of product pairs in tasks with equal levels of attribute i."""

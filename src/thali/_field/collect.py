@@ -76,9 +76,9 @@ class _AnswerSheet(NamedTuple):
         times = [row.get("rt", "") for row in self.rows.values()]
         return sum(int(time) for time in times if re.fullmatch("[0-9]{1,9}", time)) / 60_000
 
-    def contradicts(self, other: "_AnswerSheet") -> bool:
+    def contradicts(self, other_sheet: "_AnswerSheet") -> bool:
         """Return whether the other sheet answers a trial of this one differently."""
-        return any(other.rows.get(key, row) != row for key, row in self.rows.items())
+        return any(other_sheet.rows.get(key, row) != row for key, row in self.rows.items())
 
 
 class _RowCounts:
@@ -267,7 +267,7 @@ def _find_fault(row: Row) -> str:
 
 
 def _is_answer_header(names: list[str]) -> bool:
-    """Return whether the column names are those of an answer file."""
+    """Return whether the column names belong to an answer file."""
     return set(_REQUIRED_COLUMNS) <= set(names) and bool({TRIAL, TASK} & set(names))
 
 

@@ -220,10 +220,10 @@ def _parse_flag(name: str, entry: Any) -> bool:
     return entry
 
 
-def _parse_integer(name: str, entry: Any, least: int) -> int:
-    """Return an integer >= `least`; raise DataError otherwise."""
-    if isinstance(entry, bool) or not isinstance(entry, int) or entry < least:
-        raise DataError(f"{name!r} must be an integer >= {least}; got {entry!r}.")
+def _parse_integer(name: str, entry: Any, minimum: int) -> int:
+    """Return an integer >= `minimum`; raise DataError otherwise."""
+    if isinstance(entry, bool) or not isinstance(entry, int) or entry < minimum:
+        raise DataError(f"{name!r} must be an integer >= {minimum}; got {entry!r}.")
     return entry
 
 

@@ -259,7 +259,7 @@ def _parse_table(frame: "pandas.DataFrame", folder: Path) -> "PicturedOptions | 
 
 
 def _normalise_names(names: list[str]) -> list[str]:
-    """Return column names; those of a design in lower case."""
+    """Return column names; names of a design in lower case."""
     # A name changes only where no other column has the plain name.
     plain_names = names[:]
     for k, name in enumerate(names):

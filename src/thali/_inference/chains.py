@@ -60,7 +60,7 @@ def build_run(
     job: Any = None,
     max_time: Any = None,
 ) -> Run:
-    """Check the run arguments of `fit`, each within its range."""
+    """Return the checked run arguments of `fit` as a `Run`."""
     if draws is not None:
         draws = check_integer("draws", draws, 1)
     tune, chains = check_integer("tune", tune, 0), check_integer("chains", chains, 1)
@@ -357,7 +357,7 @@ class IndependentDraws(RowChain):
         return self.sweeps
 
     def _draw_block(self, rng: np.random.Generator) -> Any:
-        """Make a block of `block_size` draws, as arrays like those of `record`."""
+        """Make a block of `block_size` draws, as a NamedTuple like `record`."""
         raise NotImplementedError
 
     def run_until(self, until: int) -> None:

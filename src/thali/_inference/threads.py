@@ -168,7 +168,7 @@ class _SliceThreads:
             return self.changed.wait_for(lambda: not self.running and not self.waiting, seconds)
 
     def _stop(self) -> None:
-        """Let no further slice begin; the caller holds the lock."""
+        """Let no other slice begin; the caller has locked `changed`."""
         self.is_stopped = True
         self.waiting.clear()
 

@@ -93,14 +93,14 @@ def check_answers(
 
 
 def _split_groups(
-    questions: Questions, groups: slice, numbers: int
+    questions: Questions, groups: slice, numbers_per_answer: int
 ) -> Iterator[tuple[np.ndarray, slice]]:
     """Yield (row indices, slice of questions) in blocks that fit in memory."""
     # `numbers` is the count of numbers in memory for each answer.
     group_start = questions.rows.group
     row_start = questions.rows.group_row
     size = int(np.diff(questions.start[group_start]).max())
-    for part in split_blocks(groups.stop - groups.start, numbers * size):
+    for part in split_blocks(groups.stop - groups.start, numbers_per_answer * size):
         first_group = groups.start + part.start
         end_group = groups.start + part.stop
         first_row, end_row = row_start[[first_group, end_group]].tolist()

@@ -62,17 +62,17 @@ class ModelOffer(NamedTuple):
         """The `ModelSpec` of the model."""
         return find_spec_by_name(self.name)
 
-    def has_options(self, words: Iterable[str]) -> bool:
+    def has_options(self, option_words: Iterable[str]) -> bool:
         """Return whether the model's default method takes all these command-line options.
 
         Any method counts if one is named.
         """
         spec = self.spec
-        words = {*words}
+        option_words = {*option_words}
         options = spec.options
-        if spec.methods and not spec.method_of_individuals and "method" not in words:
+        if spec.methods and not spec.method_of_individuals and "method" not in option_words:
             options = spec.select_options(spec.methods[0])
-        return {option.word for option in options}.issuperset(words)
+        return {option.word for option in options}.issuperset(option_words)
 
 
 # By kind of data with several models, the most common first; the first of several default models
@@ -125,10 +125,10 @@ def list_offers(data_kind: str) -> list[ModelOffer]:
     ]
 
 
-def choose_default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
+def choose_default_model(data: Any, option_words: Iterable[str] = ()) -> DefaultModel:
     """Choose the default model for a data set and the command-line options typed."""
-    excludes = excludes_individuals(words)
-    words = {*words}
+    excludes = excludes_individuals(option_words)
+    option_words = {*option_words}
     if get_data_form(data) == DataForm(CHOICES, GROUPS):
         data = data.pooled()
     offers = list_offers(data.kind)
@@ -140,7 +140,7 @@ def choose_default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
     offer = max(
         offers,
         key=lambda candidate: (
-            candidate.has_options(words),
+            candidate.has_options(option_words),
             candidate.is_possible(data),
             candidate.is_usual(data),
         ),

@@ -43,13 +43,13 @@ def count_answers_by_respondent(data: Any) -> tuple[np.ndarray, Any]:
     )
 
 
-def tabulate_by_respondent(data: Choices, numbers: np.ndarray) -> "pandas.Series":
-    """Return `numbers` of the respondents with a choice as a series, by respondent name."""
+def tabulate_by_respondent(data: Choices, respondent_numbers: np.ndarray) -> "pandas.Series":
+    """Return the numbers of the respondents with a choice as a series, by name."""
     import pandas as pd
 
-    has_choice = np.bincount(data.respondent, data.times, len(numbers)) > 0
+    has_choice = np.bincount(data.respondent, data.times, len(respondent_numbers)) > 0
     index = pd.Index(np.asarray(data.respondents, object)[has_choice], name="respondent")
-    return pd.Series(numbers[has_choice], index, name="log_predictive")
+    return pd.Series(respondent_numbers[has_choice], index, name="log_predictive")
 
 
 # (respondents, step) -> proposed respondents, log ratio of prior densities

@@ -1,4 +1,4 @@
-"""Choice of the next questions to ask: those with the highest expected information, in nats."""
+"""Choice of the next questions to ask, by their expected information in nats."""
 
 from itertools import combinations
 from math import comb

@@ -91,10 +91,10 @@ def select_observed(posterior: Any, stored: Any) -> dict[str, np.ndarray]:
 
 
 def add_sample_dimensions(
-    numbers: Any,
+    draw_values: Any,
 ) -> tuple[tuple[str, str], np.ndarray]:
     """Return one number per draw as an xarray variable with dimensions (chain, draw)."""
-    return ("chain", "draw"), np.asarray(numbers)[None]
+    return ("chain", "draw"), np.asarray(draw_values)[None]
 
 
 def build_predictive_dataset(

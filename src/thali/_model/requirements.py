@@ -50,7 +50,7 @@ def is_available(model: Any, name: str) -> bool:
 
 
 def refuse_every_fit(model: Any, name: str) -> None:
-    """Raise ArgumentError: this method is no result of a fit."""
+    """Raise ArgumentError: this method is not a result of a fit."""
     raise ArgumentError("This is no result of a fit.")
 
 

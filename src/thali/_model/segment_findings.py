@@ -64,13 +64,13 @@ def make_segment_function(settings: AnswerSettings, default_number: Any = None) 
 def make_segment_makers(
     settings: AnswerSettings,
     segments: SegmentFunction,
-    extra: tuple[ExtraFinding, ...] = (),
-    instead: Text = "",
+    extra_findings: tuple[ExtraFinding, ...] = (),
+    text_if_unclear: Text = "",
 ) -> tuple[FindingMaker, ...]:
     """Return the makers of findings on segment sizes, profiles, stability, membership.
 
-    A terminal shows them if segments were requested. `extra` are additional findings of the model;
-    `instead` suggests alternatives if segments are not clear.
+    A terminal shows them if segments were requested. `extra_findings` are additional findings of
+    the model; `text_if_unclear` suggests alternatives if segments are not clear.
     """
     is_requested = settings.segments is not None
     first_place = table_place = list_place = SHOWN
@@ -81,13 +81,13 @@ def make_segment_makers(
             "segment_sizes",
             "Respondent segments",
             first_place,
-            partial(_report_sizes, is_requested, instead),
+            partial(_report_sizes, is_requested, text_if_unclear),
         ),
         ("segment_profiles", "Segment profiles", table_place, _report_profiles),
         ("segment_numbers", "Number of segments", table_place, _report_stability),
         ("segments", "Segment membership", list_place, _report_membership),
     )
-    extra_makers = ((key, question, table_place, make) for key, question, make in extra)
+    extra_makers = ((key, question, table_place, make) for key, question, make in extra_findings)
     return tuple(
         FindingMaker(key, question, surfaces, partial(_report_segments, segments, make))
         for key, question, surfaces, make in (*makers, *extra_makers)

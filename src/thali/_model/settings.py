@@ -78,7 +78,7 @@ class AnswerSettings:
     rows: Any = None
 
     def select_given(self, *names: str) -> dict[str, Any]:
-        """Return those of the named settings that are not None, by name."""
+        """Return the named settings that are not None, as a dict."""
         settings = {name: getattr(self, name) for name in names}
         return {name: value for name, value in settings.items() if value is not None}
 
@@ -100,7 +100,7 @@ class AnswerSettings:
 
     @property
     def market_arguments(self) -> dict[str, Any]:
-        """Settings to pass to `market_shares`, without those that are None."""
+        """Settings to pass to `market_shares`, if they are not None."""
         return self.select_given("rule", "scale", "availability", "actual")
 
     @property

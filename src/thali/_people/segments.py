@@ -182,7 +182,7 @@ class Segments(PrintedObject):
 def build_segments(
     preferences: Preferences, requested: Any, random_seed: Any, ci: float = INTERVAL
 ) -> Segments:
-    r"""Cluster respondents by k-means of their mean log odds.
+    r"""Return segments of respondents, from k-means of their mean log odds of preference.
 
     In every draw, respondents belong to the nearest centre. Log odds are clustered because
     probabilities near 0 and 1 hide differences between respondents.
@@ -217,11 +217,11 @@ def build_segments(
     return _build_result(preferences, full_labels[chosen], chosen, rows, ci)
 
 
-def list_segment_numbers(number: Any, people: int, name: str = "k") -> tuple[int, ...]:
+def list_segment_numbers(requested: Any, people: int, name: str = "k") -> tuple[int, ...]:
     """Return the numbers of segments to try."""
-    if number is None:
+    if requested is None:
         return tuple(range(2, min(MAX_TRIED, people - 1) + 1)) or (2,)
-    numbers = check_integers(name, number, 2)
+    numbers = check_integers(name, requested, 2)
     if max(numbers) > people:
         raise DataError(
             f"{max(numbers):,} segments are too many for {format_plural(people, 'respondent')};"

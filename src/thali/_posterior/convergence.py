@@ -129,7 +129,7 @@ def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -
 
 
 def _assess_summary(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceCheck:
-    """Check R-hat and effective sample sizes, without a model's own note."""
+    """Return the check of R-hat and effective sample sizes, without a model's own note."""
     chains = summary.attrs["chains"]
     draws = summary.attrs["draws"]
     facts: dict[str, Any] = {"chains": chains, "draws": draws}

@@ -275,7 +275,7 @@ def _compute_drift(influence: np.ndarray) -> float:
 
 
 def _assess_chains(facts: dict[str, Any]) -> ConvergenceCheck:
-    """Check agreement of chains, drift, and swap rates of temperatures."""
+    """Return the check of agreement of chains, drift, and swap rates of temperatures."""
     chains_text = (
         f"{facts['chains']} chains of {facts['draws']:,} draws at {facts['temperatures']}"
         " temperatures"

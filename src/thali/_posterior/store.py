@@ -29,7 +29,7 @@ _NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
 
 
 def check_contents(path: Path) -> None:
-    """Raise DataError if an HDF5 file is no posterior, before reading its arrays.
+    """Raise DataError for an HDF5 file that is not a posterior, before reading its arrays.
 
     HDF5 files can link to other files, and can declare arrays of any size without storing them;
     both are refused.
@@ -119,7 +119,7 @@ def _count_characters(member: "h5py.Group | h5py.Dataset", path: Path, name: str
 
 
 def _invalid_file_error(path: Path, reason: str) -> DataError:
-    """Return the error that a file is no posterior written by thali."""
+    """Return the error that a file is not a posterior written by thali."""
     return DataError(f"'{path}' is not a posterior written by thali: {reason}")
 
 
@@ -370,18 +370,18 @@ def select_first_draws(tree: "xarray.DataTree", count: int) -> "xarray.DataTree 
     return build_tree(first_draws, tree.attrs)
 
 
-def _concatenate_draws(old: "xarray.Dataset", new: "xarray.Dataset") -> "xarray.Dataset":
+def _concatenate_draws(earlier: "xarray.Dataset", later: "xarray.Dataset") -> "xarray.Dataset":
     """Concatenate two datasets along the draws; pad ragged dimensions."""
-    ragged = [dim for dim in new.dims if dim != "draw" and old.sizes[dim] != new.sizes[dim]]
-    sizes = {dim: max(old.sizes[dim], new.sizes[dim]) for dim in ragged}
-    variables: dict[Any, Any] = dict(new.data_vars)
-    for name, variable in new.data_vars.items():
+    ragged = [dim for dim in later.dims if dim != "draw" and earlier.sizes[dim] != later.sizes[dim]]
+    sizes = {dim: max(earlier.sizes[dim], later.sizes[dim]) for dim in ragged}
+    variables: dict[Any, Any] = dict(later.data_vars)
+    for name, variable in later.data_vars.items():
         if "draw" in variable.dims:
-            arrays = [_pad_ragged(group[name], sizes) for group in (old, new)]
+            arrays = [_pad_ragged(group[name], sizes) for group in (earlier, later)]
             joined = np.concatenate(arrays, variable.dims.index("draw"))
             variables[name] = variable.dims, joined, variable.attrs
-    draws = np.arange(old.sizes["draw"] + new.sizes["draw"])
-    return type(new)(variables, dict(new.coords) | {"draw": draws}, new.attrs)
+    draws = np.arange(earlier.sizes["draw"] + later.sizes["draw"])
+    return type(later)(variables, dict(later.coords) | {"draw": draws}, later.attrs)
 
 
 def _pad_ragged(variable: "xarray.DataArray", sizes: dict[Hashable, int]) -> np.ndarray:

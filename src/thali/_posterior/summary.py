@@ -105,7 +105,7 @@ def _block_ess_and_r_hat(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _split_chains(draws: np.ndarray) -> np.ndarray:
-    """Split each chain into two halves, as further chains."""
+    """Split each chain into two halves, which count as chains."""
     half = draws.shape[2] // 2
     return np.concatenate([draws[:, :, :half], draws[:, :, -half:]], axis=1)
 

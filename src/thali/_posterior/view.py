@@ -547,16 +547,16 @@ def flatten_chains(array: np.ndarray) -> np.ndarray:
     return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])
 
 
-def _select_group_rows(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":
-    """Return the variables of group number `g`, without the group dimension."""
+def _select_group_rows(dataset: "xarray.Dataset", group_index: int) -> "xarray.Dataset":
+    """Return the variables of group number `group_index`, without the group dimension."""
     for dim in list(dataset.sizes):
         if f"{dim}_group" in dataset.coords:
             dataset = dataset.isel(
-                {dim: np.flatnonzero(dataset[f"{dim}_group"].values == g)}
+                {dim: np.flatnonzero(dataset[f"{dim}_group"].values == group_index)}
             ).drop_vars(f"{dim}_group")
     if "group" not in dataset.sizes:
         return dataset
-    return dataset.isel(group=g).drop_vars("group")
+    return dataset.isel(group=group_index).drop_vars("group")
 
 
 def split_draws(variables: "xarray.Dataset") -> "dict[str, xarray.Dataset]":

@@ -103,7 +103,7 @@ def warn_about_practice(table: "RawTable", data: Any) -> None:
 
 
 def _list_data_names(data: Any) -> frozenset[str]:
-    """Return all labels in the data, which are no labels of practice."""
+    """Return all labels in the data; they do not denote practice rows."""
     names: set[str] = set()
     for field in ("labels", "respondents", "alternative_labels"):
         names |= set(map(format_label, getattr(data, field, ())))

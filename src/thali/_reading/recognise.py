@@ -238,10 +238,10 @@ def read_data(path: str | Path | Source, *data_kinds: str, **options: Any) -> tu
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "tea.csv"
     >>> _ = path.write_text("winner;loser;times\\ntea;milk;3\\nmilk;tea;1\\n")
-    >>> read(path)[1]
+    >>> read_data(path)[1]
     "long table, 'winner' chosen over 'loser', counts in 'times': 2 options, 1 pair, 4 comparisons"
     >>> _ = path.write_text(",tea,milk\\ntea,1,0.3\\nmilk,0.3,1\\n")
-    >>> read(path)[1]
+    >>> read_data(path)[1]
     '2 objects, 1 similarity, square table; diagonal ignored'
     """
     where = RowFilter.parse(options.pop("where", None))

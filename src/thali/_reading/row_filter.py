@@ -368,7 +368,7 @@ def _split_tokens(source: _FilterText) -> list[_Token]:
 
 
 def _unreadable_error(source: _FilterText, problem: str) -> ArgumentError:
-    """Return the error that a filter text is no valid condition."""
+    """Return the error that a filter text is not a valid condition."""
     return ArgumentError(
         Argument(source.argument),
         f" {source.text!r} is not a valid condition: {problem}. Example: {EXAMPLE}.",

@@ -35,7 +35,7 @@ class Square:
 
     @cached_property
     def numbers(self) -> np.ndarray | None:
-        """Cells as floats (n, n), NaN on the diagonal; None if they are no numbers."""
+        """Cells as floats (n, n), NaN on the diagonal; None if they are not numbers."""
         try:
             return convert_numbers(self.cells, range(len(self.cells)), "number")
         except DataError:

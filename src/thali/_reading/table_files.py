@@ -441,10 +441,10 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
 Token = tuple[int, str]  # line and text of an integer
 
 
-def _read_cho_concepts(numbers: Iterator[Token], n_attributes: int) -> list[list[Token]]:
+def _read_cho_concepts(tokens: Iterator[Token], n_attributes: int) -> list[list[Token]]:
     """Read the level codes of each concept of a .cho task."""
-    n_concepts, _ = int(next(numbers)[1]), next(numbers)
-    return [[next(numbers) for _ in range(n_attributes)] for _ in range(n_concepts)]
+    n_concepts, _ = int(next(tokens)[1]), next(tokens)
+    return [[next(tokens) for _ in range(n_attributes)] for _ in range(n_concepts)]
 
 
 def _check_cho_task(concepts: list[list[Token]], chosen: int, has_none: int, task: str) -> None:

@@ -339,7 +339,7 @@ def _is_numeric(cells: list[str]) -> bool:
 def _drop_empty_columns(
     header: list[str], columns: list[list[str]], lines: list[int] | range, *settings: Any
 ) -> TextTable:
-    """Return the columns without those that have neither name nor text."""
+    """Drop the columns that have neither a name nor text."""
     used_columns = [k for k in range(len(header)) if header[k] or any(columns[k])]
     return TextTable(
         [header[k] for k in used_columns], [columns[k] for k in used_columns], lines, *settings

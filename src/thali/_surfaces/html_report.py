@@ -293,17 +293,17 @@ class PagePicture(NamedTuple):
     number: int  # position on the page, from 1
 
 
-def draw_page_picture(figures: Figures, picture: Picture, number: int) -> PagePicture:
+def draw_page_picture(figures: Figures, picture: Picture, picture_number: int) -> PagePicture:
     """Draw a picture as SVG, or as PNG if that is smaller."""
     svg = figures.save(picture, "svg").decode()
     if len(svg) <= MAX_SVG:
-        picture_html = _inline_svg(svg, picture.caption, f"p{number}-")
+        picture_html = _inline_svg(svg, picture.caption, f"p{picture_number}-")
     else:
         png = base64.b64encode(_reduce_colours(figures.save(picture, "png", _DOTS))).decode()
         picture_html = (
             f'<img src="data:image/png;base64,{png}" alt="{html.escape(picture.caption)}">'
         )
-    return PagePicture(picture_html, picture.caption, number)
+    return PagePicture(picture_html, picture.caption, picture_number)
 
 
 def _reduce_colours(png: bytes) -> bytes:

@@ -214,7 +214,7 @@ def _count_row_decimals(
 
 
 def _convert_to_float(cell: Any) -> float:
-    """Return a cell as float; NaN if it is no number."""
+    """Return a cell as float; NaN if it is not a number."""
     if isinstance(cell, Real):
         return float(cell)
     return math.nan

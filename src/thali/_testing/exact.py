@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from thali._aspects.kernel_operations import open_members, rate_by_size_range, rebuild_cache
 from thali._aspects.likelihoods.delta_checks import build_state
 from thali._aspects.moves import births, flips
-from thali._aspects.operations import open_members, rate_by_size_range, rebuild_cache
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.sweep_rounds import prepare_state
 from thali._aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, make_empty_state

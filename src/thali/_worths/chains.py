@@ -86,7 +86,7 @@ class Sampler:
     def _run_trajectory(
         self, rng: np.random.Generator, state: ScaleState
     ) -> tuple[ScaleState, np.ndarray]:
-        """Update the parameters of each chain by one Hamiltonian trajectory."""
+        """Update each chain by a Hamiltonian trajectory; return the state and acceptance."""
         density, spreads = self.density, state.spreads
         lattice_points = np.round(state.logs[list(self.learned)] / _FACTOR_SPACING).astype(int).T
         unique_points, group_of_chain = np.unique(lattice_points, axis=0, return_inverse=True)

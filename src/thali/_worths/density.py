@@ -267,7 +267,7 @@ class Density:
         return logs - logs.mean(axis=0)
 
     def compare_at_points(self, block: RowBlock, points: np.ndarray) -> ComparisonsAtPoints:
-        """Return log odds and probabilities of a block's rows at points (size, n_points)."""
+        """Return log odds and probabilities of a block at points (size, n_points)."""
         difference = block.along @ points[self.worths]
         discrimination = np.ones((1, 1))
         if self.n_judges:

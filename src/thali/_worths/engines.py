@@ -126,7 +126,7 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
         return model._build_job(sampling, str(data))
 
     def prepare(self, model: Any, data: Any, arguments: Mapping[str, Any]) -> PreparedFit:
-        """Check data and arguments of `fit` without sampling."""
+        """Check data and arguments of `fit`, without sampling; return a PreparedFit."""
         return PreparedFit(model._build_problem(model._convert_data(data)).lapse)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:

@@ -20,7 +20,7 @@ import thali as th
 from thali._choice.coding import build_coding
 from thali._choice.logit_likelihood import EncodedTasks
 from thali._choice.logits.attention import Attention, resolve_attention
-from thali._choice.logits.hierarchical_attention import (
+from thali._choice.logits.attribute_attendance import (
     flip_attention,
     person_log_likelihood,
     sample_attention,

@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 import thali as th
 from thali._choice.logit_likelihood import EncodedTasks
 from thali._choice.logits.attention import Attention
-from thali._choice.logits.hierarchical_attention import (
+from thali._choice.logits.attribute_attendance import (
     flip_attention,
     move_attention_odds,
     write_heeded_mask,

@@ -165,7 +165,7 @@ def find_presence(posterior: Posterior, members: list[tuple[str, ...]]) -> np.nd
 
 
 def add_convergence(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":
-    """Add ESS, R-hat and `converged` of each feature's presence to a feature table.
+    """Return a feature table with ESS, R-hat and `converged` of each feature's presence.
 
     `probability` remains the last column.
     """

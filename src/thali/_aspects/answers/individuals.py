@@ -26,7 +26,7 @@ MIN_PRESENT = 0.05  # minimum probability of features in the table of weights
 
 
 def require_individual_weights(posterior: Posterior, answer_name: str) -> Posterior:
-    """Raise ArgumentError unless respondents have individual weights.
+    """Return the posterior; raise ArgumentError unless respondents have individual weights.
 
     The ArgumentError names the requested answer, `answer_name`.
     """

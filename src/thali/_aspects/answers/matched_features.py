@@ -198,7 +198,7 @@ def _assign_entries(entries: FeatureEntries, membership: np.ndarray, similar: fl
 def _compute_memberships(
     entries: FeatureEntries, feature: np.ndarray, n_features: int
 ) -> np.ndarray:
-    """Return each option's share of ownership of each feature, over its draws."""
+    """Return the share of a matched feature's draws in which each option owns it."""
     # A feature without entries has membership 0.
     from scipy.sparse import csr_array
 

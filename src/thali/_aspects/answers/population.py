@@ -59,7 +59,7 @@ class PopulationDraws(NamedTuple):
 def add_population(
     posterior: Posterior, chains: Sequence["RecordedDraws"], n_people: int, lapse: float
 ) -> Posterior:
-    """Add common weights, worths and population choice probabilities to a posterior."""
+    """Return the posterior with common weights, worths and population choice probabilities."""
     recorded_draws = select_kept_draws(chains)
     common = select_group_columns(recorded_draws, n_people)
     if posterior.unique is None:  # the chains' unique weights are not part of the model

@@ -165,7 +165,7 @@ def compute_prediction_errors(
 def build_covariate_offsets(
     posterior: Posterior, sets: Any, covariates: Any
 ) -> CovariateOffsets | None:
-    """Return what covariates add to the log odds of each pair; None without covariates."""
+    """Return the covariates' part of the log odds of each pair's first option, if any."""
     if covariates is None:
         return None
     option_indices, paired = set_indices(sets, posterior.labels)

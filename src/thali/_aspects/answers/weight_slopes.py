@@ -62,7 +62,7 @@ class WeightSlopes(NamedTuple):
 def add_slopes(
     posterior: Posterior, chains: Sequence["RecordedDraws"], covariates: RespondentCovariates
 ) -> Posterior:
-    """Add slopes and the respondents' covariates to the posterior tree."""
+    """Return the posterior with slopes and the respondents' covariates."""
     recorded_draws = select_kept_draws(chains)
     n_people, shape = len(covariates.matrix), recorded_draws.shape
     columns_by_covariate = list_group_columns(

@@ -14,7 +14,7 @@ from thali._inference.numerics.truncated import draw_tilted_weight
 from thali._inference.warn import is_quiet, warn
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, Setting, Value
 
-from .. import operations
+from .. import kernel_operations
 from ..state import BETA, shuffle_columns
 from ..weight_priors import EXPONENTIAL, GammaWeights
 from .residuals import (
@@ -125,7 +125,7 @@ class Additive:
             check_positive("variance", self.variance, "the prior mean of sigma^2")
 
     def check(self, prior: Any, data: Any) -> None:
-        """Raise DataError for data of another kind, and warn of a small sigma.
+        """Raise DataError unless the data are `Similarities`; warn of a small sigma.
 
         Chains mix slowly if sigma is small.
         """
@@ -328,100 +328,100 @@ def mean_inverse_judgements(data: Any) -> float:
 register_answers(
     Judgements,
     {
-        operations.sees_full: True,
-        operations.sees_single: False,
-        operations.is_scale_free: False,
-        operations.is_quick: True,  # `delta_open_member` uses stored row sums
+        kernel_operations.sees_full: True,
+        kernel_operations.sees_single: False,
+        kernel_operations.is_scale_free: False,
+        kernel_operations.is_quick: True,  # `delta_open_member` uses stored row sums
     },
 )
 
 
-@operations.select_cache.register(Judgements)
+@kernel_operations.select_cache.register(Judgements)
 def _select_cache(judgements: Any, caches: Any, t: Any) -> Any:
     """Return views of the residuals of the replica at temperature t."""
     return Residuals(caches.residual[t], caches.pull[t], caches.ties[t], caches.real[t])
 
 
-@operations.delta_unique.register(Judgements)
+@kernel_operations.delta_unique.register(Judgements)
 def _delta_unique(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
     """Return 0: unique weights do not affect similarities."""
     return 0.0
 
 
-@operations.apply_unique.register(Judgements)
+@kernel_operations.apply_unique.register(Judgements)
 def _apply_unique(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> None:
     """Do nothing: unique weights do not affect similarities."""
     pass
 
 
-@operations.delta_member.register(Judgements)
+@kernel_operations.delta_member.register(Judgements)
 def _delta_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i joins or leaves feature k."""
     return row_delta(judgements, c, b, k, i, d)
 
 
-operations.apply_member.register(Judgements)(shift_row)
+kernel_operations.apply_member.register(Judgements)(shift_row)
 
 
-operations.open_members.register(Judgements)(open_row_sums)
+kernel_operations.open_members.register(Judgements)(open_row_sums)
 
 
-@operations.delta_open_member.register(Judgements)
+@kernel_operations.delta_open_member.register(Judgements)
 def _delta_open_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return the log-likelihood change of a toggle of option i, from stored row sums."""
     return d * (c.pull[i] - 0.5 * d * c.ties[i]) / c.real[VARIANCE]
 
 
-@operations.apply_open_member.register(Judgements)
+@kernel_operations.apply_open_member.register(Judgements)
 def _apply_open_member(judgements: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     """Update residuals and stored row sums after a toggle of option i."""
     shift_row(judgements, c, b, k, i, d)
     shift_row_sums(judgements, c, b, k, i, d)
 
 
-@operations.weight_gradient.register(Judgements)
+@kernel_operations.weight_gradient.register(Judgements)
 def _weight_gradient(judgements: Any, c: Any, b: Any, k: Any, i: Any) -> Any:
     """Return the derivative of the log-likelihood by a weight i shares with owners of k."""
     return sum_row(c.residual, b, k, i) / c.real[VARIANCE]
 
 
-@operations.weight_curvature.register(Judgements)
+@kernel_operations.weight_curvature.register(Judgements)
 def _weight_curvature(judgements: Any, c: Any, b: Any, k: Any, partner: Any, i: Any) -> Any:
     """Return minus the second derivative by the weights of features k and `partner`."""
     return sum_common(judgements.measured, b, k, partner, i) / c.real[VARIANCE]
 
 
-@operations.delta_compensated_member.register(Judgements)
+@kernel_operations.delta_compensated_member.register(Judgements)
 def _delta_compensated_member(judgements: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i joins column k and s[i] falls by d."""
     return row_delta(judgements, c, b, k, i, d)
 
 
-@operations.apply_compensated_member.register(Judgements)
+@kernel_operations.apply_compensated_member.register(Judgements)
 def _apply_compensated_member(judgements: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
     """Update the residuals: option i joins column k and s[i] falls by d."""
     shift_row(judgements, c, b, k, i, d)
 
 
-@operations.delta_weight.register(Judgements)
-@operations.delta_compensated_weight.register(Judgements)
+@kernel_operations.delta_weight.register(Judgements)
+@kernel_operations.delta_compensated_weight.register(Judgements)
 def _delta_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     """Return the log-likelihood change if the weight of feature k grows by d."""
     pairs = count_inner_judgements(judgements, b, k, m)
     return d * (sum_inner(c.residual, b, k) - 0.5 * d * pairs) / c.real[VARIANCE]
 
 
-@operations.apply_weight.register(Judgements)
-@operations.apply_compensated_weight.register(Judgements)
+@kernel_operations.apply_weight.register(Judgements)
+@kernel_operations.apply_compensated_weight.register(Judgements)
 def _apply_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     """Update the residuals of pairs of owners: the weight of feature k grows by d."""
     shift_inner(judgements, c, b, k, d)
 
 
-operations.rebuild_cache.register(Judgements)(fill_residuals)
+kernel_operations.rebuild_cache.register(Judgements)(fill_residuals)
 
 
-@operations.log_likelihood.register(Judgements)
+@kernel_operations.log_likelihood.register(Judgements)
 def _log_likelihood(judgements: Any, c: Any, b: Any) -> Any:
     # the omitted constant is the log-density of residuals of 0 under the first variance
     """Return the normal log-likelihood of the similarities, without constants."""
@@ -432,7 +432,7 @@ def _log_likelihood(judgements: Any, c: Any, b: Any) -> Any:
     )
 
 
-@operations.draw_weights.register(Judgements)
+@kernel_operations.draw_weights.register(Judgements)
 def _draw_weights(judgements: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     # w_k given all else: Gamma prior times the exponential of w B / variance - w^2 A / (2
     # variance), where A counts the judgements of pairs of owners, and B is the sum of their
@@ -450,14 +450,14 @@ def _draw_weights(judgements: Any, rng: np.random.Generator, c: Any, b: Any) -> 
         b.w[k] = w
 
 
-@operations.draw_parameters.register(Judgements)
+@kernel_operations.draw_parameters.register(Judgements)
 def _draw_parameters(judgements: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     """Draw the additive constant and the variance from their full conditionals."""
     draw_constant(rng, judgements, c, b)
     draw_variance(rng, judgements, c, b)
 
 
-@operations.record_parameters.register(Judgements)
+@kernel_operations.record_parameters.register(Judgements)
 def _record_parameters(judgements: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     """Write the constant and sigma of the state into row `draw` of the record."""
     extra[draw, CONSTANT] = c.real[CONSTANT]

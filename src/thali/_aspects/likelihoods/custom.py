@@ -14,9 +14,9 @@ from thali._data.custom_data import Observed
 from thali._model.model_files import UnsavedFunction
 from thali.errors import ArgumentError
 
-from .. import operations
+from .. import kernel_operations
 from ..weight_priors import EXPONENTIAL, is_positive_prior
-from . import full_evaluation, term_sums
+from . import custom_terms, full_evaluation
 from .parameter_priors import (
     FLAT,
     PRIOR_NAMES,
@@ -212,7 +212,7 @@ class Custom:
     def _kernel_module(self) -> Any:
         """Module of the kernel operations: a sum of terms, or the full function."""
         if self.terms:
-            return term_sums
+            return custom_terms
         return full_evaluation
 
     def _get_kernel_data_class(
@@ -334,7 +334,7 @@ class Custom:
         from .custom_data import build_custom_part, compute_pointwise, depends_on_weights
 
         observed = self.wrap_data(data)
-        sees_single = bool(operations.sees_single(self.build_uncompiled(observed)[0]))
+        sees_single = bool(kernel_operations.sees_single(self.build_uncompiled(observed)[0]))
         part = build_custom_part(
             observed,
             sees_single,
@@ -380,9 +380,9 @@ def _make_class(
     cls.allocates = allocates
     for operation, implementation in custom._kernel_module.OPERATIONS.items():
         operation.register(cls)(implementation)
-    register_answers(cls, {term_sums.has_signed_sums: is_signed})
+    register_answers(cls, {custom_terms.has_signed_sums: is_signed})
     log_likelihood = register_user_function(custom.log_likelihood, inline=False)
-    term_sums.full_log_likelihood.register(cls)(
+    custom_terms.full_log_likelihood.register(cls)(
         lambda likelihood, features, weights: log_likelihood(likelihood.data, features, weights)
     )
     if custom.terms:
@@ -395,7 +395,7 @@ def _make_class(
 def _register_parameters(cls, custom: Custom, data_class: Any) -> None:
     """Register kernel operations that draw and record the user's parameters."""
     names = list(custom.parameters)
-    term_sums.starting_parameters.register(cls)(
+    custom_terms.starting_parameters.register(cls)(
         lambda likelihood: [getattr(likelihood.data, name) for name in names]
     )
     fields = {name: f"likelihood.data.{name}" for name in data_class._fields} | {
@@ -404,11 +404,11 @@ def _register_parameters(cls, custom: Custom, data_class: Any) -> None:
     last_fields = "likelihood.n, likelihood.kind, likelihood.first, likelihood.second"
     # compiled code does not support _replace
     code = f"lambda likelihood, c: cls(data_class({', '.join(fields.values())}), {last_fields})"
-    term_sums.insert_parameters.register(cls)(
+    custom_terms.insert_parameters.register(cls)(
         eval(code, {"__name__": __name__, "cls": cls, "data_class": data_class})
     )
-    operations.draw_parameters.register(cls)(draw_parameters_by_slice)
-    operations.record_parameters.register(cls)(record_values)
+    kernel_operations.draw_parameters.register(cls)(draw_parameters_by_slice)
+    kernel_operations.record_parameters.register(cls)(record_values)
     if custom.log_prior is not None:
         log_prior: Any = register_user_function(custom.log_prior, inline=True)
         user_log_prior.register(cls)(lambda likelihood: log_prior(likelihood.data))
@@ -422,30 +422,30 @@ def _register_terms(cls, custom: Custom) -> None:
     register_answers(
         cls,
         {
-            term_sums.has_pair_terms: bool(of_pair),
-            term_sums.has_option_sums_in_pairs: bool(sees_own),
+            custom_terms.has_pair_terms: bool(of_pair),
+            custom_terms.has_option_sums_in_pairs: bool(sees_own),
             # shared sums do not depend on features of a single option
-            operations.sees_single: bool(sees_own or of_option),
+            kernel_operations.sees_single: bool(sees_own or of_option),
         },
     )
     if of_option:
-        term_sums.option_term.register(cls)(
+        custom_terms.option_term.register(cls)(
             lambda likelihood, i, own_sum: of_option(likelihood.data, i, own_sum)
         )
     else:
-        term_sums.option_term.register(cls)(lambda likelihood, i, own_sum: 0.0)
+        custom_terms.option_term.register(cls)(lambda likelihood, i, own_sum: 0.0)
     if sees_own:
-        term_sums.pair_term.register(cls)(
+        custom_terms.pair_term.register(cls)(
             lambda likelihood, i, j, shared, own_i, own_j: of_pair(
                 likelihood.data, i, j, shared, own_i, own_j
             )
         )
     elif of_pair:
-        term_sums.pair_term.register(cls)(
+        custom_terms.pair_term.register(cls)(
             lambda likelihood, i, j, shared, own_i, own_j: of_pair(likelihood.data, i, j, shared)
         )
     else:
-        term_sums.pair_term.register(cls)(lambda likelihood, i, j, shared, own_i, own_j: 0.0)
+        custom_terms.pair_term.register(cls)(lambda likelihood, i, j, shared, own_i, own_j: 0.0)
 
 
 def _get_python_function(function: Any) -> Any:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import operations
+from .. import kernel_operations
 from ..state import COLUMNS, FeatureState, make_empty_state, scratch_index
-from .term_sums import TermSums
+from .custom_terms import TermSums
 
 # Bound on the rounding error of a sum, as a fraction of the sum of absolute terms. With n terms it
 # is sqrt(n) times 1e-16 for independent rounding, and n times 1e-16 in the worst case; a user's
@@ -115,7 +115,7 @@ def compare_changes(
     worst = WorstDifference()
     for features, weights in states:
         state, cache = build_state(features, weights), make_cache(likelihood)
-        operations.rebuild_cache(likelihood, cache, state)
+        kernel_operations.rebuild_cache(likelihood, cache, state)
         old_value = log_likelihood(features, weights)
         changes = StateChanges(
             likelihood, cache, state, features, weights, labels, rng, max_changes
@@ -177,7 +177,9 @@ class StateChanges:
             new_features[i, k] = 1.0 - new_features[i, k]
             if new_features[:, k].any():
                 yield (
-                    operations.delta_member(self.likelihood, self.cache, self.state, k, i, d),
+                    kernel_operations.delta_member(
+                        self.likelihood, self.cache, self.state, k, i, d
+                    ),
                     (new_features, self.weights),
                     f"{self.labels[i]} {verb} the feature of"
                     f" {self._format_owners(self.features[:, k])}",
@@ -185,7 +187,7 @@ class StateChanges:
 
     def _delta_weight(self, k: int, m: Any, d: Any) -> float:
         """Return the kernel's log-likelihood change if the weight of row k grows by d."""
-        return operations.delta_weight(self.likelihood, self.cache, self.state, k, m, d)
+        return kernel_operations.delta_weight(self.likelihood, self.cache, self.state, k, m, d)
 
     def _change_weights(self) -> Iterator[Any]:
         """Yield changes of the weight of a feature, and its removal."""
@@ -236,7 +238,7 @@ class StateChanges:
             new_features[:, k] += sign * partner_column
             new_weights[partner] -= sign * self.weights[k]
             self.state.Z[scratch_index(self.state), :n] = new_features[:, k]
-            change = operations.delta_transfer(
+            change = kernel_operations.delta_transfer(
                 self.likelihood, self.cache, self.state, k, partner, sign * self.weights[k]
             )
             yield (

@@ -15,13 +15,13 @@ from thali.errors import Argument, ArgumentError, DataError, ModelName, Setting
 from ..draws.covariate_offsets import stack_coefficients
 from ..priors.given import Given
 from ..weight_priors import EXPONENTIAL
-from .pair_operations import build_pair_data
-from .set_operations import (
+from .choice_set_kernels import (
     IMPOSSIBLE_CHOICE,
     build_set_data,
     check_possible_choices,
     check_set_sizes,
 )
+from .pair_operations import build_pair_data
 
 # Below this shape of the weight prior, some weights are so much smaller than others that a
 # difference of sums loses them. Pairs are then evaluated as sets of two, without stored sums.

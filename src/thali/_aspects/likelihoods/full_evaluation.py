@@ -11,9 +11,9 @@ import numpy as np
 
 from thali._compile.jit import scalar
 
-from .. import operations
+from .. import kernel_operations
 from ..state import COLUMNS, copy_row, scratch_index
-from .term_sums import (
+from .custom_terms import (
     COMMON_OPERATIONS,
     insert_parameters,
     return_false,
@@ -111,13 +111,13 @@ def _select_cache(likelihood: Any, caches: Any, t: Any) -> Any:
 
 
 OPERATIONS: dict[Any, Any] = COMMON_OPERATIONS | {
-    operations.sums_duplicates: return_false,
-    operations.select_cache: _select_cache,
-    operations.rebuild_cache: _rebuild_cache,
-    operations.delta_member: _delta_member,
-    operations.apply_member: _apply_member,
-    operations.delta_weight: _delta_weight,
-    operations.apply_weight: _apply_weight,
-    operations.delta_transfer: _delta_transfer,
-    operations.apply_transfer: _apply_transfer,
+    kernel_operations.sums_duplicates: return_false,
+    kernel_operations.select_cache: _select_cache,
+    kernel_operations.rebuild_cache: _rebuild_cache,
+    kernel_operations.delta_member: _delta_member,
+    kernel_operations.apply_member: _apply_member,
+    kernel_operations.delta_weight: _delta_weight,
+    kernel_operations.apply_weight: _apply_weight,
+    kernel_operations.delta_transfer: _delta_transfer,
+    kernel_operations.apply_transfer: _apply_transfer,
 }

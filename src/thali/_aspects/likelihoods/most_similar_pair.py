@@ -80,7 +80,7 @@ class MostSimilarPair:
         return ()
 
     def check(self, prior: Any, data: Any) -> None:
-        """Raise DataError for data of another kind."""
+        """Raise DataError unless the data are `Triplets`."""
         if not isinstance(data, Triplets):
             raise DataError(
                 f"MostSimilarPair requires Triplets; got {type(data).__name__}. For similarities"

@@ -88,22 +88,22 @@ def binomial_log_term(
 
 
 @generic
-def has_empty_sides(pairs: Any) -> None:
+def has_empty_sides(pairs: Any) -> Any:
     """Return whether an option of a pair may have no aspect that the other lacks."""
 
 
 @generic
-def has_ties(pairs: Any) -> None:
+def has_ties(pairs: Any) -> Any:
     """Return whether comparisons may end in a tie."""
 
 
 @generic
-def count_first_weight(pairs: Any, c: Any, v: Any, t: Any, weight_i: Any) -> None:
+def count_first_weight(pairs: Any, c: Any, v: Any, t: Any, weight_i: Any) -> Any:
     """Return the weight of option i of a pair: positive, times the covariate factor."""
 
 
 @generic
-def count_second_weight(pairs: Any, weight_j: Any) -> None:
+def count_second_weight(pairs: Any, weight_j: Any) -> Any:
     """Return the weight of option j of a pair, made positive."""
 
 
@@ -175,7 +175,7 @@ def add_to_side(pairs: Any, c: Any, v: Any, field: Any, weight: Any, columns: An
 
 @vectorised
 def row_delta(pairs: Any, c: Any, b: Any, k: Any, i: Any, weights: Any, columns: Any) -> Any:
-    """Return the log-likelihood change of all pairs of option i as its weights change.
+    """Return the log-likelihood change of option i's pairs as weights change by owners of k.
 
     `weights` is (a0, a1, b0, b1), and `columns` the same for numbers of columns.
     """
@@ -223,7 +223,7 @@ def store_all_pairs(pairs: Any, c: Any) -> None:
 
 @scalar
 def apply_row(pairs: Any, c: Any, b: Any, k: Any, i: Any, weights: Any, columns: Any) -> None:
-    """Update the cached pairs of option i as its weights change."""
+    """Update the cached pairs of option i as weights change by owners of k."""
     a0, a1, b0, b1 = weights
     e0, e1, f0, f1 = columns
     for v in range(pairs.start[i], pairs.start[i + 1]):

@@ -13,8 +13,8 @@ from thali._data.respondent_answers import OUTCOMES
 from thali._inference.numerics.fast_logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
-from .. import operations
-from ..operations import select_remaining_row
+from .. import kernel_operations
+from ..kernel_operations import select_remaining_row
 from ..state import (
     BETA,
     count_born_columns,
@@ -97,13 +97,13 @@ for _cls in ALL_PAIR_CLASSES:
     register_answers(
         _cls,
         {
-            operations.sees_full: False,  # a column that all options own distinguishes none
-            operations.is_scale_free: True,  # probabilities depend on ratios of weights only
+            kernel_operations.sees_full: False,  # a column that all options own distinguishes none
+            kernel_operations.is_scale_free: True,  # probabilities depend on ratios of weights only
         },
     )
 
 
-@register_operation(operations.select_cache)
+@register_operation(kernel_operations.select_cache)
 def _select_cache(pairs: Any, caches: Any, t: Any) -> Any:
     """Return views of the cache of the replica at temperature t."""
     return PairCache(caches.block[t], caches.real[t])
@@ -117,27 +117,27 @@ def get_change_sign(d: Any) -> Any:
     return -1.0
 
 
-@register_operation(operations.delta_unique)
+@register_operation(kernel_operations.delta_unique)
 def _delta_unique(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i's unique weight grows by d."""
     return row_delta(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), NO_CHANGE)
 
 
-@register_operation(operations.apply_unique)
+@register_operation(kernel_operations.apply_unique)
 def _apply_unique(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> None:
     """Update the cached pairs of option i: its unique weight grows by d."""
     apply_row(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), NO_CHANGE)
     copy_to_neighbours(pairs, c, i)
 
 
-@register_operation(operations.delta_member)
+@register_operation(kernel_operations.delta_member)
 def _delta_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i joins or leaves aspect k."""
     g = get_change_sign(d)
     return row_delta(pairs, c, b, k, i, (d, -d, 0.0, -d), (g, -g, 0.0, -g))
 
 
-@register_operation(operations.apply_member)
+@register_operation(kernel_operations.apply_member)
 def _apply_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     """Update the cached pairs of option i: it joins or leaves aspect k."""
     g = get_change_sign(d)
@@ -147,7 +147,7 @@ def _apply_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
 
 @scalar
 def weight_change_by_side(b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return owners or non-owners of k, whichever are fewer, and their weight changes.
+    """Return owners or non-owners of k, whichever are fewer (of m owners), and weight changes.
 
     The side is 1 for owners, 0 for other options; the changes are of weights and of numbers of
     columns.
@@ -160,7 +160,7 @@ def weight_change_by_side(b: Any, k: Any, m: Any, d: Any) -> Any:
     return side, (x, -x, 0.0, y), (g, -g, 0.0, h)
 
 
-@register_operation(operations.delta_weight)
+@register_operation(kernel_operations.delta_weight)
 def _delta_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     """Return the log-likelihood change if the weight of aspect k grows by d."""
     side, masses, columns = weight_change_by_side(b, k, m, d)
@@ -171,7 +171,7 @@ def _delta_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     return change
 
 
-@register_operation(operations.apply_weight)
+@register_operation(kernel_operations.apply_weight)
 def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     """Update the cached pairs: the weight of aspect k grows by d."""
     side, masses, columns = weight_change_by_side(b, k, m, d)
@@ -181,14 +181,14 @@ def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
             copy_to_neighbours(pairs, c, i)
 
 
-@register_operation(operations.delta_compensated_member)
+@register_operation(kernel_operations.delta_compensated_member)
 def _delta_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i joins column k and s[i] falls by d."""
     g = get_change_sign(d)
     return row_delta(pairs, c, b, k, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
 
 
-@register_operation(operations.apply_compensated_member)
+@register_operation(kernel_operations.apply_compensated_member)
 def _apply_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
     """Update the cache: option i joins column k and s[i] falls by d."""
     g = get_change_sign(d)
@@ -196,7 +196,7 @@ def _apply_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any
     copy_to_neighbours(pairs, c, i)
 
 
-@register_operation(operations.delta_compensated_weight)
+@register_operation(kernel_operations.delta_compensated_weight)
 def _delta_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     """Return the log-likelihood change if w[k] grows by d and owners' unique weights fall."""
     change = 0.0
@@ -206,7 +206,7 @@ def _delta_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any
     return 0.5 * change  # every pair of owners was visited from both sides
 
 
-@register_operation(operations.apply_compensated_weight)
+@register_operation(kernel_operations.apply_compensated_weight)
 def _apply_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     """Update the cache: w[k] grows by d and owners' unique weights fall."""
     for i in range(b.Z.shape[1] - 1):
@@ -214,7 +214,7 @@ def _apply_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any
             apply_row(pairs, c, b, k, i, (0.0, -d, 0.0, -d), NO_CHANGE)
 
 
-@register_operation(operations.apply_transfer)
+@register_operation(kernel_operations.apply_transfer)
 def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
     # as by default; in addition column k is added to, or removed from, the side of `partner`
     # against owners of neither
@@ -230,7 +230,7 @@ def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) ->
             copy_to_neighbours(pairs, c, i)
 
 
-@register_operation(operations.apply_copies)
+@register_operation(kernel_operations.apply_copies)
 def _apply_copies(pairs: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
     """Add `extra` copies of aspect k to the aspect counts of its owners' pairs."""
     if has_empty_sides(pairs):
@@ -240,15 +240,15 @@ def _apply_copies(pairs: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
                 copy_to_neighbours(pairs, c, i)
 
 
-@register_operation(operations.apply_scale)
+@register_operation(kernel_operations.apply_scale)
 def _apply_scale(pairs: Any, c: Any, b: Any, factor: Any) -> None:
     """Multiply all cached weights by a factor; refill the cache if errors grow large."""
     if scale_sides(pairs, c, factor, sum_weights(b)):
         fill_blocks(pairs, c, b)
 
 
-register_operation(operations.rebuild_cache)(fill_blocks)
-register_operation(operations.log_likelihood)(total_log_likelihood)
+register_operation(kernel_operations.rebuild_cache)(fill_blocks)
+register_operation(kernel_operations.log_likelihood)(total_log_likelihood)
 
 
 # Tie parameter: the log-likelihood in log nu, T log nu - sum n log(1 + nu r), is concave, and so is
@@ -284,7 +284,7 @@ def _tie_log_density(line: Any, log_tie: Any) -> Any:
     return b.real[BETA] * (c.real[TIED] * log_tie - subtracted) + log_tie - tie
 
 
-@register_operation(operations.draw_parameters, (PairsWithTies, PairsWithTiesWithoutUnique))
+@register_operation(kernel_operations.draw_parameters, (PairsWithTies, PairsWithTiesWithoutUnique))
 @scalar
 def draw_tie(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     """Draw the tie parameter given all weights, by slice sampling."""
@@ -293,7 +293,7 @@ def draw_tie(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     store_all_pairs(pairs, c)
 
 
-@register_operation(operations.draw_parameters, WITH_COVARIATES.values())
+@register_operation(kernel_operations.draw_parameters, WITH_COVARIATES.values())
 def _draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     """Draw the coefficients of covariates, and the tie parameter if there are ties."""
     draw_coefficients(pairs, rng, c, b)
@@ -301,21 +301,23 @@ def _draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> 
         draw_tie(pairs, rng, c, b)
 
 
-@register_operation(operations.draw_group_parameters, WITH_COVARIATES.values())
+@register_operation(kernel_operations.draw_group_parameters, WITH_COVARIATES.values())
 def _draw_group_tie(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     """Draw the tie parameter of one group; groups share the coefficients."""
     if has_ties(pairs):
         draw_tie(pairs, rng, c, b)
 
 
-@register_operation(operations.record_parameters, (PairsWithTies, PairsWithTiesWithoutUnique))
+@register_operation(
+    kernel_operations.record_parameters, (PairsWithTies, PairsWithTiesWithoutUnique)
+)
 @scalar
 def record_tie(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     """Write the tie parameter into the first column of the record."""
     extra[draw, 0] = c.real[TIE]
 
 
-@register_operation(operations.record_parameters, WITH_COVARIATES.values())
+@register_operation(kernel_operations.record_parameters, WITH_COVARIATES.values())
 def _record_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     """Write the tie parameter and the coefficients into the record."""
     n_ties = 0
@@ -332,7 +334,7 @@ def _record_coefficients(pairs: Any, c: Any, b: Any, extra: Any, draw: Any) -> N
 # added to the choices of each option, and the factor nu of ties depends on their total number.
 
 
-@register_operation(operations.compute_answer_logs)
+@register_operation(kernel_operations.compute_answer_logs)
 def _compute_answer_logs(pairs: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
     """Fill `logs` with log probabilities of first, second and tie for all pairs."""
     for e in range(0, people.place.shape[0], OUTCOMES):
@@ -352,7 +354,7 @@ def _compute_answer_logs(pairs: Any, c: Any, b: Any, people: Any, logs: Any) -> 
             logs[e + 1] -= log_normaliser
 
 
-@register_operation(operations.add_answer)
+@register_operation(kernel_operations.add_answer)
 def _add_answer(pairs: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
     """Count an answer `times` times in both copies of its pair, with its log probability."""
     slot = people.place[answer] // OUTCOMES
@@ -376,7 +378,7 @@ def _add_answer(pairs: Any, c: Any, people: Any, answer: Any, times: Any, log: A
     c.block[block, np.uint64(LOGLIK) + lane] += term
 
 
-@register_operation(operations.clear_answers)
+@register_operation(kernel_operations.clear_answers)
 def _clear_answers(pairs: Any, c: Any) -> None:
     """Set all counts and log-likelihoods of the cached pairs to 0."""
     for v in range(c.block.shape[0]):

@@ -9,8 +9,8 @@ from thali._compile.jit import register_answers, scalar
 from thali._inference.numerics.fast_logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
-from .. import operations
-from ..operations import select_remaining_row
+from .. import kernel_operations
+from ..kernel_operations import select_remaining_row
 from ..state import BETA, COLUMNS
 from .pair_sets import (
     CONSTANT,
@@ -42,7 +42,7 @@ def make_pair_set_cache(sets: AnsweredPairSets) -> PairSums:
     return PairSums(*arrays)
 
 
-@operations.sees_full.register(AnsweredPairSets)
+@kernel_operations.sees_full.register(AnsweredPairSets)
 def _sees_full(sets: Any) -> Any:
     """Return whether a feature of all objects affects the answers (by ratios only)."""
     return sets.is_ratio
@@ -51,13 +51,13 @@ def _sees_full(sets: Any) -> Any:
 register_answers(
     AnsweredPairSets,
     {
-        operations.sees_single: False,
-        operations.is_scale_free: False,  # a common factor of weights is drawn with the constant
+        kernel_operations.sees_single: False,
+        kernel_operations.is_scale_free: False,  # a common factor is drawn with the constant
     },
 )
 
 
-@operations.select_cache.register(AnsweredPairSets)
+@kernel_operations.select_cache.register(AnsweredPairSets)
 def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
     """Return views of the cache of the replica at temperature t."""
     return PairSums(
@@ -71,25 +71,25 @@ def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
     )
 
 
-@operations.delta_member.register(AnsweredPairSets)
+@kernel_operations.delta_member.register(AnsweredPairSets)
 def _delta_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return the log-likelihood change if object i joins or leaves feature k."""
     return evaluate_member_change(sets, c, b, k, i, d, False)
 
 
-@operations.apply_member.register(AnsweredPairSets)
+@kernel_operations.apply_member.register(AnsweredPairSets)
 def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     """Update the cached similarities: object i joins or leaves feature k."""
     evaluate_member_change(sets, c, b, k, i, d, True)
 
 
-@operations.delta_weight.register(AnsweredPairSets)
+@kernel_operations.delta_weight.register(AnsweredPairSets)
 def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     """Return the log-likelihood change if the weight of feature k grows by d."""
     return evaluate_shared_change(sets, c, b, k, k, d, False)
 
 
-@operations.apply_weight.register(AnsweredPairSets)
+@kernel_operations.apply_weight.register(AnsweredPairSets)
 def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     """Update the cached similarities: the weight of feature k grows by d."""
     evaluate_shared_change(sets, c, b, k, k, d, True)
@@ -99,25 +99,25 @@ def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 # weights that they share with the remaining owners of k change.
 
 
-@operations.delta_transfer.register(AnsweredPairSets)
+@kernel_operations.delta_transfer.register(AnsweredPairSets)
 def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
     """Return the log-likelihood change if k gets the scratch row's owners and w[partner] -= d."""
     return evaluate_shared_change(sets, c, b, partner, select_remaining_row(b, k, d), d, False)
 
 
-@operations.apply_transfer.register(AnsweredPairSets)
+@kernel_operations.apply_transfer.register(AnsweredPairSets)
 def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
     """Update the cache: k gets the scratch row's owners and w[partner] falls by d."""
     evaluate_shared_change(sets, c, b, partner, select_remaining_row(b, k, d), d, True)
 
 
-@operations.rebuild_cache.register(AnsweredPairSets)
+@kernel_operations.rebuild_cache.register(AnsweredPairSets)
 def _rebuild_cache(sets: Any, c: Any, b: Any) -> None:
     """Fill the cached similarities of all pairs from features and weights."""
     fill_pair_sums(sets, c, b)
 
 
-@operations.log_likelihood.register(AnsweredPairSets)
+@kernel_operations.log_likelihood.register(AnsweredPairSets)
 def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
     """Return the log-likelihood of the answers to all sets, from the cache."""
     total = 0.0
@@ -161,7 +161,7 @@ def _constant_log_density(line: Any, log_constant: Any) -> Any:
     return b.real[BETA] * total + sets.shape * log_constant - sets.rate * constant
 
 
-@operations.draw_parameters.register(AnsweredPairSets)
+@kernel_operations.draw_parameters.register(AnsweredPairSets)
 def _draw_parameters(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     """Draw the additive constant, then the sum of constant and weights."""
     if sets.is_ratio:
@@ -194,40 +194,40 @@ def draw_weight_sum(rng: Any, sets: Any, c: Any, b: Any) -> None:
     scale_constant_and_sums(sets, c, b, factor)
 
 
-@operations.record_parameters.register(AnsweredPairSets)
+@kernel_operations.record_parameters.register(AnsweredPairSets)
 def _record_parameters(sets: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     """Write the additive constant of the state into the record."""
     if sets.is_ratio:
         extra[draw, CONSTANT] = c.real[CONSTANT]
 
 
-for _operation, _implementation in operations.WITHOUT_UNIQUE.items():
+for _operation, _implementation in kernel_operations.WITHOUT_UNIQUE.items():
     _operation.register(AnsweredPairSets)(_implementation)
 
 
 # Groups draw the sum of constant and weights together with the common weights.
 
 
-@operations.draw_group_parameters.register(AnsweredPairSets)
+@kernel_operations.draw_group_parameters.register(AnsweredPairSets)
 def _draw_group_constant(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     """Draw the additive constant of one group's similarities."""
     if sets.is_ratio:
         draw_constant(rng, sets, c, b)
 
 
-@operations.is_group_scale_free.register(AnsweredPairSets)
+@kernel_operations.is_group_scale_free.register(AnsweredPairSets)
 def _is_group_scale_free(sets: Any) -> Any:
     """Return whether a common factor of weights and constant has no effect (ratios)."""
     return sets.is_ratio
 
 
-@operations.sum_scaled_priors.register(AnsweredPairSets)
+@kernel_operations.sum_scaled_priors.register(AnsweredPairSets)
 def _sum_scaled_priors(sets: Any, c: Any) -> Any:
     """Return prior shape of the constant, and prior rate times the constant."""
     return sets.shape, sets.rate * c.real[CONSTANT]
 
 
-@operations.apply_scale.register(AnsweredPairSets)
+@kernel_operations.apply_scale.register(AnsweredPairSets)
 @scalar
 def scale_constant_and_sums(sets: Any, c: Any, b: Any, factor: Any) -> None:
     """Multiply the constant and all cached shared weights by a factor."""

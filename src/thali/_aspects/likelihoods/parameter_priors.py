@@ -12,10 +12,10 @@ from thali._compile.jit import generic, part, scalar
 from thali._labels import shorten
 from thali.errors import ArgumentError
 
-from .. import operations
+from .. import kernel_operations
 from ..state import BETA, COLUMNS
 from ..weight_priors import GammaWeights, NormalWeights
-from .term_sums import insert_parameters, state_log_likelihood
+from .custom_terms import insert_parameters, state_log_likelihood
 
 REAL, ABOVE_ZERO, FLAT, HALF_NORMAL, LOG_NORMAL, UNIT_INTERVAL = range(6)  # codes of priors
 MAX_LOGIT = 36.0  # for larger logits a number in (0, 1) rounds to 1
@@ -364,7 +364,7 @@ def read_starting_values(parameters: Mapping[str, Any], fields: Any, log_prior: 
 
 
 @generic
-def user_log_prior(likelihood: Any) -> None:
+def user_log_prior(likelihood: Any) -> Any:
     """Return the user's joint log prior of all parameters; default: 0.
 
     The parameters are fields of likelihood.data.
@@ -457,7 +457,7 @@ def draw_parameters_by_slice(likelihood: Any, rng: np.random.Generator, c: Any, 
             else:
                 high = proposal
         c.parameters[p] = value_on_line(likelihood, p, proposal)
-    operations.rebuild_cache(likelihood, c, b)
+    kernel_operations.rebuild_cache(likelihood, c, b)
 
 
 def record_values(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:

@@ -55,7 +55,7 @@ class AspectLikelihoodEngine(Engine):
         )
 
     def prepare(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> PreparedFit:
-        """Check the data and arguments of a fit without running it."""
+        """Check data and arguments of a fit without running it; return a PreparedFit."""
         from ..likelihoods.elimination import convert_to_pairs
         from .fit import check_aspects
 
@@ -132,7 +132,7 @@ class AspectLikelihoodEngine(Engine):
         return _require_fit(model).data.covariate_names
 
     def covariate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
-        """Return the change of the log odds per unit of each covariate."""
+        """Return a table of covariates' effects on the log odds of the first option, per unit."""
         from .fit import covariate_table
 
         return covariate_table(_require_fit(model), ci)

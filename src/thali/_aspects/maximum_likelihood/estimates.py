@@ -61,7 +61,7 @@ class Estimates:
 
     @property
     def covariate_coefficients(self) -> np.ndarray:
-        """Change of the log odds per unit of each covariate, shape (n_covariates,)."""
+        """Change of the first option's log odds per unit of each covariate, (n_covariates,)."""
         sizes = compute_covariate_sizes(self.data)
         return self.maximum.beta[: len(sizes)] / sizes
 

@@ -28,13 +28,13 @@ from ..answers.feature_set_search import (
 from ..answers.stored_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
 from ..draws.feature_columns import FeatureColumns, concatenate_chain_columns
 from ..draws.posterior_tree import compute_log_priors
+from ..kernel_operations import is_exchangeable, keeps_empty
 from ..likelihoods.residuals import CONSTANT, VARIANCE, arrange_squares
 from ..maximum_likelihood.feature_problems import (
     NO_COEFFICIENTS,
     build_feature_problem,
     find_weight_mode,
 )
-from ..operations import is_exchangeable, keeps_empty
 from ..priors.given import Given
 from ..samplers.chains import AnnealedChain, FeatureChain
 from ..samplers.draw_record import RecordedDraws

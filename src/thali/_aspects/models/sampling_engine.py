@@ -78,7 +78,7 @@ class FeatureSamplingEngine(RespondentChainEngine):
         return model._view.covariates
 
     def covariate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
-        """Return the change of the log odds per unit of each covariate."""
+        """Return a table of covariates' effects on the log odds of the first option, per unit."""
         from thali._model.covariates import tabulate_effects
 
         return tabulate_effects(model._view.covariates, model._view.coefficients, ci)

@@ -16,7 +16,7 @@ from typing import Any
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, draw_index, draw_other_index
 
-from ..operations import (
+from ..kernel_operations import (
     apply_compensated_weight,
     apply_transfer,
     apply_weight,
@@ -122,7 +122,7 @@ def log_birth_ratio(b: Any, rate: Any, is_birth: Any) -> Any:
 
 @scalar
 def update_columns(model: Any, b: Any, k: Any, w: Any, is_birth: Any) -> None:
-    """Add the newborn feature with weight w to the state, or remove the dead one."""
+    """Add the newborn feature k with weight w to the state, or remove the dead feature k."""
     if is_birth:
         append_column(model, b, b.m[k], w)
     else:

@@ -16,7 +16,13 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, draw_code, draw_index, draw_other_index
 
 from ..group_state import KAPPA, select_group, select_group_likelihood
-from ..operations import add_answer, clear_answers, compute_answer_logs, rebuild_cache, select_cache
+from ..kernel_operations import (
+    add_answer,
+    clear_answers,
+    compute_answer_logs,
+    rebuild_cache,
+    select_cache,
+)
 from ..state import BETA, COLUMNS, replica
 from .group_weight_priors import draw_gamma, log_gamma
 

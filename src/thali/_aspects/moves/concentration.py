@@ -5,7 +5,7 @@ from typing import Any
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import draw_bessel_count, draw_poisson
 
-from ..operations import (
+from ..kernel_operations import (
     apply_scale,
     draw_alpha,
     is_scale_free,

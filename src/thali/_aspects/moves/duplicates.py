@@ -11,7 +11,7 @@ from typing import Any
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import draw_bessel_count
 
-from ..operations import apply_copies
+from ..kernel_operations import apply_copies
 from ..state import ALPHA, COLUMNS, capacity, copy_row, remove_column
 from ..weight_priors import gamma_rate
 

@@ -29,7 +29,7 @@ from ..group_state import (
     select_group,
     select_group_likelihood,
 )
-from ..operations import (
+from ..kernel_operations import (
     apply_scale,
     is_group_scale_free,
     log_likelihood,

@@ -21,7 +21,7 @@ from ..group_state import (
     remove_group_column,
     select_group,
 )
-from ..operations import (
+from ..kernel_operations import (
     apply_compensated_weight,
     apply_weight,
     delta_compensated_weight,

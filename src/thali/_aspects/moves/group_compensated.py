@@ -24,7 +24,7 @@ from ..group_state import (
     select_group,
     toggle_group_owner,
 )
-from ..operations import (
+from ..kernel_operations import (
     apply_compensated_member,
     apply_compensated_weight,
     delta_compensated_member,

@@ -14,7 +14,7 @@ from ..group_state import (
     remove_group_column,
     select_group_likelihood,
 )
-from ..operations import (
+from ..kernel_operations import (
     draw_alpha,
     log_rate,
     rate_by_size_range,

@@ -13,9 +13,9 @@ from thali._inference.numerics.slices import draw_on_line, log_density
 
 from ..group_likelihoods import COVARIATE_CLASSES
 from ..group_state import select_group_likelihood
+from ..kernel_operations import rebuild_cache, select_cache
 from ..likelihoods.pair_blocks import fill_covariate_factors
 from ..likelihoods.pair_covariates import FIRST_COEFFICIENT, shifted_log_likelihood
-from ..operations import rebuild_cache, select_cache
 from ..state import BETA, replica
 
 

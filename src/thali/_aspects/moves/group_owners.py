@@ -20,7 +20,7 @@ from ..group_state import (
     select_group_likelihood,
     toggle_group_owner,
 )
-from ..operations import (
+from ..kernel_operations import (
     apply_compensated_member,
     apply_copies,
     apply_member,
@@ -101,7 +101,7 @@ def propose_group_flip(rng: Any, model: Any, caches: Any, states: Any, k: Any, i
 
 @scalar
 def compute_flip_gain(model: Any, caches: Any, states: Any, k: Any, i: Any) -> Any:
-    """Return the tempered change of the groups' summed log-likelihood by a flip."""
+    """Return the tempered change of all groups' log-likelihood by a flip of option i in k."""
     total = 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)

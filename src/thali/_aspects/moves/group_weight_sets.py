@@ -10,7 +10,7 @@ import numpy as np
 from thali._compile.jit import generic, scalar
 
 from ..group_state import KAPPA
-from ..operations import apply_unique, apply_weight, delta_unique, delta_weight
+from ..kernel_operations import apply_unique, apply_weight, delta_unique, delta_weight
 
 
 class GroupColumnWeights(NamedTuple):
@@ -48,7 +48,7 @@ def group_center(weights: Any, k: Any, g: Any) -> Any:
 
 
 @generic
-def delta_group_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> None:
+def delta_group_weight(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> Any:
     """Return the log-likelihood change of a group if its weight k grows by d."""
 
 

@@ -9,7 +9,7 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, draw_index
 
 from ..group_state import KAPPA, expected_unique_weight, expected_weight
-from ..operations import (
+from ..kernel_operations import (
     apply_compensated_weight,
     apply_scale,
     apply_unique,

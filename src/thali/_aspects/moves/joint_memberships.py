@@ -12,7 +12,7 @@ import numpy as np
 from thali._compile.jit import scalar, vectorised
 from thali._inference.numerics.decisions import draw_code, draw_index
 
-from ..operations import (
+from ..kernel_operations import (
     apply_member,
     log_rate_after_flip,
     weight_curvature,

@@ -12,7 +12,7 @@ import numpy as np
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, draw_code, draw_index
 
-from ..operations import (
+from ..kernel_operations import (
     apply_block,
     apply_compensated_member,
     apply_compensated_weight,
@@ -182,7 +182,7 @@ def mix_flip(b: Any, i: Any, k: Any, is_added: Any) -> None:
 
 @scalar
 def code_log_posterior(model: Any, c: Any, b: Any, i: Any, size: Any, code: Any) -> Any:
-    """Return the log posterior after the flips coded by `code`, up to a constant.
+    """Return the log posterior after the flips of option i coded by `code`, up to a constant.
 
     The scratch row must contain the flips.
     """

@@ -8,7 +8,7 @@ import numpy as np
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
 
-from ..operations import (
+from ..kernel_operations import (
     apply_unique,
     apply_weight,
     delta_unique,

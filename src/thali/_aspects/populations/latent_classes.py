@@ -234,8 +234,8 @@ class ClassGroupChain(GroupChain):
 @kernel
 def update_class_energies(
     rng: Any, model: Any, caches: Any, states: Any, membership: Any, ladder: Any, energy: Any
-) -> Any:
-    """Compute the log-likelihood of classes at every temperature, after a prior draw."""
+) -> None:
+    """Write the classes' log-likelihood at every temperature to `energy`, after a prior draw."""
     prior_replica = ladder.at[ladder.beta.shape[0] - 1]
     rebuild_group_level(model.groups, caches, states, prior_replica)
     recount_answers(

@@ -38,8 +38,8 @@ from ..group_state import (
     CommonWeights,
     make_common_weights,
 )
+from ..kernel_operations import fill_rates
 from ..moves.group_weight_priors import MIN_WEIGHT
-from ..operations import fill_rates
 from ..samplers.draw_record import RecordedDraws
 from ..samplers.group_sweeps import rebuild_groups, sum_group_log_likelihoods
 from ..samplers.prior_ladder import EvidenceLadder, copy_prior_state
@@ -283,8 +283,8 @@ def refuse_sensitivity(run_settings: "EvidenceRun") -> None:
 @kernel
 def update_group_energies(
     rng: Any, model: Any, caches: Any, states: Any, ladder: Any, energy: Any
-) -> Any:
-    """Compute the log-likelihood of all groups at every temperature, after a prior draw."""
+) -> None:
+    """Write the groups' log-likelihood at every temperature to `energy`, after a prior draw."""
     rebuild_group_level(model, caches, states, ladder.at[ladder.beta.shape[0] - 1])
     for t in range(ladder.beta.shape[0]):
         energy[t] = sum_group_log_likelihoods(model, caches, states, ladder.at[t])

@@ -13,7 +13,7 @@ from thali._compile.jit import register_answers, scalar
 from thali._inference.numerics.slices import draw_on_line, log_density
 from thali.errors import ArgumentError
 
-from .. import operations
+from .. import kernel_operations
 from ..state import ALPHA, COLUMNS
 from .shared_features import log_copy_orders, select_shared_columns
 
@@ -182,13 +182,13 @@ def log_column_probability(a: Any, n: Any, m: Any) -> Any:
     return math.log(a) + math.lgamma(m + a) + math.lgamma(n - m + 1.0) - math.lgamma(n + 1.0 + a)
 
 
-@operations.log_rate.register(OpenColumns)
+@kernel_operations.log_rate.register(OpenColumns)
 def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
     """Return the log probability of a feature with m owners."""
     return b.by_size[m]
 
 
-@operations.log_rate_after_toggle.register(OpenColumns)
+@kernel_operations.log_rate_after_toggle.register(OpenColumns)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
     """Return the log probability of a feature that has m owners after a toggle."""
     return b.by_size[m]
@@ -197,14 +197,14 @@ def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
 register_answers(
     OpenColumns,
     {
-        operations.is_exchangeable: True,
-        operations.keeps_empty: True,
-        operations.may_flip: True,
+        kernel_operations.is_exchangeable: True,
+        kernel_operations.keeps_empty: True,
+        kernel_operations.may_flip: True,
     },
 )
 
 
-@operations.set_alpha.register(OpenColumns)
+@kernel_operations.set_alpha.register(OpenColumns)
 def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
     """Store alpha and update the stored log probabilities by number of owners."""
     b.real[ALPHA] = alpha
@@ -234,7 +234,7 @@ def _log_alpha_density(line: Any, log_alpha: Any) -> Any:
     return density
 
 
-@operations.draw_alpha.register(OpenColumns)
+@kernel_operations.draw_alpha.register(OpenColumns)
 def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
     """Draw alpha given the owners, by slice sampling of log alpha."""
     return math.exp(draw_on_line(rng, AlphaLine(prior, b), math.log(b.real[ALPHA]), 1.0))

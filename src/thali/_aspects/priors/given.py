@@ -9,7 +9,7 @@ import numpy as np
 from thali._compile.jit import register_answers
 from thali.errors import ArgumentError
 
-from .. import operations
+from .. import kernel_operations
 from ..state import ALPHA
 from .ibp import store_alpha
 from .shared_features import select_shared_columns
@@ -105,7 +105,7 @@ class GivenColumns(NamedTuple):
     count: int  # type: ignore[override]
 
 
-@operations.log_rate.register(GivenColumns)
+@kernel_operations.log_rate.register(GivenColumns)
 def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
     """Return 0: the log probability of a given feature."""
     return 0.0
@@ -114,17 +114,17 @@ def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
 register_answers(
     GivenColumns,
     {
-        operations.is_exchangeable: False,
-        operations.keeps_empty: True,
-        operations.may_flip: False,
+        kernel_operations.is_exchangeable: False,
+        kernel_operations.keeps_empty: True,
+        kernel_operations.may_flip: False,
     },
 )
 
 
-operations.set_alpha.register(GivenColumns)(store_alpha)
+kernel_operations.set_alpha.register(GivenColumns)(store_alpha)
 
 
-@operations.draw_alpha.register(GivenColumns)
+@kernel_operations.draw_alpha.register(GivenColumns)
 def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
     """Return alpha unchanged: given features do not inform about it."""
     return b.real[ALPHA]

@@ -9,7 +9,7 @@ import numpy as np
 from thali._compile.jit import register_answers, scalar
 from thali._inference.numerics.decisions import draw_index
 
-from .. import operations
+from .. import kernel_operations
 from ..state import ALPHA
 from .shared_features import log_copy_orders, select_shared_columns
 
@@ -152,19 +152,19 @@ class Buffet(NamedTuple):
     harmonic: np.ndarray  # (n + 1,) H_m, also the total rate of the patterns with at most m owners
 
 
-@operations.log_rate.register(Buffet)
+@kernel_operations.log_rate.register(Buffet)
 def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
     """Return the log rate at which features with m given owners arrive."""
     return prior.log_rate[m]
 
 
-@operations.log_rate_after_toggle.register(Buffet)
+@kernel_operations.log_rate_after_toggle.register(Buffet)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
     """Return the log rate of feature k after option i is toggled, with m owners then."""
     return prior.log_rate[m]
 
 
-@operations.rate_by_size_range.register(Buffet)
+@kernel_operations.rate_by_size_range.register(Buffet)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     """Return the total rate of features with lo to hi owners, per alpha."""
     if hi < lo:
@@ -172,13 +172,13 @@ def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     return prior.harmonic[hi] - prior.harmonic[lo - 1]
 
 
-@operations.rate_single.register(Buffet)
+@kernel_operations.rate_single.register(Buffet)
 def _rate_single(prior: Any, i: Any) -> Any:
     """Return the rate of features with one given owner, 1 / n, per alpha."""
     return 1.0 / (prior.harmonic.shape[0] - 1)
 
 
-@operations.draw_pattern.register(Buffet)
+@kernel_operations.draw_pattern.register(Buffet)
 def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any, hi: Any) -> Any:
     # the C(n, m) patterns of m owners have total rate 1/m
     """Draw the lo to hi owners of feature k by the prior's rates; return their number."""
@@ -223,14 +223,14 @@ def draw_option_subset(rng: np.random.Generator, b: Any, k: Any, m: Any) -> None
 register_answers(
     Buffet,
     {
-        operations.is_exchangeable: True,
-        operations.keeps_empty: False,
-        operations.may_flip: True,
+        kernel_operations.is_exchangeable: True,
+        kernel_operations.keeps_empty: False,
+        kernel_operations.may_flip: True,
     },
 )
 
 
-@operations.set_alpha.register(Buffet)
+@kernel_operations.set_alpha.register(Buffet)
 def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
     """Store alpha in the state; no rate depends on it."""
     b.real[ALPHA] = alpha
@@ -244,7 +244,7 @@ def store_alpha(prior: Any, b: Any, alpha: Any) -> None:
     b.real[ALPHA] = alpha
 
 
-@operations.draw_alpha.register(Buffet)
+@kernel_operations.draw_alpha.register(Buffet)
 def draw_gamma_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
     """Draw alpha ~ Gamma(1 + columns, 1 + rate), given the number of features.
 

@@ -13,8 +13,8 @@ import numpy as np
 from thali._compile.jit import register_answers, scalar, vectorised
 from thali._inference.numerics.fast_exponential import fast_exp
 
-from .. import operations
-from ..operations import rate_by_size_range
+from .. import kernel_operations
+from ..kernel_operations import rate_by_size_range
 from ..state import clear_row, write_owner_range
 from .ibp import draw_gamma_alpha, find_position, store_alpha
 
@@ -58,7 +58,7 @@ def encode_pattern(b: Any, k: Any) -> Any:
     return code
 
 
-@operations.log_rate.register(PhylogeneticColumns)
+@kernel_operations.log_rate.register(PhylogeneticColumns)
 def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
     """Return the log rate of the feature in row k, which has m owners."""
     if has_table(prior):
@@ -120,14 +120,14 @@ def log_sum_exp(sums: Any, base: Any) -> Any:
     return top + math.log(total)
 
 
-@operations.open_column.register(PhylogeneticColumns)
+@kernel_operations.open_column.register(PhylogeneticColumns)
 def _open_column(prior: Any, b: Any, k: Any) -> None:
     """Sum the gains of the feature in row k once, unless rates are tabulated."""
     if not has_table(prior):
         sum_pattern_gains(prior, b, k)
 
 
-@operations.log_rate_after_toggle.register(PhylogeneticColumns)
+@kernel_operations.log_rate_after_toggle.register(PhylogeneticColumns)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
     """Return the log rate of the feature in row k if option i is toggled."""
     if has_table(prior):
@@ -173,7 +173,7 @@ def flip_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
     add_gain(prior, sums, v, sign)
 
 
-@operations.record_toggle.register(PhylogeneticColumns)
+@kernel_operations.record_toggle.register(PhylogeneticColumns)
 def _toggled(prior: Any, b: Any, k: Any, i: Any) -> None:
     """Update the sums that `open_column` stored, before option i is toggled."""
     if not has_table(prior):
@@ -187,7 +187,7 @@ def _toggled(prior: Any, b: Any, k: Any, i: Any) -> None:
             v = prior.parent[v]
 
 
-@operations.rate_by_size_range.register(PhylogeneticColumns)
+@kernel_operations.rate_by_size_range.register(PhylogeneticColumns)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     """Return the total rate of features with lo to hi owners, per alpha."""
     n = prior.log_single.shape[0]
@@ -201,13 +201,13 @@ def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     return total
 
 
-@operations.rate_single.register(PhylogeneticColumns)
+@kernel_operations.rate_single.register(PhylogeneticColumns)
 def _rate_single(prior: Any, i: Any) -> Any:
     """Return the rate of features that only option i owns, per alpha."""
     return math.exp(prior.log_single[i])
 
 
-@operations.draw_pattern.register(PhylogeneticColumns)
+@kernel_operations.draw_pattern.register(PhylogeneticColumns)
 def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any, hi: Any) -> Any:
     """Draw the lo to hi owners of feature k by the prior's rates; return their number."""
     n = b.Z.shape[1] - 1
@@ -277,10 +277,10 @@ def find_interval(cumulative: Any, x: Any) -> Any:
 register_answers(
     PhylogeneticColumns,
     {
-        operations.is_exchangeable: False,  # rates depend on the owners' position in the tree
-        operations.keeps_empty: False,
-        operations.may_flip: True,
+        kernel_operations.is_exchangeable: False,  # rates depend on owners' positions in the tree
+        kernel_operations.keeps_empty: False,
+        kernel_operations.may_flip: True,
     },
 )
-operations.set_alpha.register(PhylogeneticColumns)(store_alpha)
-operations.draw_alpha.register(PhylogeneticColumns)(draw_gamma_alpha)
+kernel_operations.set_alpha.register(PhylogeneticColumns)(store_alpha)
+kernel_operations.draw_alpha.register(PhylogeneticColumns)(draw_gamma_alpha)

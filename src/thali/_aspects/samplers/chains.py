@@ -13,8 +13,8 @@ from thali._inference.chains import run_chains as run
 from thali._inference.seeds import spawn_generators
 from thali._posterior.summary import compute_diagnostics
 
+from ..kernel_operations import select_cache
 from ..moves.tuning import Tuning, build_tuning, compute_acceptance_rates, select_tuning
-from ..operations import select_cache
 from ..state import (
     ALPHA,
     COLUMNS,

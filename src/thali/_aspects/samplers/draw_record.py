@@ -8,7 +8,7 @@ import numpy as np
 from thali._compile.jit import scalar
 from thali._inference.array_encoding import Arrays, fill_rows
 
-from ..operations import log_likelihood, record_parameters
+from ..kernel_operations import log_likelihood, record_parameters
 from ..state import ALPHA, COLUMNS, FULL, SWEEPS, has_free_singles
 from ..weight_priors import draw_prior_weight
 

@@ -21,7 +21,17 @@ from ..group_state import (
     select_group,
     select_membership,
 )
+from ..kernel_operations import (
+    draw_group_parameters,
+    fill_rates,
+    log_likelihood,
+    may_flip,
+    rate_by_size_range,
+    rebuild_cache,
+    record_parameters,
+)
 from ..moves.class_membership import draw_class_membership, recount_answers
+from ..moves.covariate_slopes import draw_slopes
 from ..moves.group_base_weights import update_base_weights
 from ..moves.group_births import propose_group_birth_or_death
 from ..moves.group_compensated import (
@@ -37,7 +47,6 @@ from ..moves.group_owners import (
     propose_duplicate_split_or_merge,
     propose_group_split_or_join,
 )
-from ..moves.group_slopes import draw_slopes
 from ..moves.group_weights import (
     draw_group_scale,
     propose_compensated_group_weight,
@@ -49,15 +58,6 @@ from ..moves.tuning import (
     adapt_step_sizes,
     compute_adaptation_gain,
     select_tuning,
-)
-from ..operations import (
-    draw_group_parameters,
-    fill_rates,
-    log_likelihood,
-    may_flip,
-    rate_by_size_range,
-    rebuild_cache,
-    record_parameters,
 )
 from ..state import ALPHA, BETA, COLUMNS, SWEEPS, is_crowded, replica
 from .draw_record import (
@@ -93,7 +93,7 @@ def compile_group_sweep(sweep: Any) -> Any:
         tune: int,
         thin: Any,
     ) -> Any:
-        """Sweep all groups at every temperature until `until` sweeps are done."""
+        """Sweep all groups at every temperature until `until` sweeps are done; return status."""
         while True:
             status = begin_group_round(
                 rng, model, caches, states, bases, ladder, record, until, tune, thin

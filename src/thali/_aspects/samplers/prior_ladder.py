@@ -14,7 +14,7 @@ from thali._compile.jit import kernel
 from thali._inference.mbar import estimate_constants
 from thali._inference.seeds import spawn_generators
 
-from ..operations import log_likelihood, rebuild_cache, select_cache
+from ..kernel_operations import log_likelihood, rebuild_cache, select_cache
 from ..state import (
     ALPHA,
     COLUMNS,
@@ -41,8 +41,8 @@ GRID_POINTS = 400  # inverse temperatures at which the standard deviation is com
 @kernel
 def update_energies(
     rng: Any, model: Any, caches: Any, states: Any, ladder: Any, energy: Any
-) -> Any:
-    """Compute the log-likelihood at every temperature, after a new prior draw."""
+) -> None:
+    """Write the log-likelihood at every temperature to `energy`, after a new prior draw."""
     prior_replica = ladder.at[ladder.beta.shape[0] - 1]
     prepare_state(model, replica(states, prior_replica))
     rebuild_cache(

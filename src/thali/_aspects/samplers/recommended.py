@@ -7,6 +7,14 @@ from typing import Any
 
 from thali._compile.jit import kernel, scalar
 
+from ..kernel_operations import (
+    draw_parameters,
+    draw_weights,
+    may_flip,
+    rate_by_size_range,
+    select_cache,
+    sums_duplicates,
+)
 from ..moves.births import (
     propose_birth_or_death,
     propose_compensated_birth_or_death,
@@ -30,14 +38,6 @@ from ..moves.mass_transfer import (
 )
 from ..moves.tuning import select_tuning
 from ..moves.weight_walks import walk_column_weights, walk_unique_weights
-from ..operations import (
-    draw_parameters,
-    draw_weights,
-    may_flip,
-    rate_by_size_range,
-    select_cache,
-    sums_duplicates,
-)
 from ..state import ALPHA, COLUMNS, NO_UNIQUE
 from ..weight_priors import is_exponential_prior
 from .sweep_rounds import CONTINUE, begin_round, end_sweep, select_level_state
@@ -65,7 +65,7 @@ def compile_sweep(sweep: Any) -> Any:
         tune: int,
         thin: Any,
     ) -> Any:
-        """Sweep the state at every temperature until `until` sweeps are done."""
+        """Sweep the state at every temperature until `until` sweeps are done; return status."""
         while True:
             status = begin_round(rng, model, caches, states, ladder, record, until, tune, thin)
             if status != CONTINUE:

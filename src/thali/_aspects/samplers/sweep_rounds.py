@@ -6,9 +6,9 @@ import numpy as np
 
 from thali._compile.jit import scalar
 
+from ..kernel_operations import fill_rates, rebuild_cache, select_cache
 from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes
 from ..moves.unique_weights import refresh_unique_prior
-from ..operations import fill_rates, rebuild_cache, select_cache
 from ..state import (
     ALPHA,
     BETA,

@@ -13,9 +13,9 @@ from thali._arguments import check_integer, check_positive, check_run_length, is
 from thali._model.engine import PreparedFit
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Value
 
+from ..kernel_operations import draw_weights, sees_full, sees_single
 from ..likelihoods.parameter_priors import Gamma, Normal
 from ..likelihoods.residuals import make_residual_cache
-from ..operations import draw_weights, sees_full, sees_single
 from ..priors.given import Given
 from ..state import (
     ALPHA,

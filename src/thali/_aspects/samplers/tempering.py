@@ -14,7 +14,7 @@ import numpy as np
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
 
-from ..operations import log_likelihood, select_cache
+from ..kernel_operations import log_likelihood, select_cache
 from ..state import SWEEPS, replica
 
 MIN_SWAP_RATE = 0.1  # required rate of swaps between neighbours

@@ -696,7 +696,7 @@ def build_choice_makers(
     """
     segments = make_segment_function(settings, default_segments)
     return (*MARKET_FINDINGS, build_simulator_maker(segments)), make_segment_makers(
-        settings, segments, instead=instead
+        settings, segments, text_if_unclear=instead
     )
 
 

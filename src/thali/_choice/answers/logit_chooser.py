@@ -503,7 +503,7 @@ class LogitReports(MarketAnswers):
 
     @mark_as_setup
     def prepare(self, data: Any, **settings: Any) -> PreparedFit:
-        """Check the data of a fit, without fitting."""
+        """Check the data of a fit, without fitting; return an empty PreparedFit."""
         self._check_fit(data)
         return PreparedFit()
 

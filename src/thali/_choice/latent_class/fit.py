@@ -121,7 +121,7 @@ def evaluate_parameters(panel: Panel, classes: Membership, tastes: np.ndarray) -
 
 
 def compute_derivatives(panel: Panel, parameters: ClassParameters) -> tuple[np.ndarray, np.ndarray]:
-    r"""Return gradient and information matrix by log odds and tastes of classes.
+    r"""Return gradient and information matrix by the classes' log odds and tastes.
 
     The log odds exclude the first class. With s_nk the score of the class and
     the choices of person n as a member of class k, and I_nk their information (Louis 1982)
@@ -195,7 +195,7 @@ def climb(panel: Panel, parameters: ClassParameters) -> Summit:
 
 
 def expect_and_maximise(panel: Panel, parameters: ClassParameters) -> ClassParameters:
-    """Return parameters after one EM step: sizes or odds, and tastes.
+    """Return parameters after one EM step: class sizes (or class odds), and tastes.
 
     The step is shortened until the likelihood does not fall.
     """
@@ -223,7 +223,7 @@ class _ClassTarget(Target[ClassParameters]):
         self._panel = panel
 
     def move_point(self, point: ClassParameters, change: np.ndarray) -> ClassParameters:
-        """Return class parameters after adding `change` to log odds and tastes."""
+        """Return class parameters after adding `change` to class log odds and tastes."""
         return evaluate_parameters(self._panel, *apply_step(point, change))
 
     def slope(self, point: ClassParameters) -> Slope:

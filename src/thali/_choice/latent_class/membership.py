@@ -149,7 +149,7 @@ Membership = ClassSizes | ClassesByColumns
 
 
 def build_equal_classes(n_classes: int, covariates: np.ndarray) -> Membership:
-    """Return equal class probabilities; by columns if there is more than a constant."""
+    """Return equal class probabilities, with coefficients 0 if there are covariates."""
     if covariates.shape[1] == 1:
         return ClassSizes(np.full(n_classes, 1.0 / n_classes))
     return ClassesByColumns(np.zeros((n_classes, covariates.shape[1])), covariates)

@@ -81,7 +81,7 @@ TINY = 1e-280
 def compare_chosen(
     tasks: Any, bits: Any, k: Any, n: Any, difference: Any, separates: Any, row: Any
 ) -> Any:
-    """Write whether chosen and other products of person n differ in class k.
+    """Write how the class memberships of chosen and other products of person n differ in class k.
 
     Writes chosen minus other to `difference` for all comparisons of respondent n, and to
     `separates` whether any differs in each task. Returns the number of tasks with any difference.
@@ -201,7 +201,7 @@ def sum_features(tasks: Any, features: Any, sums: Any, row: Any, n: Any) -> None
 
 @part
 def compute_exact_difference(features: Any, n: Any, tau: Any, c: Any) -> Any:
-    """Return sign and log of a utility difference, computed from log values."""
+    """Return sign and log of respondent n's utility difference c, from log values in task tau."""
     top = -math.inf
     f = features.people[n, 0]
     while f >= 0:
@@ -229,7 +229,7 @@ def log_add_exp(x: Any, y: Any) -> Any:
 
 @scalar
 def compute_hit(features: Any, sums: Any, row: Any, n: Any, tau: Any, c: Any, end: Any) -> Any:
-    """Return 1 / (number of best products) if the chosen one is best, else 0."""
+    """Return 1 / (number of best products) if respondent n's choice in task tau is best, else 0."""
     winners = 1
     for i in range(c, end):
         if sums.apart[row, i] == 0:
@@ -253,7 +253,7 @@ def fill_hits(tasks: Any, features: Any, sums: Any, hit: Any, row: Any, n: Any) 
 
 @scalar
 def multiply_factor(total: Any, product: Any, factor: Any) -> Any:
-    """Multiply a running product by a factor, moving it into a log before underflow.
+    """Return (log part, product) after a factor, moving the product to the log before underflow.
 
     The logarithm is taken only when the product leaves the range of floats.
     """

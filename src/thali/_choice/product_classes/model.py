@@ -386,7 +386,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
     def prepare(
         self, data: Any, draws: Any = None, chains: Any = None, **other_arguments: Any
     ) -> PreparedFit:
-        """Check the data and arguments of a fit, without drawing."""
+        """Check the data and arguments of a fit, without drawing; return an empty PreparedFit."""
         self._check_fit(data)
         refuse_uninformative(data)
         self._engine.run(draws, TUNE, chains, None, None, None, False)

@@ -135,7 +135,7 @@ class PlackettLuceDesign:
         logs -= logs.max(axis=1, keepdims=True)
 
     def _build_nonnegative_columns(self, matrix: np.ndarray, row_numbers: np.ndarray) -> np.ndarray:
-        """Return W from non-negative covariates or the user's function."""
+        """Return W, shape (n, p), from non-negative covariates or the user's function."""
         if self.transform is None:
             W = np.array(matrix, dtype=np.float64, order="C")
             subject, advice = (

@@ -168,7 +168,7 @@ class _VariationalAscent:
         )
 
     def take_step(self, theta: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the next vector for fixed a, and the bound."""
+        """Return the next theta at fixed prior shape a, and the lower bound."""
         shapes, rates, a = self.unpack(theta)
         step = take_variational_step(self.data, shapes, rates, a, self.b)
         return self.pack(step.shapes, step.rates, a), step.bound
@@ -251,7 +251,7 @@ _LOG_NEGLIGIBLE = 40.0  # e^-40 is negligible compared with 1
 
 @scalar
 def _count_equal_steps(log_t: Any, logs: Any, i: Any, margins: Any) -> Any:
-    """Return how many integration steps remain until a column matters."""
+    """Return how many integration steps remain until a column of row i matters."""
     # It is 0 while a column is becoming active, infinity if none is left.
     n_steps = math.inf
     for j in range(logs.shape[1]):

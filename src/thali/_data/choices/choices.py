@@ -431,7 +431,7 @@ class Choices(Judged):
         )
 
     def _freeze(self, *fields: Any) -> "Choices":
-        """Set the fields in the order of `_FIELDS` and compute the counts of answers."""
+        """Set the fields in the order of `_FIELDS`, count the answers and return the object."""
         if len(fields) < len(self._FIELDS):
             fields = (*fields, np.ones(len(fields[2]) - 1, np.int64))
         super()._freeze(*fields)

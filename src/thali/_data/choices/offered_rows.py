@@ -80,9 +80,9 @@ def read_long_occasions(
     keys, occasion = np.unique(key, return_inverse=True)
     is_task_per_respondent = column_by_role["respondent"] not in (None, column_by_role["choice_id"])
 
-    def name(number: int) -> str:
-        """Describe choice occasion `number` in error messages."""
-        person, task = divmod(int(keys[number]), len(task_names))
+    def name(occasion_number: int) -> str:
+        """Describe choice occasion `occasion_number` in error messages."""
+        person, task = divmod(int(keys[occasion_number]), len(task_names))
         description = f"choice set {task_names[task]!r}"
         if is_task_per_respondent:
             description += f" of respondent {row_respondents.names[person - 1]!r}"
@@ -275,7 +275,7 @@ def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict
 
 
 def is_long_table(frame: "pd.DataFrame") -> bool:
-    """Return whether column names and cells are those of a long table of choices."""
+    """Return whether column names and cells fit a long table of choices."""
     try:
         column_by_role = find_columns(frame, dict.fromkeys(LONG_ROLES))
         frame = _select_answered(frame, column_by_role, False)

@@ -366,19 +366,19 @@ def read_ranking_list(rankings: Iterable[Any], labels: Any) -> Rankings:
     )
 
 
-def _describe_ranking(number: int) -> str:
+def _describe_ranking(ranking_number: int) -> str:
     """Return "ranking N" for an error message, N counted from 1."""
-    return f"ranking {number + 1}"
+    return f"ranking {ranking_number + 1}"
 
 
-def _read_sequence(number: int, ranking: Any) -> list[list[str]]:
+def _read_sequence(ranking_number: int, ranking: Any) -> list[list[str]]:
     """Convert one ranking to groups of tied labels, the best first."""
     if isinstance(ranking, str) and _RANKING.fullmatch(ranking):
         return _split_ranking(ranking)
     if isinstance(ranking, str) or not isinstance(ranking, Sequence | np.ndarray):
         raise DataError(
             "Each ranking must be a list of options, best first, or a text such as 'a > b = c';"
-            f" number {number + 1} is {ranking!r}."
+            f" number {ranking_number + 1} is {ranking!r}."
         )
     groups = []
     for entry in ranking:
@@ -398,9 +398,9 @@ def read_ranking_frame(
     if columns.shape == LONG:
         return _read_long_rankings(frame, columns, labels, weights)
 
-    def name(number: int) -> str:
+    def name(ranking_number: int) -> str:
         """Describe a ranking by its table row, for an error message."""
-        return f"row {frame.index[number]}"
+        return f"row {frame.index[ranking_number]}"
 
     count = read_counts(frame, columns.count, weights)
     if unranked == ABSENT:
@@ -542,9 +542,9 @@ def _read_long_rankings(
         "rank",
     )
 
-    def name(number: int) -> str:
+    def name(ranking_number: int) -> str:
         """Describe a ranking by respondent and group, for an error message."""
-        row = first_rows[number]
+        row = first_rows[ranking_number]
         cells = [f"{column} {format_label(frame[column].iloc[row])!r}" for column in key_columns]
         if not cells:
             return "the ranking"

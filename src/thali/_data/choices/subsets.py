@@ -221,7 +221,7 @@ def _merge_respondents(parts: "Sequence[Choices]") -> RowRespondents:
 
 
 def with_more(data: "Choices", more: "Choices") -> "Choices":
-    """Return these choices together with those of `more`, with the options of both.
+    """Return these and more choices in one object, with the options of both.
 
     Respondents are kept if both know them, with the columns of people that both have. The same name
     is the same option, and the same person; rankings without respondents belong to different

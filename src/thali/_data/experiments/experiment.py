@@ -429,7 +429,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         )
 
     def _freeze(self, *fields: Any) -> "ChoiceExperiment":
-        """Set the fields in the order of `_FIELDS`; arrays of other objects are copied."""
+        """Set the fields in the order of `_FIELDS`, copying others' arrays; return the object."""
         owned = list(fields)
         for k, field in enumerate(fields):
             if isinstance(field, np.ndarray) and not field.flags.owndata:

@@ -656,7 +656,7 @@ def _list_attribute_names(
 
 
 def _convert_keys(mapping: Mapping[Any, Any] | None, argument: str) -> dict[str, Any]:
-    """Return the mapping with its keys as texts; raise if it is no mapping."""
+    """Return the mapping with its keys as texts; raise for other types."""
     if mapping is None:
         return {}
     if not isinstance(mapping, Mapping):

@@ -211,17 +211,17 @@ class Scheme:
         return replace(self, attributes=tuple(attributes))
 
     def encode(
-        self, new: "pd.DataFrame | SchemeTasks", respondents: Sequence[str] = ()
+        self, new_tasks: "pd.DataFrame | SchemeTasks", respondents: Sequence[str] = ()
     ) -> SchemeCells:
         """Encode new tasks, from a table or another experiment, as integers."""
-        if isinstance(new, SchemeTasks):
-            return self._encode_tasks(new, respondents)
-        if not (hasattr(new, "columns") and hasattr(new, "index")):
+        if isinstance(new_tasks, SchemeTasks):
+            return self._encode_tasks(new_tasks, respondents)
+        if not (hasattr(new_tasks, "columns") and hasattr(new_tasks, "index")):
             raise DataError(
                 "New tasks must be a ChoiceExperiment or a pandas DataFrame; got"
-                f" {type(new).__name__}."
+                f" {type(new_tasks).__name__}."
             )
-        frame = rename_as_text(new)
+        frame = rename_as_text(new_tasks)
         if not len(frame):
             raise DataError("The table of new tasks has no rows; give at least one alternative.")
         texts_by_column = {

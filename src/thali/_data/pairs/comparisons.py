@@ -203,7 +203,7 @@ class PairedComparisons(JudgedByPeople):
     ] = subsets.together
 
     def _freeze(self, *values: Any) -> "PairedComparisons":
-        """Set the fields in the order of `_FIELDS`; omitted ones are None."""
+        """Set the fields in the order of `_FIELDS`, omitted ones to None; return the object."""
         return super()._freeze(*values, *[None] * (len(self._FIELDS) - len(values)))
 
     def __str__(self) -> str:

@@ -244,20 +244,20 @@ def group_equal_rows(
     return first_rows, np.stack(sums)
 
 
-def format_time(unit: str, number: Any) -> str:
+def format_time(unit: str, time: Any) -> str:
     """Format days since 1970 as a date, or an integer period as a number."""
     if unit == STEP:
-        return str(int(number))
-    return str(np.datetime64(int(number), "D"))
+        return str(int(time))
+    return str(np.datetime64(int(time), "D"))
 
 
-def _format_period(unit: str, period: str, number: Any) -> str:
+def _format_period(unit: str, period: str, period_start: Any) -> str:
     """Format a period by its start, such as "2024-05" for a month."""
     if unit == STEP or period == DAY:
-        return format_time(unit, number)
+        return format_time(unit, period_start)
     if period == "week":
-        return format_time(unit, number * 7 - 3)
-    return str(np.datetime64(int(number), _LETTERS[period]))
+        return format_time(unit, period_start * 7 - 3)
+    return str(np.datetime64(int(period_start), _LETTERS[period]))
 
 
 def parse_bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:

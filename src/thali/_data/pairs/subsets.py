@@ -223,7 +223,7 @@ def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedCompa
 
 
 def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparisons":
-    """Return the comparisons without those of one pair of options.
+    """Return the comparisons of all pairs except one.
 
     Parameters
     ----------
@@ -589,7 +589,7 @@ def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedCompari
 
 
 def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedComparisons]":
-    """Split the comparisons into those with the first, and with the second option shown first.
+    """Split the comparisons by which option of each pair was shown first.
 
     First is the option shown first, on the left, or played at home. In `forward`, it is the option
     that is earlier among the labels.
@@ -664,7 +664,7 @@ def together(
 
 
 def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedComparisons":
-    """Return these comparisons together with those of `more`, with the options of both.
+    """Return these and more comparisons in one object, with the options of both.
 
     Respondents, with the columns of people that both have, and covariates are kept if both know
     them; the order of presentation is dropped. Both have dates, or neither. The same name is the

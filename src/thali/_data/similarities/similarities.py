@@ -451,7 +451,7 @@ class Similarities(JudgedByPeople):
     def _set_fields(
         self, measured: MeasuredPairs, sigma: float | None, answers: JudgedValues | None = None
     ) -> "Similarities":
-        """Raise DataError if nothing was measured; else set the fields."""
+        """Set the fields and return the object; raise DataError if nothing was measured."""
         if len(measured.labels) < 2:
             raise DataError(
                 "Similarities require at least two objects; got"

@@ -241,7 +241,7 @@ def _compute_tolerance(table: np.ndarray) -> float:
 
 
 def _convert_leniently(value: Any) -> float:
-    """Convert a cell to a float, NaN if it is no number."""
+    """Convert a cell to a float, NaN if it is not a number."""
     if isinstance(value, np.complexfloating):
         return np.nan
     try:
@@ -330,10 +330,10 @@ def check_judgements_known(
     names: tuple[str, ...],
     first_indices: np.ndarray,
     second_indices: np.ndarray,
-    numbers: np.ndarray,
+    n_judgements: np.ndarray,
 ) -> None:
     """Raise DataError if a measured pair has no number of judgements."""
-    is_unknown = np.isnan(numbers)
+    is_unknown = np.isnan(n_judgements)
     if is_unknown.any():
         k = int(is_unknown.argmax())
         raise DataError(
@@ -398,11 +398,13 @@ def average_respondents(
     return measured, empirical, JudgedValues.from_table(respondents, pairs)
 
 
-def _sort_objects(person: MeasuredPairs, names: tuple[str, ...], number: int) -> np.ndarray:
+def _sort_objects(
+    person: MeasuredPairs, names: tuple[str, ...], respondent_number: int
+) -> np.ndarray:
     """Return a respondent's similarities as a square table in the order of `names`."""
     if set(person.labels) != set(names):
         raise DataError(
-            f"All tables must have the same labels; respondent {number} has"
+            f"All tables must have the same labels; respondent {respondent_number} has"
             f" {shorten(person.labels)}, but respondent 1 has {shorten(names)}."
         )
     table = np.full((len(names), len(names)), np.nan)
@@ -431,13 +433,13 @@ def _list_matrices(matrices: Any) -> list[Any]:
 
 
 def _read_one_respondent(
-    number: int, matrix: Any, labels: tuple[Any, ...] | None, symmetrize: str | None
+    respondent_number: int, matrix: Any, labels: tuple[Any, ...] | None, symmetrize: str | None
 ) -> MeasuredPairs:
     """Read one respondent's table; errors name the respondent by number."""
     try:
         return read_measured_pairs(matrix, labels, symmetrize)
     except DataError as error:
-        raise DataError(f"Respondent {number}: ", error) from None
+        raise DataError(f"Respondent {respondent_number}: ", error) from None
 
 
 def _estimate_sigma(
@@ -543,7 +545,7 @@ def find_pair_columns(
 
 
 def are_similarity_columns(names: list[str], accept_vague: bool) -> bool:
-    """Return whether the column names are those of a list of similarities.
+    """Return whether the column names belong to a list of similarities.
 
     If `accept_vague`, a column named "rating" is accepted.
     """
@@ -731,7 +733,7 @@ def _check_only_one(candidates: list[str], role: str) -> None:
 def _explain_missing_columns(
     names: list[str], name_by_simplified: dict[str, str]
 ) -> tuple[Any, ...]:
-    """Return the error parts that the columns are no similarities, with a fix."""
+    """Return the error parts that the columns are not similarities, with a fix."""
     if (name := DISSIMILARITY.find_column(name_by_simplified)) is not None:
         return (
             f"Column {name!r} contains dissimilarities; convert them to similarities",

@@ -482,7 +482,7 @@ def find_triplet_columns(
     other_columns: dict[str, Any] = {"count": count, "question": named_columns.get("question")}
 
     def with_who(columns: TripletColumns) -> TripletColumns:
-        """Return the columns with those of respondent, count and question."""
+        """Return the columns with the respondent's column filled in."""
         respondent = named_columns.get("respondent") or next(
             RESPONDENT.find_certain_columns(name_by_simplified, columns.used), None
         )

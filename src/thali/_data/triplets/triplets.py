@@ -311,7 +311,7 @@ class Triplets(JudgedByPeople):
         parts: list[TripletQuestions],
         row_respondents: RowRespondents | None = None,
     ) -> "Triplets":
-        """Sum the answers of all questions and set the fields."""
+        """Sum the answers of all questions, set the fields and return the object."""
         fields, indices = sum_questions(len(labels), parts)
         if row_respondents is None:
             return self._freeze(labels, *fields, None)

@@ -11,7 +11,7 @@ from thali._compile.jit import generic, part, scalar
 
 
 @generic
-def log_density(line: Any, x: Any) -> None:
+def log_density(line: Any, x: Any) -> Any:
     """Return the log density at `x` along a line, up to a constant."""
 
 

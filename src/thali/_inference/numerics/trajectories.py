@@ -25,7 +25,7 @@ SPREAD = 0.2
 
 
 @generic
-def evaluate(target: Any, position: Any, slope: Any) -> None:
+def evaluate(target: Any, position: Any, slope: Any) -> Any:
     """Return the log density at a position; write its gradient into `slope`."""
 
 

@@ -253,13 +253,13 @@ def main(run_name: str, folder: str, cores: str, mode: str = "") -> None:
         study.write(f"{run_name}.end", carry_out(run_name, run_function, study, int(cores)))
 
 
-def _handle_stop(frame: FrameType | None, *words: str) -> None:
+def _handle_stop(frame: FrameType | None, *child_arguments: str) -> None:
     """On SIGTERM, end the running fit cleanly, or restart the process in the mode "stopped"."""
     handler: Any = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:
         os.execv(
             sys.executable,
-            [sys.executable, "-P", "-m", "thali._surfaces.app.child", *words, STOPPED],
+            [sys.executable, "-P", "-m", "thali._surfaces.app.child", *child_arguments, STOPPED],
         )
     handler(signal.SIGINT, frame)
 

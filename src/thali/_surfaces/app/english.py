@@ -65,7 +65,7 @@ def describe_model(spec: ModelSpec, name: str) -> str:
     )
 
 
-def format_count(noun_key: str, number: int) -> str:
+def format_count(noun_key: str, count: int) -> str:
     """Return a number with its noun, such as "3 respondents".
 
     Examples
@@ -74,9 +74,9 @@ def format_count(noun_key: str, number: int) -> str:
     ('1 fit', '1,200 fits')
     """
     singular, noun = TEXTS["counted"][noun_key]
-    if number == 1:
+    if count == 1:
         noun = singular
-    return noun.format(number=f"{number:,}")
+    return noun.format(number=f"{count:,}")
 
 
 def format_duration(seconds: float) -> str:

@@ -297,7 +297,7 @@ def parse_form(
 
 
 def _is_not_path(option: Option, text: str) -> bool:
-    """Return whether a text is no file path, unless it was uploaded."""
+    """Return whether a text is not a file path, unless it was uploaded."""
     return option.type is not str or text in option.words or text.isdecimal()
 
 

@@ -317,7 +317,7 @@ class Server:
         return _redirect(study)
 
     def resume(self, request: Request) -> Response:
-        """Queue a run that was stopped or killed."""
+        """Queue a run that was stopped or killed; redirect to its page."""
         study, name = self._find_study(request), self._get_run_name(request)
         if name not in QUEUED_RUNS or not study.read(name):
             raise HTTPException(404)
@@ -325,7 +325,7 @@ class Server:
         return _redirect(study, SCREEN_OF.get(name, ""))
 
     def stop(self, request: Request) -> Response:
-        """Stop a run and keep its results; kill it at the second request."""
+        """Stop a run and keep its results; kill it at the second request. Redirect to its page."""
         study, name = self._find_study(request), self._get_run_name(request)
         self.runs.stop(study, name)
         return _redirect(study, SCREEN_OF.get(name, ""))
@@ -343,7 +343,7 @@ class Server:
         return self._start_comparison(study, EVIDENCE, form)
 
     def _start_comparison(self, study: StudyFolder, name: str, form: dict[str, str]) -> Response:
-        """Queue the comparison of the ticked models, unless one is running."""
+        """Queue the comparison of the ticked models, unless one runs; redirect to its page."""
         # An earlier comparison is replaced.
         compare_request = build_comparison_request(
             study, name, form.get("models", "").splitlines(), "sensitivity" in form
@@ -369,7 +369,7 @@ class Server:
         return _redirect(study, SCREEN_OF[TEST])
 
     def report_draws(self, request: Request) -> Response:
-        """Start writing a report of the draws so far."""
+        """Start writing a report of the draws so far; redirect to the study."""
         study = self._find_study(request)
         draws = self.runs.count_draws(study, FIT)
         if draws is not None and not draws.recorded:
@@ -387,7 +387,7 @@ class Server:
         return _redirect(new_study, ASK)
 
     def delete(self, request: Request) -> Response:
-        """Delete a study and its files."""
+        """Delete a study and its files, unless a run is active; return where to go."""
         study = self._find_study(request)
         if runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
             return _build_problem(english.texts.refused.is_running, 409)

@@ -53,7 +53,7 @@ def write_findings(
     other_files: Mapping[str, bytes | memoryview] = MappingProxyType({}),
     figures: Figures | None = None,
 ) -> list[str]:
-    """Write the findings' tables, other files and pictures to a folder; list the names.
+    """Write the findings' tables, other files and pictures to a folder; return the file names.
 
     Long tables, with one row per respondent or pair, are written as CSV only.
 
@@ -130,7 +130,7 @@ def write_with_fallback(folder: Path, write: Callable[[Path], None]) -> Path:
 def write_pictures(
     folder: Path, pictures: Iterable[Picture], formats: Iterable[str], figures: Figures
 ) -> list[str]:
-    """Write pictures to a folder; warn about those that fail; list the names.
+    """Write pictures to a folder; warn if one fails; return the file names.
 
     Returns the names of the written files.
     """

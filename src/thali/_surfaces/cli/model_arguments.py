@@ -154,7 +154,7 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
 
 
 def parse_models(
-    text: str, settings: dict[Any, Any], form: DataForm, labels: tuple[str, ...]
+    text: str, settings: dict[Any, Any], data_form: DataForm, labels: tuple[str, ...]
 ) -> list[tuple[str, Any]]:
     """Parse --models to (name, unfitted model) pairs.
 
@@ -175,9 +175,9 @@ def parse_models(
                 "--models must list models separated by commas, such as unique,3,ibp; got"
                 f" {text!r}."
             )
-        people_arguments, model_text = _parse_people_prefix(model_text, form)
+        people_arguments, model_text = _parse_people_prefix(model_text, data_form)
         has_tree = has_tree or _names_tree_model(model_text)
-        model = _build_model(model_text, settings, form.kind, labels)
+        model = _build_model(model_text, settings, data_form.kind, labels)
         named_models.append((name, model.set_params(**people_arguments)))
     if settings.get("tree") is not None and not has_tree:
         raise ArgumentError(
@@ -186,27 +186,31 @@ def parse_models(
     return named_models
 
 
-def _parse_people_prefix(model_text: str, form: DataForm) -> tuple[dict[str, Any], str]:
+def _parse_people_prefix(model_text: str, data_form: DataForm) -> tuple[dict[str, Any], str]:
     """Split a prefix such as "individuals:" off a model text; return parameters, rest."""
     word, _, rest = model_text.partition(":")
-    if form.has_groups and word in (FREE, SIMILAR, COMMON):
+    if data_form.has_groups and word in (FREE, SIMILAR, COMMON):
         return {"people": Groups(word)}, rest or "ibp"
     if (
-        not form.has_groups
-        and get_features_argument(form.kind) == "aspects"
+        not data_form.has_groups
+        and get_features_argument(data_form.kind) == "aspects"
         and word in (INDEPENDENT, ADJUSTED, INDIVIDUALS)
     ):
         return {"people": parse_people(word)}, rest or "ibp"
     if _find_attention_spec(model_text) is not None:
         return {ATTENTION.name: True}, rest
-    if word == "classes" and not form.has_groups and find_data_spec(form.kind).has_classes:
+    if (
+        word == "classes"
+        and not data_form.has_groups
+        and find_data_spec(data_form.kind).has_classes
+    ):
         n_classes, _, rest = rest.partition(":")
         if not n_classes.isdecimal():
             raise ArgumentError(
                 f"{model_text!r} in --models must have the form classes:N, such as classes:2."
             )
         return {"people": LatentClasses(int(n_classes))}, rest or "ibp"
-    if form.has_groups:
+    if data_form.has_groups:
         return {"people": Groups()}, model_text
     return {}, model_text
 

@@ -486,7 +486,7 @@ class MultiValueTest(MultiValueCommand):
 
 
 def repeat_options(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> list[str]:
-    """Insert the option before each further NAME=VALUE text.
+    """Insert the option before each additional NAME=VALUE text.
 
     Examples
     --------

@@ -8,8 +8,8 @@ from thali._inference.chains import FixedChain
 
 from ..people.answer_table import AnswerTable
 from ..people.chain import draw_start
+from ..people.gibbs_sweep import PeopleState
 from ..people.moves import SIGMA, S
-from ..people.sweep import PeopleState
 from .sweep import ClassRecord, ClassSettings, Memberships, run_class_sweeps
 
 

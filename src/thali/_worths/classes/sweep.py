@@ -34,6 +34,7 @@ from thali._inference.numerics.slices import draw_on_line
 from thali._inference.numerics.trajectories import sum_squares
 
 from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD
+from ..people.gibbs_sweep import add_person_metric, compute_restarted_adaptation_gain
 from ..people.moves import (
     SIGMA,
     S,
@@ -49,7 +50,6 @@ from ..people.moves import (
     view_person_matrix,
 )
 from ..people.person_likelihood import compute_slope
-from ..people.sweep import add_person_metric, compute_restarted_adaptation_gain
 
 N_SPLIT_TRIALS = 2  # splits or merges that a sweep tries
 SPLIT_STEP = 0.5  # spread of worths of a new class, in standard deviations of their prior

@@ -18,8 +18,8 @@ from ..classes.sweep import ClassRecord
 from ..data_density import convert_for_likelihood, keep_single_choices
 from ..people.answer_table import tabulate_groups
 from ..people.chain import PeopleChain
+from ..people.gibbs_sweep import PeopleRecord
 from ..people.problem import refuse_answers
-from ..people.sweep import PeopleRecord
 from ..posterior import WorthProblem
 
 if TYPE_CHECKING:

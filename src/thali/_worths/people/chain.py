@@ -7,7 +7,7 @@ import numpy as np
 from thali._inference.chains import FixedChain
 
 from .answer_table import AnswerTable
-from .sweep import PeopleRecord, PeopleState, run_sweeps
+from .gibbs_sweep import PeopleRecord, PeopleState, run_sweeps
 
 FIRST_STEP, FIRST_WALK = 0.7, 0.1  # lengths at the start, of trajectories and of walks
 

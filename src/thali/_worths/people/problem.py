@@ -16,7 +16,7 @@ from thali.errors import ArgumentError, DataError, Setting
 from ..posterior import WorthProblem
 from .answer_table import tabulate_answers
 from .chain import PeopleChain
-from .sweep import PeopleRecord
+from .gibbs_sweep import PeopleRecord
 
 if TYPE_CHECKING:
     import xarray

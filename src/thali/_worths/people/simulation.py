@@ -12,10 +12,10 @@ from ..density import TIE_SD
 from ..simulation import observe_each, sample_log_spread
 from ..worth_draws import WorthDraws
 from .answer_check import respondent_probabilities, split_questions
+from .gibbs_sweep import PeopleRecord
 from .moves import EFFECT_SD
 from .problem import PeopleProblem
 from .respondent_draws import RespondentDraws
-from .sweep import PeopleRecord
 
 
 class SimulatedAnswers(NamedTuple):

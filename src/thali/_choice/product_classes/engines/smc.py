@@ -117,7 +117,7 @@ class TemperedParticles:
         now = path.log_likelihood(self.u)
 
         def compute_log_weights(u: float) -> np.ndarray:
-            """Return the particles' log weights for a step to odds u."""
+            """Return the particles' log weights for a step to odds u against lapses."""
             change = path.log_likelihood(u) - now
             return np.where(np.isnan(change), -math.inf, change)
 

@@ -49,7 +49,7 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         return read_summary_rows(self._view.draws)
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Posterior summary and convergence of shares and level effects.
+        """Return means, intervals and convergence of level shares and level effects.
 
         Rows: share[attribute=level], the expected share of the data's tasks in which a product
         with that level is chosen, for every level but the first; and effect[attribute: level over

@@ -97,27 +97,27 @@ def run_compare(
         raise typer.Exit(INTERRUPTED)
 
 
-def _check_leave_out(leave_out: str | None, form: DataForm) -> None:
+def _check_leave_out(leave_out: str | None, data_form: DataForm) -> None:
     """Raise ArgumentError if data of this form cannot be divided by `leave_out`."""
     from thali._comparison.holdout_schemes import SCHEMES
 
-    if leave_out in (None, *SCHEMES[form]):
+    if leave_out in (None, *SCHEMES[data_form]):
         return
-    scheme_names = list(SCHEMES[form])
-    if find_data_spec(form.kind).by_people:
+    scheme_names = list(SCHEMES[data_form])
+    if find_data_spec(data_form.kind).by_people:
         scheme_names.append("respondent")
     raise ArgumentError(
         Argument("leave_out"),
-        f" must be {' or '.join(scheme_names)} for {form}; got {leave_out!r}.",
+        f" must be {' or '.join(scheme_names)} for {data_form}; got {leave_out!r}.",
     )
 
 
-def _find_default_models(data: Any, form: DataForm) -> str:
+def _find_default_models(data: Any, data_form: DataForm) -> str:
     """Return the text of --models that is used if none are typed."""
-    data_spec = find_data_spec(form.kind)
-    if form.has_groups:
+    data_spec = find_data_spec(data_form.kind)
+    if data_form.has_groups:
         return data_spec.compared_by_group
-    if form == DataForm(CHOICES):
+    if data_form == DataForm(CHOICES):
         return default_comparison(data, data_spec.compared)
     return data_spec.compared
 
@@ -245,20 +245,20 @@ def _choose_data_spec(
 
 
 def _check_applicable_options(
-    form: DataForm, has_methods: bool, data_name: str, typed: dict[str, Any]
+    data_form: DataForm, has_methods: bool, data_name: str, typed: dict[str, Any]
 ) -> None:
     """Raise ArgumentError for a typed option of models for other data."""
     owners = {word: [spec for spec, option in index_options()[word]] for word in typed}
     for word, owner_specs in owners.items():
-        if not any(form.kind in spec.data for spec in owner_specs):
+        if not any(data_form.kind in spec.data for spec in owner_specs):
             data_names = " and ".join(
                 dict.fromkeys(data for spec in owner_specs for data in spec.data)
             )
             raise ArgumentError(
-                f"--{word} requires {data_names}, but {data_name!r} contains {form}; remove"
+                f"--{word} requires {data_names}, but {data_name!r} contains {data_form}; remove"
                 f" --{word}."
             )
     if "method" in typed and not has_methods:
         raise ArgumentError(
-            f"--method requires {PAIRS}, but {data_name!r} contains {form}; remove --method."
+            f"--method requires {PAIRS}, but {data_name!r} contains {data_form}; remove --method."
         )

@@ -123,7 +123,7 @@ def _list_file_arguments(
 
 
 def _parse_table_arguments(terminal: Terminal, typed: dict[str, Any]) -> dict[str, Any]:
-    """Parse all typed options; return those that describe the table."""
+    """Parse all typed options; return the options that describe the table."""
     option_by_word = {word: owned[0][1] for word, owned in index_options().items()}
     # of options with equal names, --respondent of tables comes first
     terminal.use_options([*COMMAND_OPTIONS, *TABLE_OPTIONS, *option_by_word.values()])

@@ -11,8 +11,8 @@ import numpy as np
 
 from thali._compile.jit import generic, return_false, return_true, scalar
 
-from .. import operations
-from ..operations import select_remaining_row
+from .. import kernel_operations
+from ..kernel_operations import select_remaining_row
 from ..state import COLUMNS, count_born_columns, scratch_index
 
 
@@ -31,7 +31,7 @@ class TermSums(NamedTuple):
 
 
 @generic
-def insert_parameters(likelihood: Any, c: Any) -> None:
+def insert_parameters(likelihood: Any, c: Any) -> Any:
     """Return the likelihood with its parameters at the chain's current values.
 
     By default it has no parameters.
@@ -39,7 +39,7 @@ def insert_parameters(likelihood: Any, c: Any) -> None:
 
 
 @generic
-def starting_parameters(likelihood: Any) -> None:
+def starting_parameters(likelihood: Any) -> Any:
     """Return the parameters' starting values as an array; default: empty."""
 
 
@@ -56,32 +56,32 @@ def _no_starting_parameters(likelihood: Any) -> Any:
 
 
 @generic
-def pair_term(likelihood: Any, i: Any, j: Any, shared: Any, own_i: Any, own_j: Any) -> None:
+def pair_term(likelihood: Any, i: Any, j: Any, shared: Any, own_i: Any, own_j: Any) -> Any:
     """Return the user's log-likelihood term of options i < j."""
 
 
 @generic
-def option_term(likelihood: Any, i: Any, own_sum: Any) -> None:
+def option_term(likelihood: Any, i: Any, own_sum: Any) -> Any:
     """Return the user's log-likelihood term of option i with weight sum `own_sum`."""
 
 
 @generic
-def has_pair_terms(likelihood: Any) -> None:
+def has_pair_terms(likelihood: Any) -> Any:
     """Return whether the user gave a function of pairs."""
 
 
 @generic
-def has_option_sums_in_pairs(likelihood: Any) -> None:
+def has_option_sums_in_pairs(likelihood: Any) -> Any:
     """Return whether the pair function also takes both options' weight sums."""
 
 
 @generic
-def has_signed_sums(likelihood: Any) -> None:
+def has_signed_sums(likelihood: Any) -> Any:
     """Return whether weights may be negative."""
 
 
 @generic
-def full_log_likelihood(likelihood: Any, features: Any, weights: Any) -> None:
+def full_log_likelihood(likelihood: Any, features: Any, weights: Any) -> Any:
     """Return the user's log-likelihood of all data, as a function of the whole state.
 
     `features` has shape (n, K), `weights` (K,).
@@ -384,23 +384,23 @@ def _current_log_likelihood(likelihood: Any, c: Any, b: Any) -> Any:
     return state_log_likelihood(likelihood, b, b.whole[COLUMNS])
 
 
-COMMON_OPERATIONS: dict[Any, Any] = operations.WITHOUT_UNIQUE | {
-    operations.sees_full: return_true,
-    operations.is_scale_free: return_false,
-    operations.log_likelihood: _current_log_likelihood,
+COMMON_OPERATIONS: dict[Any, Any] = kernel_operations.WITHOUT_UNIQUE | {
+    kernel_operations.sees_full: return_true,
+    kernel_operations.is_scale_free: return_false,
+    kernel_operations.log_likelihood: _current_log_likelihood,
 }
 
 OPERATIONS: dict[Any, Any] = COMMON_OPERATIONS | {
-    operations.select_cache: _select_cache,
-    operations.rebuild_cache: _rebuild_cache,
-    operations.delta_member: _delta_member,
-    operations.apply_member: _apply_member,
-    operations.open_members: _open_members,
-    operations.delta_open_member: _delta_open_member,
-    operations.apply_open_member: _apply_open_member,
-    operations.delta_weight: _delta_weight,
-    operations.apply_weight: _apply_weight,
-    operations.delta_transfer: _delta_transfer,
-    operations.apply_transfer: _apply_transfer,
-    operations.apply_copies: _apply_copies,
+    kernel_operations.select_cache: _select_cache,
+    kernel_operations.rebuild_cache: _rebuild_cache,
+    kernel_operations.delta_member: _delta_member,
+    kernel_operations.apply_member: _apply_member,
+    kernel_operations.open_members: _open_members,
+    kernel_operations.delta_open_member: _delta_open_member,
+    kernel_operations.apply_open_member: _apply_open_member,
+    kernel_operations.delta_weight: _delta_weight,
+    kernel_operations.apply_weight: _apply_weight,
+    kernel_operations.delta_transfer: _delta_transfer,
+    kernel_operations.apply_transfer: _apply_transfer,
+    kernel_operations.apply_copies: _apply_copies,
 }

@@ -20,7 +20,7 @@ from .state import ALPHA, COLUMNS
 
 
 @generic
-def log_rate(prior: Any, b: Any, k: Any, m: Any) -> None:
+def log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
     """Return the prior's log rate (or probability) of the feature in row k with m owners.
 
     With a fixed number of columns it is a log probability.
@@ -33,7 +33,7 @@ def open_column(prior: Any, b: Any, k: Any) -> None:
 
 
 @generic
-def log_rate_after_toggle(prior: Any, b: Any, k: Any, i: Any, m: Any) -> None:
+def log_rate_after_toggle(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
     """Return the prior's log rate of the feature in row k after toggling option i.
 
     It then has m owners.
@@ -49,17 +49,17 @@ def record_toggle(prior: Any, b: Any, k: Any, i: Any) -> None:
 
 
 @generic
-def rate_by_size_range(prior: Any, lo: Any, hi: Any) -> None:
+def rate_by_size_range(prior: Any, lo: Any, hi: Any) -> Any:
     """Return the prior's total rate of features with lo to hi owners, per alpha."""
 
 
 @generic
-def rate_single(prior: Any, i: Any) -> None:
+def rate_single(prior: Any, i: Any) -> Any:
     """Return the prior's rate of features that only option i owns, per alpha."""
 
 
 @generic
-def draw_pattern(prior: Any, rng: Any, b: Any, k: Any, lo: Any, hi: Any) -> None:
+def draw_pattern(prior: Any, rng: Any, b: Any, k: Any, lo: Any, hi: Any) -> Any:
     """Draw a set of lo to hi owners from the prior into row k; return its size.
 
     Patterns are drawn in proportion to their rates.
@@ -67,7 +67,7 @@ def draw_pattern(prior: Any, rng: Any, b: Any, k: Any, lo: Any, hi: Any) -> None
 
 
 @generic
-def is_exchangeable(prior: Any) -> None:
+def is_exchangeable(prior: Any) -> Any:
     """Return whether the prior depends on owners only through their number.
 
     The rates are then stored in b.by_size.
@@ -75,12 +75,12 @@ def is_exchangeable(prior: Any) -> None:
 
 
 @generic
-def keeps_empty(prior: Any) -> None:
+def keeps_empty(prior: Any) -> Any:
     """Return whether features without owners remain, as their number is fixed."""
 
 
 @generic
-def may_flip(prior: Any) -> None:
+def may_flip(prior: Any) -> Any:
     """Return whether the prior leaves ownership random."""
 
 
@@ -98,7 +98,7 @@ def fill_rates(prior: Any, b: Any) -> None:
 
 
 @generic
-def draw_alpha(prior: Any, rng: Any, b: Any, columns: Any, rate: Any) -> None:
+def draw_alpha(prior: Any, rng: Any, b: Any, columns: Any, rate: Any) -> Any:
     """Draw alpha given the features, under its Gamma(1, 1) prior; return it.
 
     For an infinite prior, `columns` columns have arrived at `rate` per unit of alpha.
@@ -144,17 +144,17 @@ def _record_no_toggle(prior: Any, b: Any, k: Any, i: Any) -> None:
 
 
 @generic
-def sees_full(likelihood: Any) -> None:
+def sees_full(likelihood: Any) -> Any:
     """Return whether the likelihood depends on features that all options own."""
 
 
 @generic
-def sees_single(likelihood: Any) -> None:
+def sees_single(likelihood: Any) -> Any:
     """Return whether the likelihood depends on features of one owner; default: True."""
 
 
 @generic
-def sums_duplicates(likelihood: Any) -> None:
+def sums_duplicates(likelihood: Any) -> Any:
     """Return whether features with equal owners matter only by their summed weight.
 
     The default is True.
@@ -162,22 +162,22 @@ def sums_duplicates(likelihood: Any) -> None:
 
 
 @generic
-def select_cache(likelihood: Any, caches: Any, t: Any) -> None:
+def select_cache(likelihood: Any, caches: Any, t: Any) -> Any:
     """Return views of the likelihood cache at temperature t."""
 
 
 @generic
-def is_scale_free(likelihood: Any) -> None:
+def is_scale_free(likelihood: Any) -> Any:
     """Return whether multiplying all weights leaves the likelihood unchanged."""
 
 
 @generic
-def delta_unique(likelihood: Any, c: Any, b: Any, i: Any, d: Any) -> None:
+def delta_unique(likelihood: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i's unique weight s[i] grows by d."""
 
 
 @generic
-def delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+def delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i joins or leaves feature k.
 
     d is w[k] or -w[k].
@@ -185,7 +185,7 @@ def delta_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Non
 
 
 @generic
-def is_quick(likelihood: Any) -> None:
+def is_quick(likelihood: Any) -> Any:
     """Return whether `delta_open_member` is as cheap as drawing a random number.
 
     It then needs no early rejection. The default is False.
@@ -198,7 +198,7 @@ def open_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
 
 
 @generic
-def delta_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
+def delta_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return the log-likelihood change of a toggle of i, after `open_members`."""
 
 
@@ -208,7 +208,7 @@ def apply_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -
 
 
 @generic
-def weight_gradient(likelihood: Any, c: Any, b: Any, k: Any, i: Any) -> None:
+def weight_gradient(likelihood: Any, c: Any, b: Any, k: Any, i: Any) -> Any:
     """Return the log-likelihood slope by a weight that i shares with owners of k.
 
     Only the sampler `sweep_conjugate` needs it.
@@ -216,7 +216,7 @@ def weight_gradient(likelihood: Any, c: Any, b: Any, k: Any, i: Any) -> None:
 
 
 @generic
-def weight_curvature(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, i: Any) -> None:
+def weight_curvature(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, i: Any) -> Any:
     """Return minus the cross derivative by weights of features k and `partner`.
 
     It is defined if the log-likelihood is quadratic.
@@ -224,7 +224,7 @@ def weight_curvature(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, i: A
 
 
 @generic
-def delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+def delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     """Return the log-likelihood change if the weight of feature k grows by d.
 
     Row K is the birth of a column; d = -w[k] is a death.
@@ -232,7 +232,7 @@ def delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Non
 
 
 @generic
-def delta_compensated_member(likelihood: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
+def delta_compensated_member(likelihood: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i joins feature k and s[i] falls by d.
 
     Mass d moves from {i} and from pattern k to their union. Row k may be real-valued if
@@ -241,7 +241,7 @@ def delta_compensated_member(likelihood: Any, c: Any, b: Any, i: Any, k: Any, d:
 
 
 @generic
-def delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
+def delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> Any:
     """Return the log-likelihood change if option i's memberships in `code` are flipped.
 
     Columns b.order[t] are flipped for the bits t < size of code, and s[i] -= mass. The default is
@@ -251,7 +251,7 @@ def delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, m
 
 
 @generic
-def delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
+def delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
     """Return the log-likelihood change if feature k takes or loses owners of `partner`.
 
     Column k loses or gains the owners of `partner`, and w[partner] -= d with d = +-w[k]. The
@@ -261,7 +261,7 @@ def delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any
 
 
 @generic
-def delta_compensated_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
+def delta_compensated_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     """Return the log-likelihood change if w[k] grows by d and owners' s[i] fall by d."""
 
 
@@ -319,7 +319,7 @@ def rebuild_cache(likelihood: Any, c: Any, b: Any) -> None:
 
 
 @generic
-def log_likelihood(likelihood: Any, c: Any, b: Any) -> None:
+def log_likelihood(likelihood: Any, c: Any, b: Any) -> Any:
     """Return the log-likelihood of all data, without constants, in full precision."""
 
 
@@ -346,7 +346,7 @@ def draw_group_parameters(likelihood: Any, rng: Any, c: Any, b: Any) -> None:
 
 
 @generic
-def is_group_scale_free(likelihood: Any) -> None:
+def is_group_scale_free(likelihood: Any) -> Any:
     """Return whether one factor of weights and parameters leaves the likelihood equal.
 
     The parameters are those of `sum_scaled_priors`. The default is is_scale_free.
@@ -354,7 +354,7 @@ def is_group_scale_free(likelihood: Any) -> None:
 
 
 @generic
-def sum_scaled_priors(likelihood: Any, c: Any) -> None:
+def sum_scaled_priors(likelihood: Any, c: Any) -> Any:
     """Return (summed shapes, summed rate times value) of priors of scaled parameters.
 
     They are the sum of the shapes of the Gamma priors, and the sum of rate times value; default: 0

@@ -14,7 +14,7 @@ from thali._inference.numerics.fast_logarithm import fast_log
 from thali._labels import shorten
 from thali.errors import Argument, DataError, Message, Setting
 
-from .. import operations
+from .. import kernel_operations
 from ..state import COLUMNS, scratch_index
 from .elimination_kernels import (
     ALL,
@@ -91,13 +91,13 @@ def check_possible_choices(data: Choices, ownership: np.ndarray) -> None:
 register_answers(
     OfferedSets,
     {
-        operations.sees_full: False,  # a column that all options own distinguishes none
-        operations.is_scale_free: True,  # probabilities depend on ratios of weights only
+        kernel_operations.sees_full: False,  # a column that all options own distinguishes none
+        kernel_operations.is_scale_free: True,  # probabilities depend on ratios of weights only
     },
 )
 
 
-@operations.select_cache.register(OfferedSets)
+@kernel_operations.select_cache.register(OfferedSets)
 def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
     """Return views of the cache of the replica at temperature t."""
     return SetCache(
@@ -119,7 +119,7 @@ def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
 def evaluate_change(
     sets: Any, c: Any, b: Any, change: Any, i: Any, k: Any, partner: Any, d: Any, keep: Any
 ) -> Any:
-    """Apply a change of state, return the log-likelihood change, revert it.
+    """Apply a change of aspect k and option i, return the log-likelihood change, revert it.
 
     Values are stored if `keep`. There is one routine for all operations, because every caller is
     compiled with its own copy of it.
@@ -193,102 +193,102 @@ def flip_memberships(b: Any, i: Any, size: Any, code: Any) -> None:
 
 @scalar
 def swap_rows(b: Any, k: Any, second_row: Any) -> None:
-    """Swap the owners of two rows (aspects) of the state."""
+    """Swap the owners of rows (aspects) k and `second_row` of the state."""
     for j in range(b.Z.shape[1]):
         b.Z[k, j], b.Z[second_row, j] = b.Z[second_row, j], b.Z[k, j]
 
 
-@operations.delta_unique.register(OfferedSets)
+@kernel_operations.delta_unique.register(OfferedSets)
 def _delta_unique(sets: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i's unique weight grows by d."""
     return evaluate_change(sets, c, b, UNIQUE, i, 0, 0, d, False)
 
 
-@operations.apply_unique.register(OfferedSets)
+@kernel_operations.apply_unique.register(OfferedSets)
 def _apply_unique(sets: Any, c: Any, b: Any, i: Any, d: Any) -> None:
     """Update the cached sets: option i's unique weight grows by d."""
     evaluate_change(sets, c, b, UNIQUE, i, 0, 0, d, True)
 
 
-@operations.delta_member.register(OfferedSets)
+@kernel_operations.delta_member.register(OfferedSets)
 def _delta_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i joins or leaves aspect k."""
     return evaluate_change(sets, c, b, MEMBER, i, k, 0, d, False)
 
 
-@operations.apply_member.register(OfferedSets)
+@kernel_operations.apply_member.register(OfferedSets)
 def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     """Update the cached sets: option i joins or leaves aspect k."""
     evaluate_change(sets, c, b, MEMBER, i, k, 0, d, True)
 
 
-@operations.delta_weight.register(OfferedSets)
+@kernel_operations.delta_weight.register(OfferedSets)
 def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     """Return the log-likelihood change if the weight of aspect k grows by d."""
     return evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, False)
 
 
-@operations.apply_weight.register(OfferedSets)
+@kernel_operations.apply_weight.register(OfferedSets)
 def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     """Update the cached sets: the weight of aspect k grows by d."""
     evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, True)
 
 
-@operations.delta_compensated_weight.register(OfferedSets)
+@kernel_operations.delta_compensated_weight.register(OfferedSets)
 def _delta_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     """Return the log-likelihood change if w[k] grows by d and owners' unique weights fall."""
     return evaluate_change(sets, c, b, COMPENSATED_WEIGHT, 0, k, 0, d, False)
 
 
-@operations.apply_compensated_weight.register(OfferedSets)
+@kernel_operations.apply_compensated_weight.register(OfferedSets)
 def _apply_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     """Update the cache: w[k] grows by d and owners' unique weights fall."""
     evaluate_change(sets, c, b, COMPENSATED_WEIGHT, 0, k, 0, d, True)
 
 
-@operations.delta_compensated_member.register(OfferedSets)
+@kernel_operations.delta_compensated_member.register(OfferedSets)
 def _delta_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
     """Return the log-likelihood change if option i joins column k and s[i] falls by d."""
     return evaluate_change(sets, c, b, COMPENSATED_MEMBER, i, k, 0, d, False)
 
 
-@operations.apply_compensated_member.register(OfferedSets)
+@kernel_operations.apply_compensated_member.register(OfferedSets)
 def _apply_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
     """Update the cache: option i joins column k and s[i] falls by d."""
     evaluate_change(sets, c, b, COMPENSATED_MEMBER, i, k, 0, d, True)
 
 
-@operations.delta_block.register(OfferedSets)
+@kernel_operations.delta_block.register(OfferedSets)
 def _delta_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> Any:
     """Return the log-likelihood change if i's memberships in `code` flip and s[i] falls by mass."""
     return evaluate_change(sets, c, b, BLOCK, i, size, code, mass, False)
 
 
-@operations.apply_block.register(OfferedSets)
+@kernel_operations.apply_block.register(OfferedSets)
 def _apply_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
     """Update the cached sets: i's memberships in `code` flip, s[i] falls by mass."""
     evaluate_change(sets, c, b, BLOCK, i, size, code, mass, True)
 
 
-@operations.delta_transfer.register(OfferedSets)
+@kernel_operations.delta_transfer.register(OfferedSets)
 def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> Any:
     """Return the log-likelihood change if k gets the scratch row's owners and w[partner] -= d."""
     return evaluate_change(sets, c, b, TRANSFER, 0, k, partner, d, False)
 
 
-@operations.apply_transfer.register(OfferedSets)
+@kernel_operations.apply_transfer.register(OfferedSets)
 def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
     """Update the cache: k gets the scratch row's owners and w[partner] falls by d."""
     evaluate_change(sets, c, b, TRANSFER, 0, k, partner, d, True)
 
 
-@operations.rebuild_cache.register(OfferedSets)
+@kernel_operations.rebuild_cache.register(OfferedSets)
 def _rebuild_cache(sets: Any, c: Any, b: Any) -> None:
     """Fill the cached log-likelihood of all sets from aspects and weights."""
     evaluate_change(sets, c, b, NO_CHANGE, 0, 0, 0, 0.0, True)
 
 
-@operations.log_likelihood.register(OfferedSets)
+@kernel_operations.log_likelihood.register(OfferedSets)
 def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
     """Return the log-likelihood of all sets in full precision."""
     return sum_set_values(c)
@@ -297,7 +297,7 @@ def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
 # Choices of respondents whose latent class changes: answers are numbered by set member.
 
 
-@operations.compute_answer_logs.register(OfferedSets)
+@kernel_operations.compute_answer_logs.register(OfferedSets)
 def _compute_answer_logs(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
     """Fill `logs` with the log choice probability of every member of every set."""
     for v in range(sets.start.shape[0] - 1):
@@ -308,14 +308,14 @@ def _compute_answer_logs(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> N
             logs[start + x] = fast_log(max(p, MIN_PROBABILITY))
 
 
-@operations.add_answer.register(OfferedSets)
+@kernel_operations.add_answer.register(OfferedSets)
 def _add_answer(sets: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
     """Count a choice `times` times in its set, with its log probability."""
     c.count[answer] += times
     c.value[people.place[answer]] += times * log
 
 
-@operations.clear_answers.register(OfferedSets)
+@kernel_operations.clear_answers.register(OfferedSets)
 def _clear_answers(sets: Any, c: Any) -> None:
     """Set all choice counts and log-likelihoods of the cached sets to 0."""
     for t in range(c.count.shape[0]):
