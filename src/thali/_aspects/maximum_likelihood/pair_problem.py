@@ -235,10 +235,7 @@ class PairProblem(QuestionProblem):
             total = ij + ji
             # with p = 0 the slope is that of -sqrt(p), which is unbounded
             if self.tied is not None:
-                p, complement = (
-                    np.maximum(p, MIN_PROBABILITY),
-                    np.maximum(complement, MIN_PROBABILITY),
-                )
+                p, complement = np.maximum([p, complement], MIN_PROBABILITY)
                 tie = compute_win_tie_loss(p, complement, np.exp(beta[-1]))[:, 1]
                 by_p = by_p + (self.tied - self.totals * tie) * (1.0 / p - 1.0 / complement) / 2.0
             by_ij = np.where(total > 0, by_p * scale * q_complement / total, 0.0)
