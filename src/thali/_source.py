@@ -11,6 +11,9 @@ from .errors import DataError
 
 MAX_PIPED = 1 << 30  # maximum bytes of a pipe, which may never end
 STANDARD_INPUT = "standard input"
+JSON_SUFFIXES, PREFLIB_SUFFIXES = (".jsonl", ".ndjson", ".json"), (".soc", ".soi", ".toc", ".toi")
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet")
+TABLE_SUFFIXES += JSON_SUFFIXES + PREFLIB_SUFFIXES
 
 
 class Source(NamedTuple):

@@ -74,7 +74,7 @@ def _check_pairs(
 
 def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerProbabilities:
     """Return a function from a slice of pairs to outcome probabilities by draw."""
-    from thali._inference.numerics.log_densities import compute_outcomes
+    from thali._inference.numerics.davidson import compute_win_tie_loss
 
     lapse = density.rows.lapse
     has_ties = density.rows.has_ties
@@ -90,7 +90,9 @@ def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerPr
         ).T
         p = (1.0 - lapse) * q + lapse / 2.0
         if has_ties:
-            outcome_probabilities = compute_outcomes(p, 1.0 - p, np.exp(points[block_density.nu].T))
+            outcome_probabilities = compute_win_tie_loss(
+                p, 1.0 - p, np.exp(points[block_density.nu].T)
+            )
         else:
             outcome_probabilities = np.stack([p, 1.0 - p], axis=-1)
         return outcome_probabilities.reshape(len(p), -1)

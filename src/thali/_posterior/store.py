@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.checksummed_files import atomic_write, compute_seal, is_intact
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError, DataError, InPython
 
 if TYPE_CHECKING:
     import h5py
@@ -311,7 +311,9 @@ def _check_file(path: Path, verify: bool) -> None:
     if not intact:
         raise DataError(
             f"'{path}' was not written by thali, or was changed or damaged afterwards (its hash is"
-            " missing or wrong); to read it anyway, use th.load(path, verify=False)."
+            " missing or wrong)",
+            InPython("; to read it anyway, use th.load(path, verify=False)"),
+            ".",
         )
 
 
