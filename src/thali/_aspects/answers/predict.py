@@ -111,9 +111,9 @@ class AskedSets:
 def build_set_probabilities(
     columns: FeatureColumns, option_indices: list[np.ndarray], has_answers: bool, lapse: float
 ) -> tuple[Any, np.ndarray]:
-    """Return a function from draws to choice probabilities of all set members.
+    """Return a function from draws to choice probabilities, and each set's first index.
 
-    Return it with the index of each set's first probability.
+    The function returns the probabilities of all set members.
     """
     from ..likelihoods.set_draws import compute_answer_probabilities, compute_set_probabilities
 
