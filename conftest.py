@@ -89,7 +89,7 @@ def pytest_sessionfinish():
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Each test is of one kind: `unit`, `fit` or `exact`; of the cases of a `first(n)` all but n
     are `long`.
 
@@ -97,6 +97,8 @@ def pytest_collection_modifyitems(items):
     tests that may compile come first all the same, so that no worker is left with one of them at
     the end.
     """
+    if not any("::" in argument for argument in config.args):
+        sentences.record_collected(item.nodeid for item in items)
     cases = Counter()
     for item in items:
         if first := item.get_closest_marker("first"):

@@ -248,7 +248,7 @@ def simulate_triplets(rng: np.random.Generator, sets: Any, state: Any, constant:
     Parameters
     ----------
     rng : numpy.random.Generator
-    sets : thali._aspects.likelihoods.pair_sets.PairSets
+    sets : thali._aspects.likelihoods.pair_sets.AnsweredPairSets
         With answers given once each. The pairs that are chosen change, so that every cache must be
         rebuilt afterwards.
     state : thali._aspects.state.FeatureState
@@ -283,7 +283,7 @@ def simulate_choices(rng: np.random.Generator, sets: Any, state: Any, cache: Any
     Parameters
     ----------
     rng : numpy.random.Generator
-    sets : thali._aspects.likelihoods.elimination_kernels.Sets
+    sets : thali._aspects.likelihoods.elimination_kernels.OfferedSets
     state : thali._aspects.state.FeatureState
     cache : thali._aspects.likelihoods.elimination_kernels.SetCache
         Its counts change; it must be rebuilt afterwards.
@@ -315,7 +315,7 @@ def simulate_pairs(rng: np.random.Generator, pairs: Any, cache: Any) -> None:
     Parameters
     ----------
     rng : numpy.random.Generator
-    pairs : thali._aspects.likelihoods.pair_blocks.Pairs
+    pairs : thali._aspects.likelihoods.pair_blocks.PairBlocks
         How often each pair is compared.
     cache : thali._aspects.likelihoods.pair_blocks.PairCache
         Its counts change, in both copies of each pair; it must be rebuilt afterwards.

@@ -26,6 +26,8 @@ NUMBER = re.compile(r"[.\d][\d.,]*\d|\d")
 temporary: list[str] = []  # the folder of temporary files of this run, as messages write it
 # by file and test, while golden files are written anew
 rewritten: dict[tuple[str, str], list[str]] | None = None
+# by file the tests that were collected; empty if only single tests of files were
+collected: dict[str, set[str]] = {}
 
 
 @contextmanager
@@ -120,6 +122,23 @@ def running_test():
     return os.environ["PYTEST_CURRENT_TEST"].rpartition(" (")[0].removeprefix("tests/")
 
 
+def record_collected(node_ids):
+    """Record the tests that were collected, also those that are deselected later."""
+    for node_id in node_ids:
+        file, _, test = node_id.removeprefix("tests/").partition("::")
+        collected.setdefault(file, set()).add(test)
+
+
+def list_orphans(path):
+    """Return the entries of a golden file, (file, test), whose file has no such test any more."""
+    return [
+        (file, test)
+        for file, own in read(path).items()
+        for test in own
+        if file in collected and test not in collected[file]
+    ]
+
+
 def golden(file):
     """The golden file of a file of tests: one for each folder."""
     return FOLDER / f"{file.partition('/')[0].removesuffix('.py')}.txt"
@@ -145,13 +164,15 @@ def read(path):
 
 
 def write():
-    """Write what was said anew; what tests said that did not run stays."""
+    """Write what was said anew, without orphans; what tests said that did not run stays."""
     FOLDER.mkdir(exist_ok=True)
     for path in {golden(file) for file, _ in rewritten}:
         found = {file: dict(own) for file, own in read(path).items()}
         for (file, test), lines in rewritten.items():
             if golden(file) == path:
                 found.setdefault(file, {})[test] = lines
+        for file, test in list_orphans(path):
+            del found[file][test]
         text = ""
         for file in sorted(found):
             text += f"{file}\n"

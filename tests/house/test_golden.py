@@ -16,6 +16,8 @@ def test_every_entry_of_a_golden_file_has_its_test(path):
         source = (TESTS / file).read_text("utf-8")
         for test in own:
             assert re.search(rf"\bdef {test.partition('[')[0]}\(", source), (file, test)
+    # whole names, with indices of cases, of the files that were collected in this run
+    assert not sentences.list_orphans(path), f"pytest --rewrite-golden -n 0 removes them ({path})"
 
 
 def raised():

@@ -52,7 +52,7 @@ class TaskDataSplitter(Splitter):
         )
 
     def get_observed(self) -> dict[str, np.ndarray]:
-        """Return the number of alternatives of each task."""
+        """Return "sizes": the number of alternatives of each task."""
         return {"sizes": np.diff(self.tasks.first_row)}
 
 
@@ -175,7 +175,7 @@ class QuestionSplitter(EvenSplitter):
         return np.isin(np.arange(self.count), blocks)
 
     def get_observed(self) -> dict[str, np.ndarray]:
-        """Return the number of possible answers to each answer's question."""
+        """Return "sizes": the number of possible answers to each answer's question."""
         return {"sizes": self.questions.sizes[self.set]}
 
     def list_units(self, part: np.ndarray) -> np.ndarray:

@@ -96,7 +96,7 @@ def choose_chain_dependence(
     scores_of: Callable[[list[tuple[Any, AnswersByRespondent]]], list[ScoreVariance]],
     has_ties: bool = False,
 ) -> Dependence | None:
-    """Choose how a fit by chains treats dependence of a respondent's answers.
+    """Choose how a fit by chains treats dependent answers of a respondent; None if not at all.
 
     `scores_of` returns the variance of respondents' scores for the data and respondents of each
     group; it is not called if the design effect is 1.

@@ -67,12 +67,12 @@ def find_spec(model: Any) -> ModelSpec | None:
 
 
 def find_spec_by_name(name: str) -> ModelSpec | None:
-    """Return the `ModelSpec` with this name or alias, ignoring case and hyphens."""
+    """Return the `ModelSpec` with this name or alias (case and hyphens ignored), or None."""
     return {
         normalise_name(alias): spec for spec in SPECS for alias in (spec.name, *spec.aliases)
     }.get(normalise_name(name))
 
 
 def find_spec_by_class(name: str) -> ModelSpec | None:
-    """Return the `ModelSpec` of the model class with this name."""
+    """Return the `ModelSpec` of the model class with this name, or None."""
     return {spec.cls.partition(":")[2]: spec for spec in SPECS}.get(name)

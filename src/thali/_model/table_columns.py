@@ -101,7 +101,7 @@ COLUMNS = {
 
 
 def add_column_descriptions(table: "pandas.DataFrame | None") -> "pandas.DataFrame | None":
-    """Rename interval columns to `low` and `high`; store units and errors in `attrs`."""
+    """Return a table with `low` and `high` as interval columns, and units and errors in `attrs`."""
     if table is None:
         return None
     table_with_cells = drop_empty_columns(table)

@@ -75,7 +75,7 @@ def _check_pairs(
 
 def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerProbabilities:
     """Return a function from a slice of pairs to outcome probabilities by draw."""
-    from thali._inference.numerics.log_densities import compute_outcomes
+    from thali._inference.numerics.davidson import compute_win_tie_loss
 
     lapse = density.rows.lapse
     has_ties = density.rows.has_ties
@@ -91,7 +91,9 @@ def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerPr
         ).T
         p = mix_with_guess(q, lapse)
         if has_ties:
-            outcome_probabilities = compute_outcomes(p, 1.0 - p, np.exp(points[block_density.nu].T))
+            outcome_probabilities = compute_win_tie_loss(
+                p, 1.0 - p, np.exp(points[block_density.nu].T)
+            )
         else:
             outcome_probabilities = stack_outcomes(p)
         return outcome_probabilities.reshape(len(p), -1)

@@ -129,7 +129,7 @@ class Leaderboard(PrintedResult):
         return Description(self.title, table=self.table, note=note)
 
     def convergence(self) -> ConvergenceCheck:
-        """Return whether the chains agree: R-hat ≤ 1.01 and ESS ≥ 100 per chain.
+        """Return the check that chains agree: R-hat ≤ 1.01 and ESS ≥ 100 per chain.
 
         Returns
         -------

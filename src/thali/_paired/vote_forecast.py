@@ -35,7 +35,7 @@ def vote_information(difference: np.ndarray, nu: float, lapse: float) -> np.ndar
 
     NaN for nu: no ties.
     """
-    from thali._inference.numerics.davidson import (
+    from thali._inference.numerics.davidson_likelihood import (
         compute_derivatives,
         compute_tie_ratio,
         split_probabilities,

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from thali._labels import format_plural, normalise_spelling, shorten
+from thali._source import JSON_SUFFIXES
 from thali.errors import DataError
 
 from . import text_cells
 from .text_cells import MISSING, TextTable, decode_text
 
-_ENDINGS = (".jsonl", ".ndjson", ".json")
 _OBJECT = re.compile(
     r'\s*(?:\[\s*)?\{\s*(?:"|\}\s*$)'
 )  # a header of separated values never begins like this
@@ -29,7 +29,7 @@ def is_json(name: str, file_bytes: bytes) -> bool:
     first_characters = decode_text(
         file_bytes[:_HEAD_BYTES].removeprefix(BOM_UTF8)
     )  # the last character may be incomplete
-    return Path(name).suffix.lower() in _ENDINGS or _OBJECT.match(first_characters) is not None
+    return Path(name).suffix.lower() in JSON_SUFFIXES or _OBJECT.match(first_characters) is not None
 
 
 def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:

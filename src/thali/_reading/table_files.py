@@ -38,7 +38,7 @@ from thali._data.columns import (
 )
 from thali._data.described_columns import find_side_columns
 from thali._labels import format_label, format_plural, index_labels, shorten
-from thali._source import Source, read_source
+from thali._source import PREFLIB_SUFFIXES, Source, read_source
 from thali.errors import Argument, DataError
 
 from .json_rows import is_json, parse_json_cells
@@ -292,7 +292,6 @@ def _measure_text(file_bytes: bytes, group: int, column: str) -> int:
 # PrefLib files: complete and incomplete orders (.soc, .soi), and orders with ties (.toc, .toi)
 
 
-SUFFIXES = (".soc", ".soi", ".toc", ".toi")
 _PREFLIB_NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+(\d+)\s*:\s*(.*)", re.IGNORECASE)
 _PREFLIB_RANK = re.compile(r"\{([^}]*)\}|([^{},]+)")  # a tied group, or one alternative
 
@@ -691,7 +690,7 @@ def load_table(path: str | Path | Source) -> RawTable:
                 "This is an old (.xls) or password-protected Office file; save it as .xlsx or CSV."
             )
         ending = Path(name).suffix.lower()
-        if ending in SUFFIXES or file_bytes.startswith(b"# FILE NAME"):
+        if ending in PREFLIB_SUFFIXES or file_bytes.startswith(b"# FILE NAME"):
             return build_raw_table(parse_preflib_cells(file_bytes), name)
         if ending == CHO:
             return build_raw_table(parse_cho_cells(file_bytes), name)

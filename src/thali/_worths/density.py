@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from thali._inference.numerics.bordered import Bordered
-from thali._inference.numerics.davidson import (
+from thali._inference.numerics.davidson_likelihood import (
     compute_derivatives,
     compute_log_likelihoods,
     compute_tie_ratio,

@@ -81,7 +81,7 @@ class _DensityClimb(Target[DensityPoint]):
         return _ClimbSlope(point.gradient, point.curvature, point.curvature.diagonal.clip(1e-3))
 
     def solve(self, slope: _ClimbSlope, damping: float) -> Step | None:
-        """Return the Newton step with `damping` added to the curvature."""
+        """Return the Newton step with `damping` added to the curvature, or None."""
         factor = _factorise(slope.curvature.add_diagonal(damping * slope.metric))
         if factor is None:
             return None

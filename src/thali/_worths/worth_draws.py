@@ -8,8 +8,8 @@ from thali._arguments import check_integer
 from thali._data.choices import Choices
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._inference.indexing import argsort_descending, iterate_slices, part_bounds
-from thali._inference.numerics.davidson import split_probabilities
-from thali._inference.numerics.log_densities import compute_outcomes
+from thali._inference.numerics.davidson import compute_win_tie_loss
+from thali._inference.numerics.davidson_likelihood import split_probabilities
 from thali._inference.numerics.ranks import average_ranks
 from thali._inference.numerics.shares import (
     compute_shares,
@@ -112,7 +112,7 @@ class WorthDraws(NamedTuple):
         """Return probabilities of first, tie and second, (draws, pairs, outcomes)."""
         if self.nu is None or not has_ties:
             return stack_outcomes(p)
-        return compute_outcomes(p, 1.0 - p, self.nu[:, None])
+        return compute_win_tie_loss(p, 1.0 - p, self.nu[:, None])
 
     def member_probabilities(self, start: np.ndarray, members: np.ndarray) -> np.ndarray:
         """Return choice probabilities of all members of all sets, (draws, members)."""

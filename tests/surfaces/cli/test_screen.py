@@ -2,6 +2,7 @@
 tables hold."""
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -299,6 +300,7 @@ def test_what_is_printed_is_screen_all_or_refused(done, run):
 @pytest.mark.fit
 def test_show_prints_any_finding_whole(done, run):
     first = done(*WORTHS, "--out", "results")
+    Path("text.nc").write_text("winner,loser")
     again = done("show", "results")
     assert (
         again.out.partition("\n\n")[2].partition("\nMore")[0]
@@ -313,7 +315,8 @@ def test_show_prints_any_finding_whole(done, run):
     for words, facts in (
         (("results", "rank"), ("'rank'", "'ranks'")),
         (("results", "ranks", "--list"), ("--list", "'ranks'")),
-        (("tea.csv",), ("tea.csv",)),
+        (("tea.csv",), ("'tea.csv' is a table", "thali fit 'tea.csv'")),
+        (("text.nc",), ("text.nc", "was not written by thali")),
         (("nowhere",), ("nowhere",)),
     ):
         found = run("show", *words)

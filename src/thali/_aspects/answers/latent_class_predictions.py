@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS
-from thali._inference.numerics.log_densities import compute_outcomes
+from thali._inference.numerics.davidson import compute_win_tie_loss
 from thali._model.option_sets import pair_indices, tabulate_outcomes
 from thali._people.latent_classes import aligned_class_probabilities
 from thali._posterior.view import POPULATION, Posterior, split_draws
@@ -137,7 +137,7 @@ def compute_new_outcomes(
         for draws, p, q in iterate_probabilities(
             read_columns(class_posterior), first, second, lapse, offsets
         ):
-            outcomes = compute_outcomes(p, q, tie[draws, None])
+            outcomes = compute_win_tie_loss(p, q, tie[draws, None])
             probabilities[draws] += class_shares[draws, g, None, None] * outcomes
     return probabilities
 

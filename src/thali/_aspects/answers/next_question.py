@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._arguments import check_integer, check_open_interval, is_list
 from thali._inference.indexing import sum_parts
-from thali._inference.numerics.log_densities import compute_outcomes as with_ties
+from thali._inference.numerics.davidson import compute_win_tie_loss
 from thali._inference.numerics.shares import stack_outcomes
 from thali._labels import format_label
 from thali._model.next_question import (
@@ -48,7 +48,7 @@ def next_pairs_table(
     if (tie := posterior.tie) is None:
         outcomes = stack_outcomes(p)
     else:
-        outcomes = with_ties(p, 1.0 - p, tie[draw_indices][:, None])
+        outcomes = compute_win_tie_loss(p, 1.0 - p, tie[draw_indices][:, None])
     return tabulate_pairs(
         labels,
         pairs,

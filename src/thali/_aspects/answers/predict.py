@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.pairs.subsets import HeldOutPair
 from thali._data.respondent_answers import find_first_answers
 from thali._inference.indexing import part_bounds
-from thali._inference.numerics.log_densities import compute_outcomes
+from thali._inference.numerics.davidson import compute_win_tie_loss
 from thali._inference.numerics.shares import stack_outcomes
 from thali._model.covariates import predictor_matrix
 from thali._model.option_sets import (
@@ -118,9 +118,9 @@ class AskedSets:
 def build_set_probabilities(
     columns: FeatureColumns, option_indices: list[np.ndarray], has_answers: bool, lapse: float
 ) -> tuple[Any, np.ndarray]:
-    """Return a function from draws to choice probabilities of all set members.
+    """Return a function from draws to choice probabilities, and each set's first index.
 
-    Return it with the index of each set's first probability.
+    The function returns the probabilities of all set members.
     """
     from ..likelihoods.set_draws import compute_answer_probabilities, compute_set_probabilities
 
@@ -197,7 +197,7 @@ def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> 
     for draws, p, q in iterate_probabilities(
         columns, first_options, second_options, posterior.lapse, offsets
     ):
-        summed_probability += compute_outcomes(p, q, tie[draws, None]).sum(axis=0)
+        summed_probability += compute_win_tie_loss(p, q, tie[draws, None]).sum(axis=0)
     return tabulate_outcomes(
         labels, first_options, second_options, summed_probability / columns.n_draws
     )
@@ -218,4 +218,4 @@ def outcome_draws(posterior: Posterior, part: HeldOutPair) -> np.ndarray:
     p = draws.reshape(*posterior.shape, n_cells)
     if n_outcomes == 2:
         return stack_outcomes(p)
-    return compute_outcomes(p, 1.0 - p, posterior.tie.reshape(*posterior.shape, 1))
+    return compute_win_tie_loss(p, 1.0 - p, posterior.tie.reshape(*posterior.shape, 1))

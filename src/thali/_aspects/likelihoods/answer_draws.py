@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._data.questions import AnswerProbabilities, slice_sets
-from thali._inference.numerics.log_densities import compute_outcomes
+from thali._inference.numerics.davidson import compute_win_tie_loss
 from thali._inference.numerics.shares import stack_outcomes
 
 from ..draws.covariate_offsets import CovariateOffsets
@@ -41,7 +41,7 @@ def build_comparison_probabilities(
         )
         if tie is None:
             return stack_outcomes(p).reshape(len(p), -1)
-        return compute_outcomes(p, 1.0 - p, tie[:, None]).reshape(len(p), -1)
+        return compute_win_tie_loss(p, 1.0 - p, tie[:, None]).reshape(len(p), -1)
 
     return compute_slice
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.indexing import iterate_slices
-from thali._inference.numerics.log_densities import compute_outcomes
+from thali._inference.numerics.davidson import compute_win_tie_loss
 from thali._model.stored_choices import (
     MAX_PAIRS,
     StoredData,
@@ -158,7 +158,7 @@ def _log_likelihood_terms(
 
     if tie is None:
         return xlogy(counts.wins, p) + xlogy(counts.losses, q)
-    outcome_probability = np.moveaxis(compute_outcomes(p, q, tie[draws, None]), -1, 0)
+    outcome_probability = np.moveaxis(compute_win_tie_loss(p, q, tie[draws, None]), -1, 0)
     terms = [
         xlogy(n, p)
         for n, p in zip((counts.wins, counts.tied, counts.losses), outcome_probability, strict=True)

@@ -120,7 +120,7 @@ def _select_cache(sets: Any, caches: Any, t: Any) -> Any:
 def evaluate_change(
     sets: Any, c: Any, b: Any, change: Any, i: Any, k: Any, partner: Any, d: Any, keep: Any
 ) -> Any:
-    """Apply a change of state, return the log-likelihood change, revert it.
+    """Apply a change of aspect k and option i, return the log-likelihood change, revert it.
 
     Values are stored if `keep`. There is one routine for all operations, because every caller is
     compiled with its own copy of it.
@@ -194,7 +194,7 @@ def flip_memberships(b: Any, i: Any, size: Any, code: Any) -> None:
 
 @scalar
 def swap_rows(b: Any, k: Any, second_row: Any) -> None:
-    """Swap the owners of two rows (aspects) of the state."""
+    """Swap the owners of rows (aspects) k and `second_row` of the state."""
     for j in range(b.Z.shape[1]):
         b.Z[k, j], b.Z[second_row, j] = b.Z[second_row, j], b.Z[k, j]
 

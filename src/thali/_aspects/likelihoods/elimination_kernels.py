@@ -290,7 +290,7 @@ def is_affected(sets: Any, b: Any, v: Any, affected: Any, i: Any, k: Any, partne
 def evaluate_affected_sets(
     sets: Any, c: Any, b: Any, affected: Any, i: Any, k: Any, partner: Any, keep: Any
 ) -> Any:
-    """Return the log-likelihood change of the sets that a change of state can affect.
+    """Return the log-likelihood change of the sets that a change of option i or aspect k affects.
 
     If `keep`, the new values are stored.
     """

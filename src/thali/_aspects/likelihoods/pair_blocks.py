@@ -176,7 +176,7 @@ def add_to_side(pairs: Any, c: Any, v: Any, field: Any, weight: Any, columns: An
 
 @vectorised
 def row_delta(pairs: Any, c: Any, b: Any, k: Any, i: Any, weights: Any, columns: Any) -> Any:
-    """Return the log-likelihood change of all pairs of option i as its weights change.
+    """Return the log-likelihood change of option i's pairs as weights change by owners of k.
 
     `weights` is (a0, a1, b0, b1), and `columns` the same for numbers of columns.
     """
@@ -224,7 +224,7 @@ def store_all_pairs(pairs: Any, c: Any) -> None:
 
 @scalar
 def apply_row(pairs: Any, c: Any, b: Any, k: Any, i: Any, weights: Any, columns: Any) -> None:
-    """Update the cached pairs of option i as its weights change."""
+    """Update the cached pairs of option i as weights change by owners of k."""
     a0, a1, b0, b1 = weights
     e0, e1, f0, f1 = columns
     for v in part_range(pairs.start, i):

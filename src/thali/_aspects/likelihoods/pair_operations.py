@@ -150,7 +150,7 @@ def _apply_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
 
 @scalar
 def weight_change_by_side(b: Any, k: Any, m: Any, d: Any) -> Any:
-    """Return owners or non-owners of k, whichever are fewer, and their weight changes.
+    """Return owners or non-owners of k, whichever are fewer (of m owners), and weight changes.
 
     The side is 1 for owners, 0 for other options; the changes are of weights and of numbers of
     columns.

@@ -110,8 +110,7 @@ def _list_pair_calls(
 
 
 def _compare_compiled(name: str, function: Any, calls: list[tuple[Any, ...]]) -> tuple[bool, Any]:
-    """Compare a user's function with its compiled form on all argument tuples."""
-    # Return whether it allocates, and the compiled form.
+    """Check the compiled form of a user's function; return whether it allocates, and the form."""
     if not calls:
         return False, function
     python_values = [call_checked(name, function, *arguments) for arguments in calls]

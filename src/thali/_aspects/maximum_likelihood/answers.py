@@ -39,7 +39,7 @@ class AspectEstimates(MaximumLikelihoodResults):
         return self._estimates.tie
 
     def tie_std_error(self) -> float | None:
-        """Return the standard error of the tie parameter nu."""
+        """Return the standard error of the tie parameter nu; None without ties."""
         return self._estimates.tie_std_error
 
     def deviance(self) -> float:

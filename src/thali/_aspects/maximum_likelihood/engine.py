@@ -178,7 +178,7 @@ class AspectLikelihoodEngine(Engine):
         self, model: Any, pairs: Any, covariates: Any = None
     ) -> "pandas.DataFrame":
         """Return probabilities of win, tie and loss for each pair, at the estimates."""
-        from thali._inference.numerics.log_densities import compute_outcomes
+        from thali._inference.numerics.davidson import compute_win_tie_loss
         from thali._model.option_sets import pair_indices, tabulate_outcomes
 
         estimates = _require_fit(model)
@@ -195,7 +195,7 @@ class AspectLikelihoodEngine(Engine):
             labels,
             first_options,
             second_options,
-            compute_outcomes(p, 1.0 - p, estimates.tie or 0.0),
+            compute_win_tie_loss(p, 1.0 - p, estimates.tie or 0.0),
         )
 
     def predict_left_out(self, model: Any, part: "HeldOutPair") -> np.ndarray:

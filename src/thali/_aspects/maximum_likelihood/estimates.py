@@ -251,7 +251,7 @@ class Estimates:
 
     @property
     def tie_std_error(self) -> float | None:
-        """Standard error of the tie parameter nu."""
+        """Standard error of the tie parameter nu; None without ties."""
         if self.tie is None:
             return None
         return self.tie * float(np.sqrt(self.joint_covariance[-1, -1]))

@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.questions import Questions
-from thali._inference.numerics.log_densities import compute_outcomes
+from thali._inference.numerics.davidson import compute_win_tie_loss
 from thali._inference.numerics.shares import mix_with_guess, replace_zeros
 from thali._model.respondent_scores import LogWeightDerivatives
 
@@ -122,7 +122,7 @@ class PairProblem(QuestionProblem):
         p, complement = self.choice_probabilities(weights, beta)
         if self.tied is None:
             return np.column_stack([p, complement]).ravel()
-        return compute_outcomes(p, complement, np.exp(beta[-1])).ravel()
+        return compute_win_tie_loss(p, complement, np.exp(beta[-1])).ravel()
 
     def terms(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return the log-likelihood of each pair, without binomial coefficients."""
@@ -176,9 +176,7 @@ class PairProblem(QuestionProblem):
         by_logit_q, tie = np.column_stack([first_slope, -second_slope]), None
         if self.tied is not None:
             tie_slope = (first_slope - second_slope) / 2
-            tie = compute_outcomes(*self.choice_probabilities(weights, beta), np.exp(beta[-1]))[
-                :, [1]
-            ]
+            tie = self.probabilities(weights, beta)[1::3, None]  # of win, tie and loss
             by_logit_q = (
                 np.column_stack([first_slope, tie_slope, -second_slope]) - tie * tie_slope[:, None]
             )
@@ -209,7 +207,7 @@ class PairProblem(QuestionProblem):
             return slope, curvature, (self.wins + self.losses) * first_slope * second_slope, None
         totals = self.totals
         p, complement = add_lapses(q, q_complement, self.lapse)
-        p_first, tie, p_second = compute_outcomes(p, complement, np.exp(beta[-1])).T
+        p_first, tie, p_second = compute_win_tie_loss(p, complement, np.exp(beta[-1])).T
         # first and second derivative of ln sqrt(p (1 - p))
         tie_slope = (first_slope - second_slope) / 2
         tie_curvature = (first_curvature - second_curvature) / 2
@@ -238,11 +236,8 @@ class PairProblem(QuestionProblem):
             total = ij + ji
             # with p = 0 the slope is that of -sqrt(p), which is unbounded
             if self.tied is not None:
-                p, complement = (
-                    np.maximum(p, MIN_PROBABILITY),
-                    np.maximum(complement, MIN_PROBABILITY),
-                )
-                tie = compute_outcomes(p, complement, np.exp(beta[-1]))[:, 1]
+                p, complement = np.maximum([p, complement], MIN_PROBABILITY)
+                tie = compute_win_tie_loss(p, complement, np.exp(beta[-1]))[:, 1]
                 by_p = by_p + (self.tied - self.totals * tie) * (1.0 / p - 1.0 / complement) / 2.0
             by_ij = np.where(total > 0, by_p * scale * q_complement / total, 0.0)
             by_ji = np.where(total > 0, -by_p * scale * q / total, 0.0)

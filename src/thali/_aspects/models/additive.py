@@ -441,7 +441,7 @@ class AdditiveClustering(AdditiveAnswers):
         return choose_population(data, self.people)
 
     def _choose_dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        """Return whether and how a respondent's repeated answers are corrected for, or None."""
+        """Return how repeated answers of a respondent are corrected for; None if not at all."""
         return choose_chain_dependence(
             self.people, data, partial(estimate_score_variances, data, parts)
         )

@@ -212,7 +212,7 @@ class EliminationByAspects(ChoiceAnswers):
         return settings
 
     def _choose_dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        """Return whether and how a respondent's repeated answers are corrected for, or None."""
+        """Return how repeated answers of a respondent are corrected for; None if not at all."""
         return choice_dependence(self.people, data, parts)
 
     def _build_task_arguments(self, data: Any) -> dict[str, Any]:

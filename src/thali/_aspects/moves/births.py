@@ -123,7 +123,7 @@ def log_birth_ratio(b: Any, rate: Any, is_birth: Any) -> Any:
 
 @scalar
 def update_columns(model: Any, b: Any, k: Any, w: Any, is_birth: Any) -> None:
-    """Add the newborn feature with weight w to the state, or remove the dead one."""
+    """Add the newborn feature k with weight w to the state, or remove the dead feature k."""
     if is_birth:
         append_column(model, b, b.m[k], w)
     else:

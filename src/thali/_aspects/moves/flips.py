@@ -103,7 +103,7 @@ def propose_flip(rng: Any, model: Any, c: Any, b: Any, k: Any, i: Any) -> None:
 
 @scalar
 def accept_by_likelihood(rng: Any, model: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
-    """Return whether a flip passes the likelihood part of the Metropolis test."""
+    """Return whether a flip of option i in feature k passes the likelihood's Metropolis test."""
     return accept(rng, b.real[BETA] * delta_open_member(model.likelihood, c, b, k, i, d))
 
 

@@ -103,7 +103,7 @@ def propose_group_flip(rng: Any, model: Any, caches: Any, states: Any, k: Any, i
 
 @scalar
 def compute_flip_gain(model: Any, caches: Any, states: Any, k: Any, i: Any) -> Any:
-    """Return the tempered change of the groups' summed log-likelihood by a flip."""
+    """Return the tempered change of all groups' log-likelihood by a flip of option i in k."""
     total = 0.0
     for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)

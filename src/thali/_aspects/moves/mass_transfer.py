@@ -183,7 +183,7 @@ def mix_flip(b: Any, i: Any, k: Any, is_added: Any) -> None:
 
 @scalar
 def code_log_posterior(model: Any, c: Any, b: Any, i: Any, size: Any, code: Any) -> Any:
-    """Return the log posterior after the flips coded by `code`, up to a constant.
+    """Return the log posterior after the flips of option i coded by `code`, up to a constant.
 
     The scratch row must contain the flips.
     """

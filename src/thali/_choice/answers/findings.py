@@ -616,7 +616,7 @@ def _format_error(name: str, error: str) -> str:
 def _report_simulator(
     segments: SegmentFunction | None, model: Any, settings: AnswerSettings
 ) -> Finding | None:
-    """Report an interactive market simulator for a report page."""
+    """Report an interactive market simulator for a report page; None without market draws."""
     draws = model._get_market_draws()
     if draws is None:
         return None

@@ -375,7 +375,7 @@ def _count_fits(choose: str) -> float:
 def limit_starts(
     panel: Panel, numbers: tuple[int, ...], choose: str, n_starts: int | None
 ) -> Starts:
-    """Return the number of starts, limited by run time unless the user gives it."""
+    """Return the user's number of starts, and the number that the run time permits."""
     max_starts = int(BUDGET / (_count_fits(choose) * _estimate_seconds(panel, sum(numbers))))
     return Starts(n_starts, max(MIN_STARTS_IN_BUDGET, min(MAX_STARTS, max_starts)))
 

@@ -202,7 +202,7 @@ def sum_features(tasks: Any, features: Any, sums: Any, row: Any, n: Any) -> None
 
 @part
 def compute_exact_difference(features: Any, n: Any, tau: Any, c: Any) -> Any:
-    """Return sign and log of a utility difference, computed from log values."""
+    """Return sign and log of respondent n's utility difference c, from log values in task tau."""
     top = -math.inf
     f = features.people[n, 0]
     while f >= 0:
@@ -230,7 +230,7 @@ def log_add_exp(x: Any, y: Any) -> Any:
 
 @scalar
 def compute_hit(features: Any, sums: Any, row: Any, n: Any, tau: Any, c: Any, end: Any) -> Any:
-    """Return 1 / (number of best products) if the chosen one is best, else 0."""
+    """Return 1 / (number of best products) if respondent n's choice in task tau is best, else 0."""
     winners = 1
     for i in range(c, end):
         if sums.apart[row, i] == 0:

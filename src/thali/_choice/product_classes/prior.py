@@ -96,7 +96,7 @@ def singleton_rate(problem: Any, state: Any) -> Any:
 
 @part
 def draw_feature_values(rng: Any, tasks: Any, features: Any, real: Any, n: Any, f: Any) -> None:
-    """Draw theta of a feature, and epsilon where its class separates products."""
+    """Draw theta of respondent n's feature f, and epsilon where its class separates products."""
     a, sigma = real[A], real[SIGMA]
     features.log_theta[f] = draw_log_gamma(rng, sigma * a)
     features.theta[f] = math.exp(features.log_theta[f])

@@ -67,7 +67,7 @@ def finish_sweep(rng: Any, problem: Any, target: Any, state: Any, work: Any) -> 
 
 @scalar
 def update_respondent(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any) -> None:
-    """Update one respondent's lapses, ownership of classes, values and scale."""
+    """Update respondent n's lapses, ownership of classes, values and scale."""
     draw_lapses(rng, problem, target, state, work, n)
     scan_ownership(rng, problem, state, work, n)
     replace_singletons(rng, problem, state, work, n, take_pending_count(state))

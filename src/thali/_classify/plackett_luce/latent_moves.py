@@ -16,7 +16,7 @@ from .state import (
 
 @vectorised
 def _add_weighted_times(W: Any, times: Any, b: Any, size: Any, s: Any) -> None:
-    """Add the sum of times x W over the rows of a block to s."""
+    """Add the sums of times * W over the first `size` rows of block b to s."""
     for j in range(W.shape[1]):
         total = 0.0
         for r in range(size):
@@ -28,7 +28,10 @@ def _add_weighted_times(W: Any, times: Any, b: Any, size: Any, s: Any) -> None:
 def _find_columns(
     W: Any, weights: Any, b: Any, k: Any, size: Any, target: Any, running: Any, column_index: Any
 ) -> None:
-    """Find each row's column: where the running sum of W lambda passes its target."""
+    """Find the column at which the running sum of W lambda of class k passes each row's target.
+
+    The rows are the first `size` of block b.
+    """
     # The running sum of a row is the sum of W λ over columns.
     for r in range(size):
         running[r] = 0.0
@@ -72,7 +75,7 @@ def draw_latent_variables(rng: Any, rows: Any, state: Any) -> None:
 
 @scalar
 def _find_largest_term(W: Any, weights: Any, b: Any, k: Any, r: Any) -> Any:
-    """Return the column with the largest W times weight of a row."""
+    """Return the column j with the largest W[b, j, r] * weights[k, j]."""
     largest = 0
     for j in range(W.shape[1]):
         if W[b, j, r] * weights[k, j] > W[b, largest, r] * weights[k, largest]:
@@ -82,7 +85,7 @@ def _find_largest_term(W: Any, weights: Any, b: Any, k: Any, r: Any) -> Any:
 
 @vectorised
 def _sum_terms(W: Any, b: Any, r: Any, pull: Any) -> Any:
-    """Return the sum of W times `pull` over the columns of a row."""
+    """Return the sum over columns j of W[b, j, r] * pull[j]."""
     total = 0.0
     for j in range(W.shape[1]):
         total += W[b, j, r] * pull[j]

@@ -191,8 +191,7 @@ def find_sparse_maximum(
 def _drop_weights(
     data: Any, point: WeightPoint, active: np.ndarray
 ) -> tuple[WeightPoint | None, int]:
-    """Set nearly useless weights to zero, unless the likelihood falls."""
-    # Return the new point, or None, and the number of sweeps.
+    """Return a point with nearly useless weights at 0, or None, and the number of tries."""
     is_falling = active & (point.statistics.R < point.statistics.s)
     explained = point.weights * point.statistics.R
     bound, n_passes = _MIN_EXPLAINED, 0
@@ -216,7 +215,6 @@ def _restore_weights(
     data: Any, point: WeightPoint, is_rising: np.ndarray
 ) -> tuple[np.ndarray | None, int]:
     """Return weights moved to rising zeros, or None, and the number of tries."""
-    # Return the weights, or None, and the number of sweeps.
     steepness = np.where(is_rising, point.statistics.R - point.statistics.s, 0.0)
     steepness /= steepness.sum()
     masses = 10.0 ** -np.arange(1, 11)
@@ -337,7 +335,7 @@ def _maximise_likelihood(
 def _approach_maximum(
     target: LogWeights, logs: np.ndarray, max_slope: float = _NEWTON_SLOPE
 ) -> tuple[WeightPoint, int, bool]:
-    """Ascend near to a maximum by L-BFGS."""
+    """Ascend near to a maximum by L-BFGS; return point, steps and False (not converged)."""
     point, steps, _ = maximise_bfgs(
         target, target.evaluate(logs), max_slope * target.data.n, _MAX_LOG_CHANGE
     )

@@ -137,7 +137,7 @@ def _iterate_centred_logs(W: np.ndarray) -> Any:
 
 @vectorised
 def sum_block_log_likelihood(T: Any, S: Any, b: Any, size: Any) -> Any:
-    """Return the sum of ln(T / S) over the rows of a block."""
+    """Return the sum of ln(T / S) over the first `size` rows of block b."""
     total = 0.0
     for r in range(size):
         probability = T[b, r] / S[b, r] if S[b, r] > MIN_PROBABILITY else MIN_PROBABILITY

@@ -69,7 +69,10 @@ def _evaluate_block(
     new_S: Any,
     change: Any,
 ) -> Any:
-    """Update scores T, S of a block; return log-likelihood and imprecise rows."""
+    """Update scores T, S of block b, of class k; return log-likelihood and imprecise rows.
+
+    Columns j and `taker` change.
+    """
     # Rows are imprecise if their sums, which change by differences, have too few correct digits.
     class_gain, class_gain_taker = change[k, GAIN], change[k, GAIN_OTHER]
     total_gain, total_gain_taker = change[-1, GAIN], change[-1, GAIN_OTHER]
@@ -88,7 +91,10 @@ def _evaluate_block(
 
 @scalar
 def _recompute_scores(rows: Any, state: Any, j: Any, taker: Any, b: Any) -> None:
-    """Recompute scores of a block that subtraction left with few digits."""
+    """Recompute scores of block b that subtraction left with few digits.
+
+    Columns j and `taker` change.
+    """
     W, k, change = rows.W, rows.class_of_block[b], state.scratch.change
     T, S = state.class_scores, state.total_scores
     new_T, new_S = state.scratch.new_class_scores, state.scratch.new_total_scores
@@ -179,7 +185,7 @@ def redraw_weight(rng: Any, rows: Any, prior: Any, state: Any, smallest: Any) ->
 
 @scalar
 def _fill_weight_change(state: Any, k: Any, j: Any, new: Any) -> None:
-    """Write the change of one weight, for `evaluate_trial`."""
+    """Write the change of weight (k, j) to `new`, for `evaluate_trial`."""
     weights, change = state.weights, state.scratch.change
     classes = weights.shape[0]
     change[classes, NEW] = 0.0
@@ -234,7 +240,7 @@ def exchange_columns(rng: Any, rows: Any, state: Any) -> Any:
 
 @scalar
 def _draw_exchanged_column(rng: Any, rows: Any, state: Any, k: Any) -> Any:
-    """Draw a column to exchange, by weight; -1 if all weights are zero."""
+    """Draw a column by its weight in class k, to be exchanged; -1 if all weights are zero."""
     # k = K means the sum over all classes.
     weights = state.totals
     if k < state.weights.shape[0]:
@@ -257,7 +263,7 @@ def _draw_exchanged_column(rng: Any, rows: Any, state: Any, k: Any) -> Any:
 
 @scalar
 def _find_largest_class(weights: Any, j: Any) -> Any:
-    """Return the class that has the largest weight in a column."""
+    """Return the class that has the largest weight in column j."""
     largest = 0
     for k in range(1, weights.shape[0]):
         if weights[k, j] > weights[largest, j]:
@@ -267,7 +273,7 @@ def _find_largest_class(weights: Any, j: Any) -> Any:
 
 @scalar
 def _fill_column_changes(state: Any, j: Any, taker: Any, chosen_class: Any, shift: Any) -> Any:
-    """Write the proposed weights of two columns; return the new sum."""
+    """Write the weights that columns j and `taker` would have exchanged; return the new sum."""
     log_weights, weights, change = state.log_weights, state.weights, state.scratch.change
     classes, p = weights.shape
     for entry in range(4):
@@ -293,7 +299,7 @@ def _fill_column_changes(state: Any, j: Any, taker: Any, chosen_class: Any, shif
 
 @scalar
 def _exchange_weights(state: Any, j: Any, taker: Any, chosen_class: Any, shift: Any) -> None:
-    """Exchange the weights of two columns, in one class or in all."""
+    """Exchange the weights of columns j and `taker`, in one class or in all."""
     log_weights, change = state.log_weights, state.scratch.change
     classes = log_weights.shape[0]
     for k in range(classes):

@@ -252,7 +252,7 @@ _LOG_NEGLIGIBLE = 40.0  # e^-40 is negligible compared with 1
 
 @scalar
 def _count_equal_steps(log_t: Any, logs: Any, i: Any, margins: Any) -> Any:
-    """Return how many integration steps remain until a column matters."""
+    """Return how many integration steps remain until a column of row i matters."""
     # It is 0 while a column is becoming active, infinity if none is left.
     n_steps = math.inf
     for j in range(logs.shape[1]):

@@ -394,7 +394,7 @@ class Choices(Judged):
         )
 
     def places_of(self, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the indices in `members` of the best, and of the worst, of each answer."""
+        """Return indices in `members` of each answer's best, and of its worst, if recorded."""
         if self.worst is None:
             return answers, None
         possible = list_possible_answers(self.start)

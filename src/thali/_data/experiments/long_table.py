@@ -538,7 +538,7 @@ def read_people(
 
 
 def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, str | None, str]:
-    """Find the columns of respondent, task, alternative and choice."""
+    """Return the columns of respondent, task, alternative (or None) and choice."""
     roles = (
         ("respondent", RESPONDENT_OF_TASKS, "identifies the respondent"),
         ("task", TASK, "numbers the tasks of a respondent"),

@@ -1,96 +1,14 @@
-"""Davidson's log-likelihood of wins, losses and ties, with lapses, and its derivatives.
+"""Davidson's model of ties; `davidson_likelihood` has its likelihood and derivatives."""
 
-Rows have `wins` of the first option, `losses`, `tied`, each (rows,) or (rows, points), the share
-`lapse` of choices at random, and `has_ties`, whether ties are a possible outcome.
-"""
-
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 
-class RowDerivatives(NamedTuple):
-    """Derivatives of each row's log-likelihood by log odds and log tie parameter."""
+def compute_win_tie_loss(p: Any, q: Any, tie: Any) -> np.ndarray:
+    """Return P(win), P(tie), P(loss) along a new last axis, by Davidson's model.
 
-    slope: np.ndarray  # by the log odds
-    bend: np.ndarray  # the second derivative by the log odds
-    of_nu: np.ndarray  # by log nu; this and the next two are 0 without ties
-    spread: np.ndarray  # minus the second derivative by log nu
-    mixed: np.ndarray  # minus the derivative by both
-
-
-TINY = 1e-300  # replaces a probability of 0
-
-
-def split_probabilities(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return P(first) and P(second) from the first's log odds, without loss of digits."""
-    # one exponential, which takes a fifth of the time of two `expit`
-    smaller = np.exp(-np.abs(difference))
-    larger = 1.0 / (1.0 + smaller)
-    smaller *= larger
-    is_first = difference >= 0.0
-    return np.where(is_first, larger, smaller), np.where(is_first, smaller, larger)
-
-
-def compute_log_likelihoods(
-    rows: Any, p_win: np.ndarray, p_loss: np.ndarray, log_nu: np.ndarray
-) -> np.ndarray:
-    """Return Davidson's log-likelihood of each row's wins, losses and ties, shape (rows,).
-
-    Multinomial coefficients are left out. `log_nu` is empty without ties.
+    r = nu sqrt(p q), where q = 1 - p; p, r and q over 1 + r
     """
-    base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
-    counts_and_shares = (rows.wins, p_win), (rows.losses, p_loss)
-    first, second = (
-        count * np.log(np.maximum(scale * share + base, TINY)) for count, share in counts_and_shares
-    )
-    if not rows.has_ties:
-        return first + second
-    ratio = compute_tie_ratio(rows, p_win, p_loss, log_nu)
-    total = rows.wins + rows.losses + rows.tied
-    return first + second + rows.tied * np.log(np.maximum(ratio, TINY)) - total * np.log1p(ratio)
-
-
-def compute_tie_ratio(
-    rows: Any, p_win: np.ndarray, p_loss: np.ndarray, log_nu: np.ndarray
-) -> np.ndarray:
-    """Return P(tie) / P(no tie) of each row."""
-    base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
-    return np.exp(log_nu) * np.sqrt((scale * p_win + base) * (scale * p_loss + base))
-
-
-def compute_derivatives(
-    rows: Any, p_win: np.ndarray, p_loss: np.ndarray, log_nu: np.ndarray
-) -> RowDerivatives:
-    """Return first and second derivatives of each row's Davidson log-likelihood."""
-    zeros = np.zeros_like(p_win)
-    if not rows.lapse and not rows.has_ties:
-        weight = (rows.wins + rows.losses) * p_win * p_loss
-        return RowDerivatives(
-            rows.wins * p_loss - rows.losses * p_win, -weight, zeros, zeros, zeros
-        )
-    attention, attention_rest = _compute_attention(rows, p_win), _compute_attention(rows, p_loss)
-    win_slope, loss_slope = (
-        p_loss * attention,
-        p_win * attention_rest,
-    )  # slopes of ln p and of -ln (1 - p)
-    win_bend = win_slope * (p_loss * (1.0 - attention) - p_win)  # of ln p
-    loss_bend = loss_slope * (p_win * (1.0 - attention_rest) - p_loss)  # of ln (1 - p)
-    slope = rows.wins * win_slope - rows.losses * loss_slope
-    bend = rows.wins * win_bend + rows.losses * loss_bend
-    if not rows.has_ties:
-        return RowDerivatives(slope, bend, zeros, zeros, zeros)
-    total = rows.wins + rows.losses + rows.tied
-    ratio = compute_tie_ratio(rows, p_win, p_loss, log_nu)
-    share, tilt = ratio / (1.0 + ratio), (win_slope - loss_slope) / 2.0
-    spread, excess_ties = total * share * (1.0 - share), rows.tied - total * share
-    bend = bend + excess_ties * (win_bend + loss_bend) / 2.0 - spread * tilt**2
-    return RowDerivatives(slope + excess_ties * tilt, bend, excess_ties, spread, spread * tilt)
-
-
-def _compute_attention(rows: Any, p: np.ndarray) -> np.ndarray:
-    """Return the share of each outcome's probability that is not due to lapses."""
-    if not rows.lapse:
-        return np.ones_like(p)
-    scaled = (1.0 - rows.lapse) * p
-    return scaled / (scaled + rows.lapse / 2.0)
+    r = tie * np.sqrt(p * q)
+    return np.stack(np.broadcast_arrays(p, r, q), axis=-1) / (1.0 + r)[..., None]

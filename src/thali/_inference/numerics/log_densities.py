@@ -28,18 +28,6 @@ def log_binomial(wins: Any, losses: Any, p: Any) -> Any:
     return log_binomial_coefficient(wins, losses) + xlogy(wins, p) + xlog1py(losses, -p)
 
 
-# Davidson's model of ties: the three outcomes of a comparison -------------------------------------
-
-
-def compute_outcomes(p: Any, q: Any, tie: Any) -> np.ndarray:
-    """Return P(win), P(tie), P(loss) along a new last axis, by Davidson's model.
-
-    r = nu sqrt(p q), where q = 1 - p; p, r and q over 1 + r
-    """
-    r = tie * np.sqrt(p * q)
-    return np.stack(np.broadcast_arrays(p, r, q), axis=-1) / (1.0 + r)[..., None]
-
-
 def log_outcome_coefficients(counts: np.ndarray) -> Any:
     """Return log multinomial coefficients of counts (..., outcomes)."""
     from scipy.special import gammaln

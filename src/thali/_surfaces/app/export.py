@@ -232,7 +232,7 @@ def _rewrite_file(file: Path, run_path: PurePosixPath, data: str) -> bytes | Non
 
 
 def _localise_command(command: dict[str, Any] | None, data: str) -> dict[str, Any] | None:
-    """Return a stored command with its data path relative to the archive."""
+    """Return a stored command with its data path relative to the archive; None unchanged."""
     if command is None:
         return None
     arguments = command["arguments"]

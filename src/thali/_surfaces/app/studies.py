@@ -36,6 +36,7 @@ from typing import Any
 
 from thali._inference.checksummed_files import atomic_write
 from thali._labels import escape_unprintable
+from thali._source import TABLE_SUFFIXES
 from thali.errors import Argument, ArgumentError, DataError
 
 READ, FIT, LOOK, COMPARE, EVIDENCE, TEST = "read", "fit", "look", "compare", "evidence", "test"
@@ -44,8 +45,7 @@ FIT_TIME = "fit.took"  # seconds of the fit
 COMPARE_TIME = "compare.took"  # seconds of a comparison, and its number of models
 QUEUED_RUNS = (FIT, COMPARE, EVIDENCE)
 RUNS = (*QUEUED_RUNS, LOOK, TEST)
-SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet", ".jsonl", ".ndjson", ".json")
-SUFFIXES += (".soc", ".soi", ".toc", ".toi", ".nwk", ".tree")
+SUFFIXES = (*TABLE_SUFFIXES, ".nwk", ".tree")
 _NAME = re.compile(r"\d{8}-\d{4}-[0-9a-f]{8}")
 _FILE = re.compile(r"data\.[a-z]{2,8}")  # the name of the data in the folder
 _LONGEST = 200  # characters of a title

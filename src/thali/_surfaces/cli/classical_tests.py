@@ -111,20 +111,20 @@ def _build_test_spec(
     other_names = (function_path.partition(":")[2].replace("_", "-"), *aliases)
     shown_aliases = tuple(other for other in other_names if other != name)
     return ModelSpec(
-        name, shown_aliases, f"thali._{function_path}", (PAIRS,), answers, options=(*options, *read)
+        name, shown_aliases, function_path, (PAIRS,), answers, options=(*options, *read)
     )
 
 
 TESTS: tuple[ModelSpec, ...] = (
     _build_test_spec(
         "transitivity",
-        "paired.stochastic_transitivity:transitivity",
+        "thali.paired:transitivity",
         "in how many triples the choices violate weak, moderate or strong stochastic transitivity",
         aliases=("strans",),
     ),
     _build_test_spec(
         "circular",
-        "paired.triads:circular_triads",
+        "thali.paired:circular_triads",
         "whether each judge is more consistent than chance (circular triads, Kendall's zeta)",
         TEST,
         JUDGES,
@@ -132,20 +132,20 @@ TESTS: tuple[ModelSpec, ...] = (
     ),
     _build_test_spec(
         "agreement",
-        "paired.kendall:agreement",
+        "thali.paired:agreement",
         "whether judges agree more than by chance (Kendall's u)",
         TEST,
         aliases=("kendall.u", "kendall-u"),
     ),
     _build_test_spec(
         "trinary",
-        "paired.trinary:trinary_inequality",
+        "thali.paired:trinary_inequality",
         "whether the choices satisfy the trinary inequality of a preference tree",
         ASPECTS,
     ),
     _build_test_spec(
         "likelihood-ratio",
-        "aspects.maximum_likelihood.ratio:likelihood_ratio",
+        "thali:likelihood_ratio",
         "whether a model with more aspects fits better than one with fewer",
         SMALLER,
         LARGER,
@@ -154,7 +154,7 @@ TESTS: tuple[ModelSpec, ...] = (
     ),
     _build_test_spec(
         "wald",
-        "paired.wald:wald_test",
+        "thali.paired:wald_test",
         "whether all options (or aspects) have the same worth, or other contrasts are zero",
         CONTRAST,
         SCALE,
@@ -162,7 +162,7 @@ TESTS: tuple[ModelSpec, ...] = (
     ),
     _build_test_spec(
         "group",
-        "paired.groups:group_test",
+        "thali.paired:group_test",
         "whether weights differ between groups of respondents; give --group COLUMN, or one file"
         " per group",
         GROUP,
@@ -172,7 +172,7 @@ TESTS: tuple[ModelSpec, ...] = (
     ),
     _build_test_spec(
         "order",
-        "paired.order:order_effect",
+        "thali.paired:order_effect",
         "whether the option shown first (or the home side) is favoured; give a table of trials, or"
         " two tables, the second in reverse order",
         *_ASPECT_OPTIONS,
@@ -180,14 +180,14 @@ TESTS: tuple[ModelSpec, ...] = (
     ),
     _build_test_spec(
         "thurstone",
-        "paired.thurstonian:thurstone",
+        "thali.paired:thurstone",
         "scale values of Thurstone's Case V and their fit",
         *_SAMPLING_OPTIONS,
         aliases=("case-v", "thurstone-case-v"),
     ),
     _build_test_spec(
         "davidson",
-        "paired.ties:davidson",
+        "thali.paired:davidson",
         "Bradley-Terry-Luce weights with ties as a third outcome, and the home advantage",
         ORDER,
         *_SAMPLING_OPTIONS,
@@ -195,14 +195,14 @@ TESTS: tuple[ModelSpec, ...] = (
     ),
     _build_test_spec(
         "bootstrap",
-        "paired.resampling:bootstrap",
+        "thali.paired:bootstrap",
         "standard errors of the weights from resampled respondents",
         *_ASPECT_OPTIONS,
         *_BOOTSTRAP_OPTIONS,
     ),
     _build_test_spec(
         "parametric-bootstrap",
-        "paired.resampling:parametric_bootstrap",
+        "thali.paired:parametric_bootstrap",
         "standard errors of the weights from choices simulated by the fitted model",
         *_ASPECT_OPTIONS,
         *_BOOTSTRAP_OPTIONS,

@@ -222,7 +222,7 @@ def compute_eps_limits(bounds: Any, tau: Any, theta: Any, log_theta: Any) -> Any
 def log_bound_probability(
     bounds: Any, log_theta: Any, h: Any, next_h: Any, count: Any, min_log: Any
 ) -> Any:
-    """Return the log probability that epsilon is within its bounds in a task."""
+    """Return the log probability that epsilon ~ Gamma(h) is within its bounds in all tasks."""
     if count == 0:
         return 0.0
     return sum_log_probabilities(bounds, log_theta, h, next_h, count, min_log)
@@ -232,7 +232,7 @@ def log_bound_probability(
 def sum_log_probabilities(
     bounds: Any, log_theta: Any, h: Any, next_h: Any, count: Any, min_log: Any
 ) -> Any:
-    """Return the log probability that epsilon is within its bounds in all tasks."""
+    """Return the summed log probabilities that epsilon ~ Gamma(h) is within each task's bounds."""
     total, product, floor = 0.0, 1.0, math.exp(min_log)
     theta = math.exp(log_theta)
     for i in range(count):
@@ -252,7 +252,7 @@ def sum_log_probabilities(
 
 @part
 def draw_eps(rng: Any, tasks: Any, features: Any, bounds: Any, n: Any, f: Any, h: Any) -> None:
-    """Draw epsilon of feature f within its bounds, in every task of respondent n."""
+    """Draw epsilon ~ Gamma(h) of feature f within its bounds, in every task of respondent n."""
     log_theta = features.log_theta[f]
     theta = math.exp(log_theta)
     features.theta[f] = theta

@@ -241,7 +241,7 @@ def owner_log_likelihood(
     separates: Any,
     at: Any,
 ) -> Any:
-    """Return an owner's log-likelihood with the compared (old or new) class.
+    """Return owner n's log-likelihood with the class of feature f as compared in row `at`.
 
     It omits the log-likelihood without any class.
     """
@@ -270,7 +270,7 @@ def owner_log_likelihood(
 
 @scalar
 def is_unchanged(problem: Any, state: Any, work: Any, n: Any, f: Any, row: Any, split: Any) -> Any:
-    """Return whether the changed class separates an owner's products as before."""
+    """Return whether the changed class separates owner n's products as feature f did."""
     if split != state.features.slots[f, SPLIT]:
         return False
     for c in range(count_comparisons(problem.tasks, n)):
@@ -281,7 +281,7 @@ def is_unchanged(problem: Any, state: Any, work: Any, n: Any, f: Any, row: Any, 
 
 @scalar
 def update_owners(rng: Any, problem: Any, state: Any, work: Any, k: Any) -> None:
-    """Store comparisons and newly drawn epsilon of the accepted class for its owners."""
+    """Store comparisons and newly drawn epsilon of the accepted class k for its owners."""
     _, h, _ = compute_shapes(state.real)
     j, f = 0, state.classes[k, FIRST]
     while f >= 0:

@@ -26,7 +26,7 @@ def log_prior_shapes(a: Any, sigma: Any) -> Any:
 def log_value_density(
     g: Any, h: Any, n_theta: Any, sum_theta: Any, n_eps: Any, sum_eps: Any
 ) -> Any:
-    """Return the log density of all values at these Gamma shapes.
+    """Return the log density of all values: theta ~ Gamma(g), epsilon ~ Gamma(h).
 
     The sums are sums of logarithms.
     """

@@ -36,7 +36,7 @@ def update_values(rng: Any, problem: Any, state: Any, work: Any, n: Any) -> None
 
 @scalar
 def update_value(rng: Any, problem: Any, state: Any, work: Any, n: Any, f: Any) -> None:
-    """Update sign and theta of feature f, then draw epsilon within its bounds.
+    """Update sign and theta of respondent n's feature f; draw epsilon within its bounds.
 
     Proposes (sign, θ) from the prior, or a step of ln θ. Row 1 contains the differences without f.
     """

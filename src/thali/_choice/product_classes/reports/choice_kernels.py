@@ -48,7 +48,7 @@ def draw_occasion_values(
 
 @scalar
 def scale_values(log_value: Any, n: Any, value: Any) -> None:
-    """Write values divided by the largest, from their logarithms."""
+    """Write the first n values, divided by the largest, from their logarithms."""
     top = -math.inf
     for q in range(n):
         top = max(top, log_value[q])
@@ -58,7 +58,7 @@ def scale_values(log_value: Any, n: Any, value: Any) -> None:
 
 @scalar
 def collect_separating_classes(inside: Any, n: Any, rows: Any, chosen: Any) -> Any:
-    """List owned classes that separate some products; return how many."""
+    """List which of n owned classes separate some products; return how many."""
     count = 0
     for o in range(n):
         for row in range(1, rows):
@@ -105,7 +105,7 @@ def scaled_utility_difference(
 
 @scalar
 def is_tie(inside: Any, chosen: Any, n: Any, a: Any, b: Any) -> Any:
-    """Return whether no class separates products a and b."""
+    """Return whether none of n classes separates products a and b."""
     for q in range(n):
         if inside[chosen[q], a] != inside[chosen[q], b]:
             return False
@@ -151,7 +151,7 @@ def count_respondents(draws: Any) -> Any:
 
 @scalar
 def read_owned_classes(draws: Any, d: Any, person: Any) -> Any:
-    """Return first position, number, signs and ln theta of a respondent's classes.
+    """Return first position, number, signs and ln theta of a respondent's classes in draw d.
 
     The position is that of the first class in `owned_class`.
     """
@@ -164,7 +164,7 @@ def read_owned_classes(draws: Any, d: Any, person: Any) -> Any:
 def fill_membership(
     draws: Any, d: Any, begin: Any, n: Any, codes: Any, rows: Any, inside: Any
 ) -> None:
-    """Write whether each owned class of draw d contains each product.
+    """Write whether each of n owned classes of draw d contains each product.
 
     The classes start at position `begin` of `owned_class`; rows are the first rows of `codes`.
     """
@@ -214,7 +214,7 @@ def count_occasions(
 
 @scalar
 def transient_shape(draws: Any, d: Any) -> Any:
-    """Return the Gamma shape of epsilon, the part of a value that changes by task."""
+    """Return draw d's Gamma shape of epsilon, the part of a value that changes by task."""
     return (1.0 - draws.sigma[d]) * draws.a[d]
 
 

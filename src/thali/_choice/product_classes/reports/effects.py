@@ -68,7 +68,7 @@ def count_level_preferences(
     room: Any,
     by_person: Any,
 ) -> None:
-    """Count, in two runs, simulated occasions that prefer `second` to `first`.
+    """Count, in two runs of draw d, simulated occasions that prefer `second` to `first`.
 
     Counts by respondent and pair; ties count half.
     """

@@ -137,7 +137,7 @@ def _choose_criterion(models: list[Any], is_plain: bool) -> str:
 
 
 def _plan_folds(data: Any, leave_out: str | None, n_models: int) -> int | None:
-    """Return the default number of folds; print how many fits will run."""
+    """Return the default number of folds, or None; print how many fits will run."""
     from thali._comparison.holdout_schemes import choose_n_folds, count_parts
 
     n_data_parts = count_parts(data, leave_out)

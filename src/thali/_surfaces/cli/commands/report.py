@@ -9,6 +9,7 @@ from thali._inference.checksummed_files import atomic_write, check_path
 from thali._model.registry import find_spec
 from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
 from thali._people.populations import Individuals
+from thali._source import TABLE_SUFFIXES
 from thali.errors import ArgumentError, DataError
 
 from ..files import check_folder, write_slides
@@ -164,6 +165,8 @@ def _load_subject(results_path: Path) -> Any:
             f"'{results_path}' is a report; give the folder passed to --out, or a file written by"
             " save."
         )
+    if results_path.suffix.lower() in TABLE_SUFFIXES and results_path.is_file():
+        raise DataError(f"'{results_path}' is a table; thali fit '{results_path}' reads it.")
     if not results_path.is_dir() or find_model_file(results_path) is not None:
         return load(results_path)
     index = read_index(results_path / JOB)

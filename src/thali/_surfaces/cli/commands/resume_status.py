@@ -149,7 +149,7 @@ def _is_cover(cover: Any) -> bool:
 
 
 def find_command(folder: Path) -> tuple[str, dict[str, Any], Path] | None:
-    """Return name, arguments and folder of the command that wrote a results folder."""
+    """Return name, arguments and folder of the command that wrote a results folder, or None."""
     index = read_index(folder / JOB)
     if index is None and (folder / COMMAND).exists():
         index = {"command": json.loads((folder / COMMAND).read_text("utf-8"))}
