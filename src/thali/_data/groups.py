@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from thali._described import Facts
 from thali._inference.warn import warn
-from thali._labels import format_label, format_plural, has_repeats, list_names, shorten
+from thali._labels import (
+    choose_number,
+    format_label,
+    format_plural,
+    has_repeats,
+    list_names,
+    shorten,
+)
 from thali.errors import DataError, DataWarning
 
 from .facts import MAX_LISTED, list_name_facts
@@ -237,9 +244,7 @@ class GroupedData(Judged, Mapping[str, Any]):
             )
         times = Counter(name for part in self.data for name in part.respondents)
         if repeated_names := [name for name, number in times.items() if number > 1]:
-            verb = "occur"
-            if len(repeated_names) == 1:
-                verb = "occurs"
+            verb = choose_number(len(repeated_names), "occurs", "occur")
             warn(
                 DataWarning(
                     f"{format_plural(len(repeated_names), 'name')} {verb} in several groups"

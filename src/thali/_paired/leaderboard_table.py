@@ -10,7 +10,7 @@ from thali._data.choices.choices import list_row_members
 from thali._digits import format_probability
 from thali._inference.numerics.ranks import sort_descending
 from thali._inference.numerics.shares import compute_shares, scale_to_maximum
-from thali._labels import format_plural, list_names
+from thali._labels import choose_number, format_plural, list_names
 from thali._posterior.certain_signs import CERTAIN
 from thali._posterior.interval import (
     compute_discrete_interval,
@@ -258,9 +258,7 @@ def _describe_table(
         ("chosen", is_never_chosen & ~is_never_beaten),
     ):
         if is_extreme.any():
-            auxiliary = "was"
-            if is_extreme.sum() > 1:
-                auxiliary = "were"
+            auxiliary = choose_number(is_extreme.sum(), "was", "were")
             sentences.append(
                 f"{list_names(names[is_extreme].tolist())} {auxiliary} never {verb}, so the size of"
                 " the gap depends on the prior."

@@ -13,7 +13,7 @@ from thali._data.pairs.dates import DAY, PERIODS, DatedComparisons, group_equal_
 from thali._data.pairs.subsets import list_finest_rows
 from thali._inference.numerics.ranks import fit_descending_means, sort_descending
 from thali._inference.numerics.shares import mix_with_guess
-from thali._labels import format_plural, shorten
+from thali._labels import choose_number, format_plural, shorten
 from thali._people.populations import Individuals, chains_required_error
 from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
 from thali._posterior.interval import (
@@ -472,9 +472,7 @@ def _describe_worths(
             if count < MIN_JUDGE_COMPARISONS
         ]
         if few_judges and request.method == "laplace":
-            verb = "has"
-            if len(few_judges) > 1:
-                verb = "have"
+            verb = choose_number(len(few_judges), "has", "have")
             sentences.append(
                 "Discriminations are approximate, because"
                 f" {format_plural(len(few_judges), 'judge')}"

@@ -237,11 +237,11 @@ def check_complete(data: PairedComparisons) -> None:
         )
 
 
-def check_integer_counts(data: PairedComparisons, analysis: str) -> None:
+def check_integer_counts(data: PairedComparisons) -> None:
     """Raise DataError if counts are fractional, as with half wins."""
     if not (are_integers(data.wins) and are_integers(data.wins + data.losses)):
         raise DataError(
-            f"{analysis} requires integer counts, but the counts of"
+            "Kendall's u requires integer counts, but the counts of"
             f" {format_plural(data.n_pairs, 'pair')}"
             " include fractions; round the counts or use another test."
         )

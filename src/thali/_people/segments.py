@@ -10,7 +10,7 @@ from thali._arguments import check_integers
 from thali._data.kinds import INSIDE, INSIDE_LEVELS
 from thali._described import Description, PrintedObject
 from thali._digits import format_percent
-from thali._inference.indexing import argsort_descending, space_evenly
+from thali._inference.indexing import argsort_descending, count_pairs, space_evenly
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
 from thali._posterior.interval import INTERVAL, compute_interval, interval_tails
@@ -408,18 +408,13 @@ def adjusted_rand_index(one: np.ndarray, other_labels: np.ndarray) -> float:
     table = np.zeros((rows.max() + 1, columns.max() + 1))
     np.add.at(table, (rows, columns), 1.0)
     n_joint, n_first, n_second = (
-        _count_pairs(counts).sum() for counts in (table, table.sum(axis=1), table.sum(axis=0))
+        count_pairs(counts).sum() for counts in (table, table.sum(axis=1), table.sum(axis=0))
     )
-    expected = n_first * n_second / max(_count_pairs(np.array(float(len(rows)))), 1.0)
+    expected = n_first * n_second / max(count_pairs(len(rows)), 1.0)
     maximum = 0.5 * (n_first + n_second)
     if maximum > expected:
         return float((n_joint - expected) / (maximum - expected))
     return 1.0
-
-
-def _count_pairs(counts: np.ndarray) -> np.ndarray:
-    """Return the numbers of pairs, n (n - 1) / 2."""
-    return counts * (counts - 1.0) / 2.0
 
 
 # Names of segments, by their differences from the average -----------------------------------------

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS
+from thali._inference.indexing import count_pairs
 from thali._inference.numerics.shares import replace_zeros
 from thali._model.stored_choices import MAX_PAIRS
 from thali._posterior.interval import compute_interval
@@ -25,7 +26,6 @@ from ..draws.feature_columns import FeatureColumns, read_columns
 from ..draws.posterior_tree import (
     DataPart,
     KeptDraws,
-    count_pairs,
     encode_features,
     select_kept_draws,
 )

@@ -12,7 +12,7 @@ from thali._data.experiments.levels import parse_number
 from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.indexing import argsort_descending
 from thali._inference.numerics.shares import compute_shares
-from thali._labels import format_label, has_repeats, shorten, suggest
+from thali._labels import choose_number, format_label, has_repeats, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
 from .chooser import (
@@ -543,9 +543,9 @@ def _parse_costs(
     if absent := [
         ", ".join(required_key) for required_key in keys if required_key not in cost_by_key
     ]:
-        required = "each combination of their levels"
-        if len(names) == 1:
-            required = "each of its levels"
+        required = choose_number(
+            len(names), "each of its levels", "each combination of their levels"
+        )
         raise ArgumentError(f"{subject} lack {shorten(absent)}; give a number for {required}.")
     for name, attribute_values, labels in zip(
         names, values, zip(*cost_by_key, strict=True), strict=True
@@ -568,9 +568,9 @@ def _parse_cost_key(names: Sequence[str], key: Any) -> tuple[str, ...]:
     if not isinstance(key, tuple):
         labels = (key,)
     if len(labels) != len(names):
-        required = "single levels"
-        if len(names) > 1:
-            required = "tuples with one level of each attribute"
+        required = choose_number(
+            len(names), "single levels", "tuples with one level of each attribute"
+        )
         raise ArgumentError(
             f"The keys of the `costs` of {shorten(names)} must be {required}; got {key!r}."
         )

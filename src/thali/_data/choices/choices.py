@@ -10,7 +10,7 @@ import numpy as np
 from thali._described import Facts
 from thali._inference.indexing import part_bounds, part_slice, repeat_indices, sum_parts
 from thali._inference.warn import warn
-from thali._labels import format_plural, list_names, shorten, simplify_number
+from thali._labels import choose_number, format_plural, list_names, shorten, simplify_number
 from thali.errors import Argument, DataError, DataWarning, InPython
 
 from ..checks import convert_whole_counts
@@ -122,9 +122,7 @@ def describe_best_worst(data: "Choices") -> str:
 
 def build_ties_error(data: Any) -> DataError:
     """Build the error for rankings with ties in a model that allows none."""
-    verb = "are ties"
-    if data.n_ties == 1:
-        verb = "is a tie"
+    verb = choose_number(data.n_ties, "is a tie", "are ties")
     return DataError(
         f"{data.n_ties:,} of {data.answers_in_words} {verb} in rankings, which are not supported"
         " here; use ",

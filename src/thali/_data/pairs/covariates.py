@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from thali._described import Facts
-from thali._labels import format_label, format_plural, shorten, suggest
+from thali._labels import choose_number, format_label, format_plural, shorten, suggest
 from thali.errors import Argument, DataError, ModelName
 
 from ..checks import refuse_extremes
@@ -91,9 +91,7 @@ class PairCovariates(Frozen):
     def refuse_options(self, model: str) -> None:
         """Raise DataError if a covariate describes options; `model` names the model."""
         if names := list(compress(self.names, self.is_of_options)):
-            verb = "describe"
-            if len(names) == 1:
-                verb = "describes"
+            verb = choose_number(len(names), "describes", "describe")
             raise DataError(
                 f"{shorten(names)} {verb} options, but {model} adjusts"
                 " only for differences between comparisons of the same pair; fit ",

@@ -8,6 +8,7 @@ import numpy as np
 from thali._arguments import check_proportion
 from thali._inference.indexing import argsort_descending, part_indices, part_slice
 from thali._inference.numerics.shares import replace_zeros
+from thali._labels import choose_number
 from thali._model.table_columns import MONTE_CARLO
 
 from ...answers.chooser import standard_error
@@ -251,9 +252,7 @@ def build_class_table(
     )
     hidden_order = order[len(shown_order) :]
     if len(hidden_order):
-        noun = "classes"
-        if len(hidden_order) == 1:
-            noun = "class"
+        noun = choose_number(len(hidden_order), "class", "classes")
         table.loc[len(table)] = {
             "product_class": f"other ({len(hidden_order):,} {noun})",
             "rules": rules[hidden_order].sum(),
