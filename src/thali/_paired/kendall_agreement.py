@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._arguments import check_allowed
 from thali._data.pairs import PairedComparisons
+from thali._inference.indexing import count_pairs
 from thali._printed import PrintedResult
 from thali.errors import DataError
 
@@ -148,7 +149,7 @@ def _exact_p_value(judges: np.ndarray, agreeing: float, possible: float) -> floa
     distribution = np.ones(1)
     for m in judges.astype(int):
         x = np.arange(m + 1)
-        pair_distribution = np.zeros(m * (m - 1) // 2 + 1)
+        pair_distribution = np.zeros(count_pairs(m) + 1)
         np.add.at(
             pair_distribution,
             (_count_pairs(x) + _count_pairs(m - x)).astype(int),

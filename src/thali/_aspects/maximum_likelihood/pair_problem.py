@@ -9,6 +9,7 @@ from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.questions import Questions
 from thali._inference.numerics.davidson import compute_win_tie_loss
+from thali._inference.numerics.shares import mix_with_guess, replace_zeros
 from thali._model.respondent_scores import LogWeightDerivatives
 
 from ..draws.covariate_offsets import MAX_OFFSET, multiply_first_advantage
@@ -300,7 +301,7 @@ def add_lapses(
     q: np.ndarray, q_complement: np.ndarray, lapse: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the probabilities of the first and the second option with lapses."""
-    return (1.0 - lapse) * q + lapse / 2.0, (1.0 - lapse) * q_complement + lapse / 2.0
+    return mix_with_guess(q, lapse), mix_with_guess(q_complement, lapse)
 
 
 def differentiate_by_logit(
@@ -309,10 +310,8 @@ def differentiate_by_logit(
     """Return d ln p, -d ln(1 - p), then both second derivatives, by logit q; p is q with lapses."""
     p, complement = add_lapses(q, q_complement, lapse)
     speed = (1.0 - lapse) * q * q_complement
-    first_slope = np.where(p > 0.0, speed / np.where(p > 0.0, p, 1.0), 1.0)
-    second_slope = np.where(
-        complement > 0.0, speed / np.where(complement > 0.0, complement, 1.0), 1.0
-    )
+    first_slope = np.where(p > 0.0, speed / replace_zeros(p), 1.0)
+    second_slope = np.where(complement > 0.0, speed / replace_zeros(complement), 1.0)
     asymmetry = q_complement - q
     return (
         first_slope,
@@ -324,7 +323,7 @@ def differentiate_by_logit(
 
 def scale_pattern(pattern: Any, weights: np.ndarray, total: np.ndarray) -> Any:
     """Return a sparse 0/1 matrix times weights, divided by each row's total."""
-    inverse = 1.0 / np.where(total > 0.0, total, 1.0)
+    inverse = 1.0 / replace_zeros(total)
     if isinstance(pattern, np.ndarray):
         return pattern * weights * inverse[:, None]
     return pattern.multiply(weights).multiply(inverse[:, None]).tocsr()

@@ -10,7 +10,9 @@ import numpy as np
 from thali._arguments import check_integer, is_list
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.product_encoding import INSIDE
-from thali._labels import format_label, shorten, suggest
+from thali._inference.indexing import argsort_descending
+from thali._inference.numerics.shares import compute_shares
+from thali._labels import format_label, has_repeats, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
 from .chooser import (
@@ -185,7 +187,7 @@ def probability_best(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
     """
     draws = drop_estimate(chooser, values)
     is_best = draws == draws.max(axis=1, keepdims=True)
-    return (is_best / is_best.sum(axis=1, keepdims=True)).mean(axis=0)
+    return compute_shares(is_best).mean(axis=0)
 
 
 # The best products to offer against competitors: search by greedy choice and exchange -------------
@@ -318,7 +320,7 @@ def _tabulate_lines(
     from thali._result_table import Table
 
     rows = []
-    order = np.argsort(-figures[space.objective], kind="stable")
+    order = argsort_descending(figures[space.objective])
     for rank, k in enumerate(order[:top].tolist(), 1):
         line_figures = [figure[k] for figure in figures.values()]
         rows += [(rank, *space.decode_product(product), *line_figures) for product in lines[k]]
@@ -499,7 +501,7 @@ def _parse_margins(
                 raise ArgumentError(
                     f"`costs` contains {name!r}, which is not an attribute.{suggest(name, names)}"
                 )
-        if len(set(cost_names)) < len(cost_names):
+        if has_repeats(cost_names):
             raise ArgumentError(
                 f"The `costs` of {shorten(cost_names)} list an attribute twice; list each once."
             )

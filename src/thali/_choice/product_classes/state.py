@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import part_bounds, part_indices
 from thali._inference.numerics.gamma import QUANTILES, quantile_table
 
 from ..logit_likelihood import encode_directions
@@ -153,7 +153,7 @@ def encode_product_bits(
 
 def _order_rows(first_row: np.ndarray, chosen: np.ndarray, n_tasks: int) -> np.ndarray:
     """Return row indices task by task, the chosen row first in each."""
-    task = np.repeat(np.arange(n_tasks), np.diff(first_row))
+    task = part_indices(first_row)
     rows = np.arange(first_row[-1])
     is_chosen = rows == (first_row[:-1] + chosen)[task]
     return np.lexsort((rows, ~is_chosen, task))

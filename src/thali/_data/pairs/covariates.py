@@ -12,7 +12,7 @@ from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, DataError, ModelName
 
 from ..checks import refuse_extremes
-from ..column_roles import column_names
+from ..column_roles import column_names, has_numbers
 from ..columns import encode_column, get_column
 from ..judged import Frozen
 from ..respondent_answers import Answers, RowRespondents
@@ -426,9 +426,8 @@ def _compute_differences(
 
 def _is_numeric(values: "pd.Series") -> bool:
     """Return whether the column has a numeric type."""
-    import pandas as pd
 
-    return pd.api.types.is_numeric_dtype(values.dtype)
+    return has_numbers(values)
 
 
 def _read_number_covariate(values: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray]:
