@@ -173,7 +173,8 @@ class PairProblem(QuestionProblem):
         ij, ji = self.compute_advantages(weights, beta)
         q, complement = compute_shares(ij, ji)
         first_slope, second_slope = differentiate_by_logit(q, complement, self.lapse)[:2]
-        by_logit_q, tie = np.column_stack([first_slope, -second_slope]), None
+        by_logit_q = np.column_stack([first_slope, -second_slope])
+        tie = None
         if self.tied is not None:
             tie_slope = (first_slope - second_slope) / 2
             tie = self.probabilities(weights, beta)[1::3, None]  # of win, tie and loss
