@@ -147,6 +147,18 @@ def without_fit(model, data, *given, **how):
         return model.fit(data, *given, **how)
 
 
+def catch_fits(patch):
+    """Nothing is fitted: the models that would be, in a list that grows."""
+    caught = []
+
+    def catch(model, job):
+        caught.append(model)
+        raise ArgumentError("Nothing is fitted.")
+
+    replace(patch, "a fit", catch)
+    return caught
+
+
 def forecast_of(model, data, *given, **how):
     """How long a fit is expected to take."""
     return caught("a fit", 1, model, data, *given, **how).forecast

@@ -21,12 +21,12 @@ TABLE = "rater,object,rating\n" + "\n".join(
 # registries.
 ENTRIES = """
 import sys
-import thali._data.kinds, thali._model.stored_class_names, thali._model.registry
+import thali._data.kinds, thali._model.class_names, thali._model.registry
 thali.__path__.append(sys.argv[1])
 from thali.ratings.spec import MEAN_RATINGS, RATINGS
 thali._data.kinds.SPECS += (RATINGS,)
 thali._model.registry.SPECS += (MEAN_RATINGS,)
-thali._model.stored_class_names.PLACES["Ratings"] = "thali.ratings.data:Ratings"
+thali._model.class_names.PLACES["Ratings"] = "thali.ratings.data:Ratings"
 """
 COMMANDS = """
 from thali._surfaces.cli import app

@@ -29,12 +29,12 @@ CHECKED["pair that is picked"] = CHECKED[MOST_SIMILAR]._replace(quantity="propor
 # tables.
 ENTRIES = """
 import sys
-import thali._data.kinds, thali._model.stored_class_names, thali._model.registry
+import thali._data.kinds, thali._model.class_names, thali._model.registry
 thali.__path__.append(sys.argv[1])
 from thali.picks.spec import PICKED_WORTHS, PICKS
 thali._data.kinds.SPECS += (PICKS,)
 thali._model.registry.SPECS += (PICKED_WORTHS,)
-thali._model.stored_class_names.PLACES["Picks"] = "thali.picks.data:Picks"
+thali._model.class_names.PLACES["Picks"] = "thali.picks.data:Picks"
 """
 COMMANDS = """
 import thali

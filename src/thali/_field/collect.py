@@ -328,15 +328,8 @@ def _select_sheets(
             f"Questionnaires of {format_plural(len(contradictions), 'respondent')} contradict each"
             f" other: {_format_facts(contradictions)}; ask who submitted them."
         )
-    senders: dict[tuple[str, str], list[str]] = {}
-    for sheet in used_sheets:
-        senders.setdefault((sheet.seed, sheet.started), []).append(sheet.person)
-    if copies := [
-        name
-        for respondent_names in senders.values()
-        if len(respondent_names) > 1
-        for name in respondent_names
-    ]:
+    copies = _list_copies(used_sheets)
+    if copies:
         notes.append(
             f"{format_plural(len(copies), 'respondent')} have the same seed and start time as other"
             " respondents, which suggests copied answers under another name:"
@@ -357,6 +350,14 @@ def _select_sheets(
                 f" {shorten(respondents, _MAX_NAMES)}."
             )
     return used_sheets, notes
+
+
+def _list_copies(sheets: list[_AnswerSheet]) -> list[str]:
+    """Return the respondents whose seed and start time another respondent has, too."""
+    senders: dict[tuple[str, str], list[str]] = {}
+    for sheet in sheets:
+        senders.setdefault((sheet.seed, sheet.started), []).append(sheet.person)
+    return [name for names in senders.values() if len(names) > 1 for name in names]
 
 
 def _list_answer_rows(sheet: _AnswerSheet, has_catch: bool) -> list[Row]:

@@ -13,8 +13,8 @@ from thali._inference.seeds import decode_seed, encode_seed
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError, ThaliError
 
+from .class_names import class_name_in_file, load_class
 from .registry import build_model
-from .stored_class_names import class_name_in_file, load_class
 
 if TYPE_CHECKING:
     import xarray

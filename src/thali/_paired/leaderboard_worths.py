@@ -261,8 +261,7 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProble
     period, first_index, second_index, judge, x = (
         column[row_index] for column in (*row_columns, rows.x)
     )
-    n = data.n_options
-    entry = np.full(data.n_options, len(distinct_periods))
+    entry = np.full(data.n_options, len(distinct_periods))  # the first period of each option
     np.minimum.at(entry, np.append(first_index, second_index), np.append(period, period))
     entry[entry == len(distinct_periods)] = 0  # never compared
     wins, losses, tied = counts
@@ -271,7 +270,7 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProble
     )
     density = Density(
         comparisons,
-        n,
+        data.n_options,
         len(judges),
         np.diff(distinct_periods).astype(float),
         entry,

@@ -99,11 +99,17 @@ def compute_restart_scores(
         rows_before.append(compute_state_quantities())
         chain.run_until(N_SWEEPS)
         rows_after.append(compute_state_quantities())
-    values_before, values_after = np.array(rows_before), np.array(rows_after)
-    change = values_after - values_before
-    std_error = change.std(0) / np.sqrt(n_rounds)
-    z = np.divide(change.mean(0), std_error, out=np.zeros(std_error.size), where=std_error != 0.0)
     names = (*NAMES, *(f"the parameter {name}" for name in likelihood.parameters))
+    return _compare_means(names, np.array(rows_before), np.array(rows_after))
+
+
+def _compare_means(
+    names: tuple[str, ...], values_before: np.ndarray, values_after: np.ndarray
+) -> dict[Any, Any]:
+    """Return (mean before, mean after, z-score of the change) by quantity, values (rounds, q)."""
+    change = values_after - values_before
+    std_error = change.std(0) / np.sqrt(len(change))
+    z = np.divide(change.mean(0), std_error, out=np.zeros(std_error.size), where=std_error != 0.0)
     return {
         name: tuple(map(float, row))
         for name, *row in zip(names, values_before.mean(0), values_after.mean(0), z, strict=True)

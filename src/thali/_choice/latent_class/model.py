@@ -276,12 +276,8 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             attributes = build_fitted_attributes(
                 fits_by_number[n_classes], panel, data, coding, is_kept, scale, covariates, seed
             )
-            return {
-                "_n_classes_": n_classes,
-                "choice_": tabulate_numbers(fits_by_number),
-                "_seed_": seed,
-                **attributes,
-            }
+            choice = tabulate_numbers(fits_by_number)
+            return {"_n_classes_": n_classes, "choice_": choice, "_seed_": seed, **attributes}
 
         forecast = forecast_fits(panel, class_numbers, choose, starts_by_budget)
         return Job(

@@ -53,12 +53,8 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
     default_thin = DEFAULT_THIN
     if attention.names:
         default_thin = DEFAULT_ATTENTION_THIN
-    first_draws, first_thin = FIRST_DRAWS, run.thin or default_thin
-    # large draws are fewer, with more sweeps between them, also in a continued fit
-    if run.thin is None:
-        size = run.chains * n_people * columns * np.dtype(float).itemsize
-        first_draws = max(_MIN_FIRST_DRAWS, min(FIRST_DRAWS, _FIRST_CHECK_BYTES // size))
-        first_thin = default_thin * -(-FIRST_DRAWS // first_draws)
+    size = run.chains * n_people * columns * np.dtype(float).itemsize  # of a draw
+    first_draws, first_thin = _choose_first_draws(run.thin, default_thin, size)
     settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": first_thin}
     tune = run.tune  # in draws
     if run.thin is None:
@@ -104,6 +100,15 @@ def build_sampling(source: "ChoiceExperiment", run: Run, parts: FitArguments) ->
         data_max_draws=bound.max_draws,
         forecast=bound.forecast,
     )
+
+
+def _choose_first_draws(thin: int | None, default_thin: int, size: int) -> tuple[int, int]:
+    """Return the draws before the first check, and the sweeps per draw of `size` bytes."""
+    if thin is not None:
+        return FIRST_DRAWS, thin
+    # large draws are fewer, with more sweeps between them, also in a continued fit
+    first_draws = max(_MIN_FIRST_DRAWS, min(FIRST_DRAWS, _FIRST_CHECK_BYTES // size))
+    return first_draws, default_thin * -(-FIRST_DRAWS // first_draws)
 
 
 def _build_attributes(

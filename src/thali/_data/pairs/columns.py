@@ -122,16 +122,7 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
     ties = find_ties_column(names)
     side_columns = find_side_columns(names)
     option_pairs = [
-        (
-            pair.columns,
-            [
-                (t.format(*marks), t.format(*marks[::-1]))
-                for marks in _list_marks(pair)
-                for t in COUNT_NAMES
-            ],
-            pair.side[0] in PLACES,
-        )
-        for pair in side_columns
+        (pair.columns, _list_count_columns(pair), pair.side[0] in PLACES) for pair in side_columns
     ]
     option_pairs += [
         (columns, [], False) for columns in find_column_pairs(name_by_simplified, _NEUTRAL)
@@ -174,6 +165,15 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
         if are_columns(chosen, rejected)
         and not (chosen == "i" and {"k", *ODD.sure} & name_by_simplified.keys())
         for times in counts
+    ]
+
+
+def _list_count_columns(pair: SideColumns) -> list[tuple[str, str]]:
+    """Return the names that columns with wins of either side of a pair of columns may have."""
+    return [
+        (name.format(*marks), name.format(*marks[::-1]))
+        for marks in _list_marks(pair)
+        for name in COUNT_NAMES
     ]
 
 
