@@ -5,7 +5,7 @@ import math
 import re
 import unicodedata
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,30 @@ def escape_unprintable(text: str) -> str:
     tea\\x1b[31m
     """
     return _CONTROL_LETTERS.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
+
+
+def choose_number(n: float, singular: str, plural: str) -> str:
+    """Return the singular for one thing, else the plural.
+
+    Examples
+    --------
+    >>> choose_number(2, "is", "are")
+    'are'
+    """
+    if n == 1:
+        return singular
+    return plural
+
+
+def has_repeats(labels: Collection[Any]) -> bool:
+    """Return whether a label occurs more than once.
+
+    Examples
+    --------
+    >>> has_repeats(["tea", "milk", "tea"])
+    True
+    """
+    return len(set(labels)) < len(labels)
 
 
 def format_label(cell: Any) -> str:

@@ -11,9 +11,18 @@ from .errors import DataError
 
 MAX_PIPED = 1 << 30  # maximum bytes of a pipe, which may never end
 STANDARD_INPUT = "standard input"
-JSON_SUFFIXES, PREFLIB_SUFFIXES = (".jsonl", ".ndjson", ".json"), (".soc", ".soi", ".toc", ".toi")
-TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet")
-TABLE_SUFFIXES += JSON_SUFFIXES + PREFLIB_SUFFIXES
+JSON_SUFFIXES = (".jsonl", ".ndjson", ".json")
+PREFLIB_SUFFIXES = (".soc", ".soi", ".toc", ".toi")
+TABLE_SUFFIXES = (
+    ".csv",
+    ".tsv",
+    ".txt",
+    ".xlsx",
+    ".xlsm",
+    ".parquet",
+    *JSON_SUFFIXES,
+    *PREFLIB_SUFFIXES,
+)
 
 
 class Source(NamedTuple):

@@ -12,6 +12,7 @@ from thali._reading.recognise import RecognitionError, recognise
 from thali._reading.shapes import SHAPES
 from thali._reading.table_files import load_table
 from thali._source import Source
+from thali.errors import DataError
 
 TABLE = load_table(
     Source("cups.csv", b"one,other,verdict\ntea,milk,one\ntea,milk,other\ncoffee,tea,one\n")
@@ -34,6 +35,22 @@ def test_an_added_shape_is_recognised(skeleton):
     data, sentence = reading.build()
     assert data == PairedComparisons([[0, 1, 0], [1, 0, 0], [1, 0, 0]], ["tea", "milk", "coffee"])
     said(sentence, "3 options", "2 pairs", "3 comparisons")
+
+
+def test_bad_cells_are_refused_and_unused_columns_named(skeleton):
+    def build(text):
+        return recognise(
+            load_table(Source("cups.csv", text)), shapes=(*SHAPES, skeleton.SHAPE)
+        ).build()
+
+    said(build(b"one,other,verdict,hour\ntea,milk,one,9\n")[1], "'hour'")
+    for row, facts in (
+        (b"tea,milk,maybe", ("cups.csv", "'verdict'", "'maybe'", "row 2")),
+        (b"tea,milk,", ("cups.csv", "'verdict'", "row 2")),
+        (b"tea,,one", ("cups.csv", "row 2")),
+    ):
+        with refused(DataError, *facts):
+            build(b"one,other,verdict\n" + row + b"\n")
 
 
 def test_without_it_the_table_is_unknown_and_with_it_the_error_names_it(skeleton):

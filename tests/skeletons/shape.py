@@ -4,10 +4,15 @@ A new shape is a section like this file in `thali/_reading/shapes/KIND.py`, with
 there, and a test.
 """
 
+import pandas as pd
+
 from thali import PairedComparisons
+from thali._data.described_columns import ColumnsRead
 from thali._data.kinds import PAIRS
+from thali._labels import format_label
 from thali._reading.shape import Reading, Shape
 from thali._reading.table_files import RawTable
+from thali.errors import DataError
 
 NAME = "table of decisions"
 COLUMNS = ("one", "other", "verdict")
@@ -17,16 +22,24 @@ def match(table: RawTable) -> Reading | None:
     """A table with these three columns; nothing is converted, and nothing is raised."""
     if not set(COLUMNS) <= set(table.names):
         return None
-    return Reading(
-        PAIRS, NAME, "table of pairs with a column of decisions", table, lambda: converted(table)
-    )
+    # `build` names the columns that are not among these
+    read = ColumnsRead(COLUMNS[:2], COLUMNS[2:], (), None)
+    description = "table of pairs with a column of decisions"
+    return Reading(PAIRS, NAME, description, table, lambda: converted(table), roles=read)
 
 
 def converted(table: RawTable) -> tuple[PairedComparisons, str]:
     """The data, checked by their own class, and a sentence that says what was read."""
-    rows = table.frame.loc[:, list(COLUMNS)].itertuples(index=False)
-    pairs = [(one, other) if verdict == "one" else (other, one) for one, other, verdict in rows]
-    data = PairedComparisons.from_pairs(pairs)
+    one, other, verdict = (table.frame[name] for name in COLUMNS)
+    texts = verdict.map(format_label)
+    for row, text in texts.items():
+        if text not in COLUMNS[:2]:
+            raise DataError(
+                f"Column 'verdict' contains {text!r} in row {row}; write 'one' or 'other'."
+            )
+    is_one = texts == "one"
+    chosen, rejected = one.where(is_one, other), other.where(is_one, one)
+    data = PairedComparisons.from_frame(pd.DataFrame({"winner": chosen, "loser": rejected}))
     return data, f"table of pairs with a column of decisions: {data}"
 
 

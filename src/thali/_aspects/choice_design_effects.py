@@ -8,8 +8,10 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.kinds import CHOICES
 from thali._data.pairs import PairedComparisons
+from thali._inference.numerics.shares import scale_to_maximum
 from thali._model.answers_by_respondent import AnswersByRespondent, group_by_respondent
 from thali._model.design_effects import MAX_OPTIONS, choose_chain_dependence, mean_design_effect
+from thali._model.option_sets import is_best_worst
 from thali._model.respondent_scores import ScoreVariance, compute_score_variance
 from thali._posterior.repeated_answers import Dependence
 
@@ -71,7 +73,7 @@ def _compute_scores(
     data: Any, clusters: AnswersByRespondent, likelihood: Elimination, prior: Any
 ) -> ScoreVariance:
     """Compute the variance of respondents' likelihood scores at the posterior mode."""
-    if isinstance(data, Choices) and data.worst is not None:
+    if is_best_worst(data):
         data = convert_to_rankings(data)
         clusters = group_by_respondent(data, False) or clusters
     problem = _build_weight_problem(data, likelihood, prior)
@@ -81,7 +83,7 @@ def _compute_scores(
 
 def _scale_to_maximum(logs: np.ndarray) -> np.ndarray:
     """Return exp(logs) divided by their maximum."""
-    return np.exp(logs - logs.max())
+    return scale_to_maximum(logs)
 
 
 def _build_weight_problem(data: Any, likelihood: Elimination, prior: Any) -> WeightProblem:

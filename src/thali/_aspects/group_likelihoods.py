@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from thali._data.respondent_answers import OUTCOMES
+from thali._inference.indexing import part_indices
 
 from .group_state import ClassAnswers, select_group_likelihood
 from .likelihoods.elimination_kernels import OfferedSets, make_set_cache
@@ -283,7 +284,7 @@ def _find_pair_places(data: Any, pairs: Any) -> np.ndarray:
 
 def _find_sets(data: Any, sets: Any) -> np.ndarray:
     """Return the set that each entry of `sets.member` belongs to."""
-    return np.repeat(np.arange(sets.start.size - 1), np.diff(sets.start))
+    return part_indices(sets.start)
 
 
 _COMPARISON_CLASSES = (*_PAIR_CLASSES, *COVARIATE_CLASSES)

@@ -25,6 +25,7 @@ from .state import (
     FeatureState,
     capacity,
     change_owner,
+    count_groups,
     remove_column,
     replica,
     resize_state,
@@ -152,13 +153,13 @@ def double_group_capacity(
 ) -> tuple[FeatureState, CommonWeights]:
     """Copy states and common weights into arrays with twice the room."""
     levels = []
-    for t in range(states.w.shape[0]):
+    for t in range(count_groups(states)):
         level = replica(states, t)
         levels.append(
             stack_states(
                 [
                     resize_state(b, 2 * capacity(b))
-                    for b in (replica(level, g) for g in range(level.w.shape[0]))
+                    for b in (replica(level, g) for g in range(count_groups(level)))
                 ]
             )
         )
@@ -173,7 +174,7 @@ def copy_proposed_pattern(states: Any, m: Any) -> None:
     """Copy the owners of the proposed feature (row K, m owners) to all groups."""
     first_group = replica(states, 0)
     k = first_group.whole[COLUMNS]
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         b = replica(states, g)
         b.m[k] = m
         for i in range(b.Z.shape[1]):
@@ -183,7 +184,7 @@ def copy_proposed_pattern(states: Any, m: Any) -> None:
 @scalar
 def append_proposed_column(states: Any, rate: Any) -> None:
     """Make the proposed feature in row K, with log rate `rate`, part of all groups."""
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         b = replica(states, g)
         k = b.whole[COLUMNS]
         b.log_rate[k] = rate
@@ -197,7 +198,7 @@ def remove_group_column(states: Any, base: Any, k: Any) -> None:
     base.v[k] = base.v[last]
     for j in range(base.slope.shape[1]):
         base.slope[k, j] = base.slope[last, j]
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         base.covariate_factor[g, k] = base.covariate_factor[g, last]
         remove_column(replica(states, g), k)
 
@@ -208,7 +209,7 @@ def toggle_group_owner(states: Any, k: Any, i: Any, m: Any, rate: Any) -> None:
 
     The column then has m owners and log rate `rate`.
     """
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         change_owner(replica(states, g), k, i, m, rate)
 
 

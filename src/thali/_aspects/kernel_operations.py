@@ -13,7 +13,7 @@ import numpy as np
 
 from thali._compile.jit import generic, register_answers, scalar
 
-from .state import ALPHA, COLUMNS
+from .state import ALPHA, COLUMNS, count_options, owns, scratch_index
 
 # --------------------------------------------------------------------------------------------------
 # priors
@@ -415,14 +415,14 @@ def _apply_any_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -
 @scalar
 def _delta_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> Any:
     """Default of `delta_block`: change if option i gains the signed sum of features."""
-    return delta_compensated_member(likelihood, c, b, i, b.Z.shape[0] - 1, 1.0)
+    return delta_compensated_member(likelihood, c, b, i, scratch_index(b), 1.0)
 
 
 @apply_block.register(object)
 @scalar
 def _apply_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
     """Default of `apply_block`: call `apply_compensated_member` for the summed features."""
-    apply_compensated_member(likelihood, c, b, i, b.Z.shape[0] - 1, 1.0)
+    apply_compensated_member(likelihood, c, b, i, scratch_index(b), 1.0)
 
 
 @scalar
@@ -433,7 +433,7 @@ def select_remaining_row(b: Any, k: Any, d: Any) -> Any:
     """
     if d > 0.0:
         return k
-    return b.Z.shape[0] - 1
+    return scratch_index(b)
 
 
 @delta_transfer.register(object)
@@ -442,8 +442,8 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
     """Default of `delta_transfer`: sum `delta_compensated_member` over moved owners."""
     remaining_row = select_remaining_row(b, k, d)
     change = 0.0
-    for i in range(b.Z.shape[1] - 1):
-        if b.Z[partner, i] != 0.0:
+    for i in range(count_options(b)):
+        if owns(b, i, partner):
             change += delta_compensated_member(likelihood, c, b, i, remaining_row, d)
     return change
 
@@ -453,8 +453,8 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
 def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) -> None:
     """Default of `apply_transfer`: call `apply_compensated_member` for moved owners."""
     remaining_row = select_remaining_row(b, k, d)
-    for i in range(b.Z.shape[1] - 1):
-        if b.Z[partner, i] != 0.0:
+    for i in range(count_options(b)):
+        if owns(b, i, partner):
             apply_compensated_member(likelihood, c, b, i, remaining_row, d)
 
 

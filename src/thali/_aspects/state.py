@@ -116,7 +116,7 @@ def resize_state(state: FeatureState, n_columns_max: int) -> FeatureState:
     """Return a state with room for `n_columns_max` features, a copy if that changes."""
     if n_columns_max == capacity(state):
         return state
-    new_state = make_empty_state(state.Z.shape[1] - 1, n_columns_max, state.owning.shape[1])
+    new_state = make_empty_state(count_options(state), n_columns_max, state.owning.shape[1])
     n_columns = state.whole[COLUMNS]
     for name, old_array in state._asdict().items():
         new_array = getattr(new_state, name)
@@ -141,7 +141,7 @@ def append_rows(stacked: Any, rows: Any) -> Any:
 
 def double_capacity(states: FeatureState) -> FeatureState:
     """Copy stacked states into arrays with twice the room for features."""
-    copies = [replica(states, t) for t in range(states.w.shape[0])]
+    copies = [replica(states, t) for t in range(count_groups(states))]
     return stack_states([resize_state(b, 2 * capacity(b)) for b in copies])
 
 
@@ -177,6 +177,24 @@ def replica(states: Any, t: Any) -> Any:
 def capacity(b: Any) -> Any:
     """Return the maximum number of features in the state's arrays."""
     return b.Z.shape[0] - 2
+
+
+@scalar
+def count_groups(states: Any) -> Any:
+    """Return the number of groups whose states are stacked."""
+    return states.w.shape[0]
+
+
+@scalar
+def count_options(b: Any) -> Any:
+    """Return the number of options."""
+    return b.Z.shape[1] - 1
+
+
+@scalar
+def owns(b: Any, i: Any, k: Any) -> Any:
+    """Return whether option i owns column k."""
+    return b.Z[k, i] != 0.0
 
 
 @scalar
@@ -243,7 +261,7 @@ def sum_weights(b: Any) -> Any:
 @scalar
 def count_after_flip(b: Any, k: Any, i: Any) -> Any:
     """Return the number of owners of feature k after option i joins or leaves it."""
-    if b.Z[k, i] == 0.0:
+    if not owns(b, i, k):
         return b.m[k] + 1
     return b.m[k] - 1
 
@@ -251,7 +269,7 @@ def count_after_flip(b: Any, k: Any, i: Any) -> Any:
 @scalar
 def flipped_weight(b: Any, k: Any, i: Any) -> Any:
     """Return the weight that option i gains by joining feature k, or loses by leaving."""
-    if b.Z[k, i] == 0.0:
+    if not owns(b, i, k):
         return b.w[k]
     return -b.w[k]
 
@@ -287,8 +305,8 @@ def copy_column(b: Any, source: Any, target: Any) -> None:
 def min_over_owners(unique_weights: Any, b: Any, k: Any) -> Any:
     """Return the smallest unique weight of the owners of feature k."""
     smallest = np.inf
-    for i in range(b.Z.shape[1] - 1):
-        if b.Z[k, i] != 0.0:
+    for i in range(count_options(b)):
+        if owns(b, i, k):
             smallest = min(smallest, unique_weights[i])
     return smallest
 
@@ -296,7 +314,7 @@ def min_over_owners(unique_weights: Any, b: Any, k: Any) -> Any:
 @scalar
 def subtract_from_owners(unique_weights: Any, b: Any, k: Any, d: Any) -> None:
     """Subtract d from the unique weight of every owner of feature k."""
-    for i in range(b.Z.shape[1] - 1):
+    for i in range(count_options(b)):
         unique_weights[i] -= d * b.Z[k, i]
 
 
@@ -305,7 +323,7 @@ def scale_all_weights(b: Any, factor: Any) -> None:
     """Multiply all feature weights and unique weights by a factor."""
     for k in range(b.whole[COLUMNS]):
         b.w[k] *= factor
-    for i in range(b.Z.shape[1] - 1):
+    for i in range(count_options(b)):
         b.s[i] *= factor
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._data.choice_scores import find_chosen_rows
+from thali._inference.indexing import part_indices, sum_parts
 from thali._inference.optimise import Concave, maximise_newton
 from thali._labels import list_names, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, one_of
@@ -33,7 +35,7 @@ class EncodedTasks(NamedTuple):
     @property
     def task_of_row(self) -> np.ndarray:
         """Task index of every row of the model matrix."""
-        return np.repeat(np.arange(len(self.chosen_row)), np.diff(self.first_row))
+        return part_indices(self.first_row)
 
 
 class NewtonResult(NamedTuple):
@@ -48,7 +50,7 @@ class NewtonResult(NamedTuple):
 def encode_choices(data: "ChoiceExperiment", coding: Coding) -> EncodedTasks:
     """Return the data's tasks and choices as arrays, encoded by a coding."""
     matrix = coding.encode_codes(data.products)[data.row_product]
-    return EncodedTasks(matrix, data.first_row, data.first_row[:-1] + data.chosen)
+    return EncodedTasks(matrix, data.first_row, find_chosen_rows(data))
 
 
 def choice_probabilities(utilities: np.ndarray, task_of_row: np.ndarray) -> np.ndarray:
@@ -59,7 +61,7 @@ def choice_probabilities(utilities: np.ndarray, task_of_row: np.ndarray) -> np.n
     order = np.argsort(task_of_row, kind="stable")
     sorted_tasks = task_of_row[order]
     starts = np.flatnonzero(np.diff(sorted_tasks, prepend=-1))
-    task_index = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(order))))
+    task_index = part_indices(np.append(starts, len(order)))
     u = utilities[order]
     e = np.exp(u - np.maximum.reduceat(u, starts)[task_index])
     p = np.empty_like(e)
@@ -384,7 +386,7 @@ def clustered_covariance(
         g_n = \sum_t \Big(x_{nt, \text{chosen}} - \sum_j p_{ntj} x_{ntj}\Big)
     """
     likelihood = compute_local_likelihood(tasks, beta)
-    person_scores = np.add.reduceat(likelihood.score, first_task[:-1])
+    person_scores = sum_parts(likelihood.score, first_task)
     return inverse @ (person_scores.T @ person_scores) @ inverse
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._digits import format_number, format_probability
+from thali._inference.indexing import argsort_descending
 from thali._labels import list_names
 from thali._lazy_imports import load_method
 from thali._model.common_findings import (
@@ -29,7 +30,7 @@ from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.registry import find_spec
 from thali._model.settings import AnswerSettings
-from thali._posterior.interval import describe_interval, interval_tails
+from thali._posterior.interval import compute_interval, describe_interval
 
 from .cross_validation_scores import STOPPED, Scores
 from .input import list_non_reference_classes, list_varying_columns
@@ -123,14 +124,14 @@ def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
         estimates = model.scaled_coef_.ravel()
     table = {name: estimates}
     if has_draws:
-        table["low"], table["high"] = np.quantile(draws, interval_tails(ci), axis=0)
+        table["low"], table["high"] = compute_interval(draws, ci)
     if name == "coef":
         table["original"] = model.coef_[:, model._standard_.varies].ravel()
     labels = pd.MultiIndex.from_product([classes, columns], names=["class", "column"]).to_frame(
         index=False
     )
     frame = pd.concat([labels, pd.DataFrame(table)], axis=1)
-    order = np.argsort(-np.abs(frame[name].to_numpy()), kind="stable")
+    order = argsort_descending(np.abs(frame[name].to_numpy()))
     if has_draws:
         frame.attrs["interval"] = ci
     else:
@@ -398,7 +399,7 @@ def _format_likelihood_draws(model: Any, ci: float) -> Text:
     draws = model._view.log_likelihood
     mean, low, high = (
         round(float(statistic), 3)
-        for statistic in (draws.mean(), *np.quantile(draws, interval_tails(ci)))
+        for statistic in (draws.mean(), *compute_interval(draws, ci, axis=None))
     )
     return phrase(
         ENGLISH,
@@ -420,7 +421,7 @@ def _format_shape(model: Any, ci: float) -> Text:
 
 def _format_draws(draws: np.ndarray, ci: float) -> str:
     """Return mean and interval of draws as text, with three digits."""
-    low, high = np.quantile(draws, interval_tails(ci))
+    low, high = compute_interval(draws, ci, axis=None)
     return (
         f"{format_number(draws.mean())} ({describe_interval(ci)} {format_number(low)} to"
         f" {format_number(high)})"

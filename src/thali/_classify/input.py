@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.indexing import part_indices
 from thali._inference.warn import is_quiet, warn
 from thali.errors import DataError, DataWarning
 
@@ -401,7 +402,7 @@ def _compute_sparse_moments(
     matrix: Any, unit: np.ndarray, row_shares: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and variance of each sparse column divided by its unit."""
-    column = np.repeat(np.arange(matrix.shape[1]), np.diff(matrix.indptr))
+    column = part_indices(matrix.indptr)
     scaled, weight = matrix.data / unit[column], row_shares[matrix.indices]
     size = matrix.shape[1]
     mean = np.bincount(column, weight * scaled, size)

@@ -9,7 +9,7 @@ from thali._arguments import check_integer
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
 from thali._labels import index_labels, shorten
-from thali._posterior.interval import INTERVAL, interval_tails
+from thali._posterior.interval import INTERVAL, compute_interval
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
 from .dask_blocks import is_dask_array, refuse_block_errors
@@ -329,10 +329,8 @@ class Predictions(ScikitLearn):
             counts[:bins] = 0.0  # the first class mirrors the second
         filled = np.flatnonzero(counts)
         (rng,) = spawn_generators(random_seed, 1)
-        replicate_interval = np.quantile(
-            _count_replicated_labels(self, matrix, predicted, bin_index, filled, rng),
-            interval_tails(ci),
-            axis=0,
+        replicate_interval = compute_interval(
+            _count_replicated_labels(self, matrix, predicted, bin_index, filled, rng), ci
         )
         observed = label_counts[filled] / counts[filled]
         low, high = replicate_interval / counts[filled]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from thali._data.checks import are_integers
 from thali._data.choice_scores import TIE_TOLERANCE, score_choices
 from thali._data.choices import Choices
 from thali._data.choices.subsets import select_choices
@@ -12,7 +13,7 @@ from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.experiment import select_held_tasks
 from thali._data.questions import Questions
 from thali._digits import format_percent
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import part_bounds, repeat_indices, sum_parts
 from thali._labels import format_plural
 from thali._model.predictive_check import CHECKED
 from thali._model.registry import find_spec
@@ -197,7 +198,7 @@ class QuestionSplitter(EvenSplitter):
 
 def _refuse_fractions(counts: np.ndarray, noun: str) -> None:
     """Raise DataError for fractional counts, which cannot be split."""
-    if not np.array_equal(counts, np.floor(counts)):
+    if not are_integers(counts):
         raise DataError(
             f"compare leaves out whole {noun}, but these have fractional weights; give integer"
             " counts."
@@ -206,7 +207,7 @@ def _refuse_fractions(counts: np.ndarray, noun: str) -> None:
 
 def _repeat_answers(counts: np.ndarray) -> np.ndarray:
     """Return the index of each answer, repeated as often as it was given."""
-    return np.repeat(np.arange(len(counts)), counts.astype(np.int64))
+    return repeat_indices(counts.astype(np.int64))
 
 
 class ScoredOccasions:
@@ -589,7 +590,7 @@ def check_probabilities(predicted: Any, test: ChoiceExperiment | ScoredOccasions
             f"predict_proba must return {format_plural(test.n_alternatives, 'number')}, one per"
             f" row; got shape {p.shape}."
         )
-    sums = np.add.reduceat(p, test.first_row[:-1])
+    sums = sum_parts(p, test.first_row)
     if not (p >= 0).all() or np.abs(sums - 1.0).max() > _ROUNDING:
         raise DataError("predict_proba must return probabilities that sum to 1 in every task.")
     return p

@@ -12,6 +12,7 @@ from thali._data.pairs import PairedComparisons
 from thali._data.pairs.subsets import HeldOutPair
 from thali._data.similarities import Similarities
 from thali._inference.numerics.log_densities import log_normal_density, log_outcome_coefficients
+from thali._inference.numerics.shares import compute_shares, stack_outcomes
 from thali._inference.warn import warn
 from thali._labels import list_names, shorten
 from thali._model.registry import find_spec
@@ -374,7 +375,7 @@ class BinomialScorer(Scorer):
         if score_table.get_observed("tied").any():
             outcomes = ("wins", "tied", "losses")
         counts = np.column_stack([score_table.get_observed(name) for name in outcomes])
-        observed = counts / counts.sum(axis=1, keepdims=True)
+        observed = compute_shares(counts)
         for name, p in ((BASE, np.full_like(observed, 1 / len(outcomes))), (EMP, observed)):
             nll[name] = -log_outcome_coefficients(counts) - xlogy(counts, p).sum(axis=1)
             log_pred[name] = -nll[name]
@@ -434,7 +435,7 @@ def _count_comparisons(score_table: ScoreTable) -> np.ndarray:
 def predict_outcomes(model: Any, part: HeldOutPair) -> np.ndarray:
     """Return P(first), P(second) of a pair by a model outside thali, (cells, 2)."""
     p = np.asarray(model.predict_proba([part.pair] * len(part.counts)), float)
-    return np.stack([p, 1.0 - p], axis=-1)
+    return stack_outcomes(p)
 
 
 class GaussianScorer(Scorer):

@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._arguments import check_integer
 from thali._data.groups import GroupedData
+from thali._inference.indexing import repeat_indices
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 if TYPE_CHECKING:
@@ -325,7 +326,7 @@ def check_n_folds(folds: int | None, max_folds: int, unit_noun: str) -> int | No
 
 def find_lost_group(counts: Mapping[str, int], blocks: np.ndarray) -> str | None:
     """Return the first group of which all blocks are held out; None if none."""
-    group = np.repeat(np.arange(len(counts)), list(counts.values()))
+    group = repeat_indices(list(counts.values()))
     held_counts = np.bincount(group[blocks], minlength=len(counts))
     for (name, count), held_count in zip(counts.items(), held_counts, strict=True):
         if held_count == count:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choice_scores import mean_and_error
+from thali._inference.indexing import repeat_indices
 from thali._inference.task_jobs import Record, is_finished
 from thali.errors import ArgumentError
 
@@ -139,7 +140,7 @@ class ScoreTable:
         """Return the held-out part of each unit."""
         import pandas as pd
 
-        return pd.Series(np.repeat(np.arange(len(self.parts)), self.sizes), index=self.index)
+        return pd.Series(repeat_indices(self.sizes), index=self.index)
 
     def tabulate_predictions(
         self, fields: tuple[str, ...], **observed: np.ndarray

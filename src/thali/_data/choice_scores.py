@@ -23,6 +23,11 @@ class ChosenAlternatives(Protocol):
         ...
 
 
+def find_chosen_rows(tasks: ChosenAlternatives) -> np.ndarray:
+    """Return the index of the chosen alternative of each task among all alternatives."""
+    return tasks.first_row[:-1] + tasks.chosen
+
+
 def score_choices(p: np.ndarray, test: ChosenAlternatives) -> tuple[np.ndarray, np.ndarray]:
     r"""Return each task's probability of the choice made, and its hit score, (tasks,).
 

@@ -41,6 +41,18 @@ def column_names(frame: "pd.DataFrame") -> list[str]:
     return [str(name) for name in frame.columns]
 
 
+def has_numbers(column: "pd.Series") -> bool:
+    """Return whether a column has numbers, which includes booleans."""
+    import pandas as pd
+
+    return pd.api.types.is_numeric_dtype(column.dtype)
+
+
+def is_data_frame(table: Any) -> bool:
+    """Return whether an argument is a data frame in the style of pandas."""
+    return hasattr(table, "columns") and hasattr(table, "index")
+
+
 def map_plain_names(names: Iterable[str]) -> dict[str, str]:
     """Return the first column name with each simplified name.
 
@@ -749,7 +761,6 @@ def refuse_ambiguous(frame: "pd.DataFrame", named_columns: Collection[object] = 
 
     Names in `given`, and names whose language is clear, are accepted.
     """
-    import pandas as pd
 
     name_by_simplified = map_plain_names(column_names(frame))
     for word, meanings in _map_homographs().items():
@@ -759,7 +770,7 @@ def refuse_ambiguous(frame: "pd.DataFrame", named_columns: Collection[object] = 
             or any(ROLE_NAMES[role]._is_meant(word, name_by_simplified) for role in meanings)
         ):
             continue
-        if pd.api.types.is_numeric_dtype(frame[name_by_simplified[word]].dtype):
+        if has_numbers(frame[name_by_simplified[word]]):
             readings = [
                 f"{ROLE_NAMES[role].meaning} ({language})" for role, language in meanings.items()
             ]

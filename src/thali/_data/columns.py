@@ -22,7 +22,7 @@ from thali._labels import (
 from thali.errors import DataError, DataWarning
 
 from .checks import check_counts
-from .column_roles import column_names, find_no_answers
+from .column_roles import column_names, find_no_answers, is_data_frame
 from .squares import SquareTableWords, describe_cell, read_square_table
 from .suspicious_data import (
     explain_tie_label,
@@ -41,7 +41,7 @@ def convert_frame(frame: Any) -> "pd.DataFrame":
 
     The frame has the Arrow interface, or is a lazy frame that narwhals collects.
     """
-    if hasattr(frame, "columns") and hasattr(frame, "index"):
+    if is_data_frame(frame):
         return frame
     if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "collect"):
         raise DataError(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._labels import format_plural, shorten
+from thali._labels import format_plural, has_repeats, shorten
 from thali.errors import DataError
 
 # classes of the data without `labels`, as compiled code sees them, by name and fields
@@ -32,7 +32,7 @@ class Observed:
             )
         self.original: Any = data
         self.labels = tuple(str(label) for label in data.labels)
-        if not self.labels or len(set(self.labels)) < len(self.labels):
+        if not self.labels or has_repeats(self.labels):
             raise DataError("`labels` must contain at least one option, without duplicates.")
         fields = {
             field: _convert_field(field, getattr(data, field))

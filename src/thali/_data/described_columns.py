@@ -25,6 +25,7 @@ from .column_roles import (
     THIRD,
     TRIAL,
     column_names,
+    has_numbers,
     map_plain_names,
     simplify_name,
 )
@@ -344,9 +345,8 @@ def _encode_outcome_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -
 
 def _is_text(series: "pd.Series") -> bool:
     """Return whether the column is not numeric."""
-    import pandas as pd
 
-    return not pd.api.types.is_numeric_dtype(series.dtype)
+    return not has_numbers(series)
 
 
 def _is_date(series: "pd.Series") -> bool:

@@ -6,6 +6,7 @@ import numpy as np
 
 from thali._described import Facts
 from thali._digits import format_number
+from thali._inference.indexing import count_pairs
 from thali._labels import list_names
 
 from .people_table import list_differing_columns
@@ -34,7 +35,7 @@ def format_extremes(values: np.ndarray) -> str:
 
 def format_pair_share(n_pairs: int, n_options: int) -> str:
     """Format "compared pairs of all pairs (per cent)"."""
-    possible = n_options * (n_options - 1) // 2
+    possible = count_pairs(n_options)
     return f"{n_pairs:,} of {possible:,} ({format_number(100 * n_pairs / possible)} %)"
 
 

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from thali._described import Facts
 from thali._inference.warn import warn
-from thali._labels import format_label, format_plural, list_names, shorten
+from thali._labels import (
+    choose_number,
+    format_label,
+    format_plural,
+    has_repeats,
+    list_names,
+    shorten,
+)
 from thali.errors import DataError, DataWarning
 
 from .facts import MAX_LISTED, list_name_facts
@@ -79,7 +86,7 @@ class GroupedData(Judged, Mapping[str, Any]):
             raise DataError(
                 "The mapping of groups is empty; give a mapping from group names to data."
             )
-        if len(set(names)) < len(names) or not all(names):
+        if has_repeats(names) or not all(names):
             raise DataError(f"Groups must have unique, non-empty names; got {shorten(names)}.")
         for name, part in zip(names, parts, strict=True):
             if not isinstance(part, Judged) or not find_data_spec(part.kind).by_group:
@@ -237,9 +244,7 @@ class GroupedData(Judged, Mapping[str, Any]):
             )
         times = Counter(name for part in self.data for name in part.respondents)
         if repeated_names := [name for name, number in times.items() if number > 1]:
-            verb = "occur"
-            if len(repeated_names) == 1:
-                verb = "occurs"
+            verb = choose_number(len(repeated_names), "occurs", "occur")
             warn(
                 DataWarning(
                     f"{format_plural(len(repeated_names), 'name')} {verb} in several groups"
@@ -266,7 +271,7 @@ def _check_people_rows(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
             f"`people` must have a row named after each group; {rows_found}, so there is no row for"
             f" {missing_names[0]!r}."
         )
-    if len(set(rows)) < len(rows):
+    if has_repeats(rows):
         repeated_name = next(name for name in rows if rows.count(name) > 1)
         raise DataError(
             f"`people` must have one row per group; {repeated_name!r} has"

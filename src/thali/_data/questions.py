@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.indexing import repeat_indices
 from thali.errors import DataError
 
 # probabilities of the answers to some questions, shape (draws, answers)
@@ -124,7 +125,7 @@ class Questions:
     @property
     def question(self) -> np.ndarray:
         """Index of the question of each answer, shape (answers,)."""
-        return np.repeat(np.arange(len(self.start) - 1), self.sizes)
+        return repeat_indices(self.sizes)
 
     def sum_by_question(self, values: np.ndarray) -> np.ndarray:
         """Sum values (..., answers) over the answers to each question, (..., questions)."""

@@ -9,6 +9,7 @@ from thali._labels import check_labels, format_label, format_plural, index_label
 from thali.errors import DataError
 
 from .checks import check_numbers
+from .column_roles import is_data_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,7 +30,7 @@ def read_square_table(
 
     The values are a new array (a sparse matrix stays one), with rows in the order of the columns.
     """
-    if hasattr(values, "columns") and hasattr(values, "index"):
+    if is_data_frame(values):
         values, labels = _read_square_frame(values, labels, words)
     if not hasattr(values, "tocoo"):
         values = _convert_array(values, words)

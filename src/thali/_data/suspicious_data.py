@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import format_label, format_plural, shorten, simplify_number
+from thali._labels import choose_number, format_label, format_plural, shorten, simplify_number
 from thali.errors import DataError, DataWarning, InPython, Message
 
 from .column_roles import LOSSES, TIES, simplify_name
@@ -220,9 +220,7 @@ def list_unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> li
             )
         )
     if unmeasured := data.never_judged:
-        possessive = "its"
-        if len(unmeasured) > 1:
-            possessive = "their"
+        possessive = choose_number(len(unmeasured), "its", "their")
         sentences.append(
             f"{shorten(unmeasured)}: no similarity was measured, so {possessive} features depend"
             " only on the prior."

@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._arguments import check_integer, check_positive
 from thali._described import Description
+from thali._inference.indexing import part_indices
 from thali._labels import format_plural
 from thali._printed import PrintedResult
 from thali.errors import Argument, ArgumentError
@@ -439,7 +440,7 @@ def _tabulate_overlap(data: "ChoiceExperiment", names: Any, levels: Any) -> "pan
     import pandas as pd
 
     level_codes = _row_levels(data)
-    task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
+    task = part_indices(data.first_row)
     rows = []
     for i, (name, attribute_levels) in enumerate(zip(names, levels, strict=True)):
         is_product = level_codes[:, i] >= 0

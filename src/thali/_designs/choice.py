@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._arguments import check_allowed, check_integer
 from thali._data.experiments.levels import parse_number
+from thali._inference.numerics.shares import compute_shares
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError
@@ -199,9 +200,7 @@ class Balance:
 
     def _compute_cost(self, i: int, level_counts: np.ndarray, overlap: float) -> float:
         """Return attribute i's imbalance cost for these level counts and overlap."""
-        share_deviation = (
-            level_counts / level_counts.sum(axis=1, keepdims=True) - 1.0 / level_counts.shape[1]
-        )
+        share_deviation = compute_shares(level_counts) - 1.0 / level_counts.shape[1]
         cost = (share_deviation**2).sum() / self.n_versions
         if self.goal.overlap is not None:
             cost += _OVERLAP_WEIGHT * (overlap - self.goal.overlap[i]) ** 2

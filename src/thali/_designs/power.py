@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 
 from thali._arguments import check_integer
 from thali._data.connectivity import describe_groups, list_components
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import argsort_descending, part_bounds
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._inference.warn import silence_warnings
 from thali._labels import format_label
@@ -407,7 +407,7 @@ def find_separated(
     log_worths: np.ndarray, estimate: np.ndarray, covariance: np.ndarray, critical_value: float
 ) -> list[bool]:
     """Return whether the best 1, 2 and 3 options are separated from all worse ones."""
-    order = np.argsort(-log_worths, kind="stable")
+    order = argsort_descending(log_worths)
     mean = np.append(0.0, estimate)[order]
     ordered_covariance = np.pad(covariance, ((1, 0), (1, 0)))[np.ix_(order, order)]
     variance = (

@@ -7,7 +7,9 @@ import numpy as np
 
 from thali._arguments import is_list
 from thali._data.experiments.product_encoding import HELD_OUT
-from thali._labels import format_label, index_labels, shorten, suggest
+from thali._inference.numerics.shares import compute_shares, scale_to_maximum
+from thali._labels import format_label, has_repeats, index_labels, shorten, suggest
+from thali._model.answer_derivatives import outer_product
 from thali.errors import Argument, ArgumentError, Setting
 
 VERSION, TASK, ALTERNATIVE = "version", "task", "alternative"
@@ -120,7 +122,7 @@ def _parse_levels(name: str, raw_levels: Any) -> tuple[Any, ...]:
     if is_list(raw_levels):
         levels = tuple(raw_levels)
     labels = list(map(format_label, levels))
-    if len(levels) < 2 or len(set(labels)) < len(labels):
+    if len(levels) < 2 or has_repeats(labels):
         raise ArgumentError(
             Argument("attributes"),
             f": {name!r} must be a list of at least two different levels; got {raw_levels!r}.",
@@ -416,7 +418,7 @@ def code_products(
     if has_none:
         parts.append(np.ones((*products.shape[:-1], 1)))
     single = [np.eye(size)[:, 1:][products[..., i]] for i, size in enumerate(sizes)]
-    crossed_columns = [single[i][..., :, None] * single[j][..., None, :] for i, j in crossed]
+    crossed_columns = [outer_product(single[i], single[j]) for i, j in crossed]
     parts += [*single, *(columns.reshape(*columns.shape[:-2], -1) for columns in crossed_columns)]
     return np.concatenate(parts, axis=-1)
 
@@ -507,11 +509,11 @@ def compute_informations(matrix: np.ndarray, betas: np.ndarray) -> np.ndarray:
 
 def _compute_choice_covariance(matrix: np.ndarray, utility: np.ndarray) -> np.ndarray:
     """Return X' (diag(p) - p p') X, with p the logit choice probabilities, (..., p, p)."""
-    odds_terms = np.exp(utility - utility.max(axis=-1, keepdims=True))
-    p = odds_terms / odds_terms.sum(axis=-1, keepdims=True)
+    odds_terms = scale_to_maximum(utility)
+    p = compute_shares(odds_terms)
     weighted = matrix * p[..., None]
     mean = weighted.sum(axis=-2)
-    return np.swapaxes(weighted, -1, -2) @ matrix - mean[..., :, None] * mean[..., None, :]
+    return np.swapaxes(weighted, -1, -2) @ matrix - outer_product(mean, mean)
 
 
 _MAX_PRODUCTS, _MAX_PAIRED_PRODUCTS = 20_000, 400  # to check one by one, or in all pairs

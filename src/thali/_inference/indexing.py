@@ -1,6 +1,7 @@
 """Index arithmetic on arrays: bounds of parts, evenly spaced indices, slices."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -42,3 +43,80 @@ def iterate_slices(n_rows: int, row_size: int) -> Iterator[slice]:
     step = max(1, BLOCK // max(1, row_size))
     for start in range(0, n_rows, step):
         yield slice(start, min(start + step, n_rows))
+
+
+def repeat_indices(sizes: np.ndarray | Sequence[int]) -> np.ndarray:
+    """Return the index of each part as often as the part has entries.
+
+    Examples
+    --------
+    >>> repeat_indices(np.array([2, 0, 3])).tolist()
+    [0, 0, 2, 2, 2]
+    """
+    return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def part_indices(bounds: np.ndarray) -> np.ndarray:
+    """Return the index of the part of each entry, where `bounds` are as from `part_bounds`.
+
+    Examples
+    --------
+    >>> part_indices(np.array([0, 2, 2, 5])).tolist()
+    [0, 0, 2, 2, 2]
+    """
+    return repeat_indices(np.diff(bounds))
+
+
+def sum_parts(values: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """Sum values over each part along the first axis; no part may be empty.
+
+    Examples
+    --------
+    >>> sum_parts(np.array([1.0, 2.0, 4.0]), np.array([0, 2, 3])).tolist()
+    [3.0, 4.0]
+    """
+    return np.add.reduceat(values, bounds[:-1])
+
+
+def count_pairs(n: Any) -> Any:
+    """Return the number of pairs of n objects, elementwise for an array of numbers.
+
+    Examples
+    --------
+    >>> count_pairs(4)
+    6
+    """
+    return n * (n - 1) // 2
+
+
+def argsort_descending(values: np.ndarray) -> np.ndarray:
+    """Return the indices in descending order; equal numbers keep their order.
+
+    Examples
+    --------
+    >>> argsort_descending(np.array([3.0, 5.0, 3.0])).tolist()
+    [1, 0, 2]
+    """
+    return np.argsort(-values, kind="stable")
+
+
+def part_positions(sizes: np.ndarray) -> np.ndarray:
+    """Return the position of each entry within its part.
+
+    Examples
+    --------
+    >>> part_positions(np.array([2, 0, 3])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+
+
+def part_slice(bounds: np.ndarray, part: int) -> slice:
+    """Return the slice of the entries of a part.
+
+    Examples
+    --------
+    >>> part_slice(np.array([0, 2, 5]), 1)
+    slice(2, 5, None)
+    """
+    return slice(bounds[part], bounds[part + 1])

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .numerics.shares import scale_to_maximum
 from .optimise import Concave, maximise_concave
 
 CHUNK = 1 << 16  # draws whose probabilities are in memory at a time
@@ -65,7 +66,7 @@ def estimate_constants(
     for (ladders, draws, levels), log_weight in _iterate_log_weights(
         beta, energies, np.append(a, 0.0)
     ):
-        p = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
+        p = scale_to_maximum(log_weight)
         p /= -p.sum(axis=1, keepdims=True)
         p[np.arange(len(p)), levels] += 1.0
         np.add.at(score, (ladders, block_index[draws]), p)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.questions import AnswerProbabilities, Questions, draw_answers
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import argsort_descending, part_bounds, sum_parts
 from thali._inference.seeds import build_generator
 from thali._labels import shorten
 from thali._posterior.interval import compute_interval
@@ -163,7 +163,7 @@ def predict_answers(
 
 def _select_most_answered(questions: Questions, n_shown: np.ndarray) -> list[slice]:
     """Return slices of the most answered question groups, at most `MAX_ROWS` table rows."""
-    order = np.argsort(-np.add.reduceat(questions.totals, questions.rows.group[:-1]), kind="stable")
+    order = argsort_descending(sum_parts(questions.totals, questions.rows.group))
     n_groups = int((np.cumsum(n_shown[order]) <= MAX_ROWS).sum())
     groups = np.sort(order[: max(1, n_groups)])
     runs = np.split(groups, np.flatnonzero(np.diff(groups) > 1) + 1)

@@ -5,6 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thali._inference.numerics.shares import compute_shares
+
 from .best_worst import RANKING, REVERSED
 
 
@@ -56,7 +58,7 @@ def _differentiate_choices(
     """Differentiate ln P(option 0 is chosen) by log weights; weights (rows, m)."""
     m = weights.shape[1]
     p, gradient, hessian = choice_derivatives(
-        weights / weights.sum(axis=1, keepdims=True), np.eye(m)[0], m, lapse, has_hessian
+        compute_shares(weights), np.eye(m)[0], m, lapse, has_hessian
     )
     return AnswerDerivatives(np.log(p[:, 0]), gradient, np.asarray(hessian))
 

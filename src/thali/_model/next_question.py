@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import is_list
-from thali._inference.indexing import part_bounds, space_evenly
+from thali._inference.indexing import argsort_descending, part_bounds, part_slice, space_evenly
 from thali._labels import format_label, suggest
 from thali.errors import ArgumentError
 
@@ -94,7 +94,7 @@ def choose_questions(
     weights = np.full((1, draws), 1.0 / draws)
     p_answers = np.ones(1)
     alone = expected_information(outcomes, target, weights, p_answers)
-    best_alone = np.argsort(-alone, kind="stable")[: max(CANDIDATES, n)]
+    best_alone = argsort_descending(alone)[: max(CANDIDATES, n)]
     candidates = outcomes.select_questions(best_alone)
     gain, order, chosen_gains = alone[best_alone], [], []
     for n_chosen in range(min(n, len(best_alone))):
@@ -160,7 +160,7 @@ def _extend_answers(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Combine earlier answers with each outcome of one more question."""
     # Combinations are sampled if there are more than `rows`.
-    p = outcomes.probabilities[:, outcomes.start[question] : outcomes.start[question + 1]]
+    p = outcomes.probabilities[:, part_slice(outcomes.start, question)]
     joint = (weights[:, None, :] * p.T).reshape(-1, len(p)) * np.repeat(p_answers, p.shape[1])[
         :, None
     ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._labels import format_label, index_labels, shorten
+from thali._labels import format_label, has_repeats, index_labels, shorten
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 def is_best_worst(sets: Any) -> bool:
     """Return whether `sets` is a `Choices` object with worst options."""
     return isinstance(sets, Choices) and sets.worst is not None
+
+
+def split_pairs(option_indices: Any) -> np.ndarray:
+    """Return the first and the second index of each pair, shape (2, pairs)."""
+    return np.array(option_indices, np.int64).reshape(-1, 2).T
 
 
 def pair_indices(pairs: Any, labels: list[str], has_ties: bool) -> np.ndarray:
@@ -30,7 +35,7 @@ def pair_indices(pairs: Any, labels: list[str], has_ties: bool) -> np.ndarray:
         raise ArgumentError(
             "Ties require comparisons of two options; give pairs of labels, [(a, b), ...]."
         )
-    return np.array(option_indices, np.int64).reshape(-1, 2).T
+    return split_pairs(option_indices)
 
 
 def tabulate_outcomes(
@@ -80,7 +85,7 @@ def _label_indices(sets: Any, labels: list[str]) -> list[np.ndarray]:
                     f"Entry {number} contains {name!r}, which is not an option of the data; the"
                     f" options are {options}."
                 )
-        if len(set(names)) < len(names):
+        if has_repeats(names):
             repeated_name = next(name for k, name in enumerate(names) if name in names[:k])
             if len(names) == 2:
                 problem = f"compares {repeated_name!r} with itself"

@@ -28,6 +28,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from thali._inference.indexing import part_indices, repeat_indices
+
 from .answers_by_respondent import AnswersByRespondent
 
 BLOCK = 2**21  # entries of an array
@@ -208,7 +210,7 @@ def _multiply_by_leverage(block: _RespondentBlock, vectors: np.ndarray) -> np.nd
     from scipy.sparse import csr_array
 
     expected = block.expected
-    respondent = np.repeat(np.arange(len(vectors)), np.diff(expected.indptr))
+    respondent = part_indices(expected.indptr)
     along = np.einsum("er,er->e", block.scores[expected.indices], vectors[respondent])
     return (
         csr_array((expected.data * along, expected.indices, expected.indptr), shape=expected.shape)
@@ -284,7 +286,7 @@ def expect_answers(tally: Any, sizes: np.ndarray, p: np.ndarray) -> Any:
     from scipy.sparse import csr_array
 
     outcomes = np.arange(len(p))
-    question = np.repeat(np.arange(len(sizes)), sizes)
+    question = repeat_indices(sizes)
     n_asked = tally @ csr_array((np.ones(len(p)), (outcomes, question)), shape=(len(p), len(sizes)))
     return n_asked @ csr_array((p, (question, outcomes)), shape=(len(sizes), len(p)))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._digits import format_percent, format_probability
-from thali._labels import format_plural, simplify_number
+from thali._labels import choose_number, format_plural, simplify_number
 from thali._labels import list_names as in_words
 from thali._model.common_findings import build_check_finding, passes_check
 from thali._model.finding import (
@@ -356,9 +356,7 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     if rank_changes.max() > 0:
         option = rank_changes.idxmax()
         row = board.table.loc[option]
-        covariates_text = "this covariate"
-        if len(table) > 1:
-            covariates_text = "these covariates"
+        covariates_text = choose_number(len(table), "this covariate", "these covariates")
         sentence += (
             f" Without controlling for {covariates_text}, {option} would rank"
             f" {row['rank_without']:.0f} instead of {row['rank']:.0f}."

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._arguments import check_allowed
 from thali._data.pairs import PairedComparisons
+from thali._inference.indexing import count_pairs
 from thali._printed import PrintedResult
 from thali.errors import DataError
 
@@ -70,17 +71,17 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
 
     check_allowed("test", test, ("asymptotic", "exact"))
     data = prepare_pairs(data)
-    check_integer_counts(data, "Kendall's u")
+    check_integer_counts(data)
     _check_judges(data)
     judges = data.wins + data.losses
-    agreeing = float(np.sum(_count_pairs(data.wins) + _count_pairs(data.losses)))
-    possible = float(_count_pairs(judges).sum())
+    agreeing = float(np.sum(count_pairs(data.wins) + count_pairs(data.losses)))
+    possible = float(count_pairs(judges).sum())
     if possible == 0.0:
         raise DataError(
             "No pair was judged by at least two judges, so agreement is undefined; add judges."
         )
     min_agreeing = float(
-        (_count_pairs(np.floor(judges / 2)) + _count_pairs(np.ceil(judges / 2))).sum()
+        (count_pairs(np.floor(judges / 2)) + count_pairs(np.ceil(judges / 2))).sum()
     )
     u = 2 * agreeing / possible - 1
     u_min = 2 * min_agreeing / possible - 1
@@ -92,7 +93,7 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
         # cumulants of Sigma by chance; chi-square with the same mean, variance and skewness
         mean = possible / 2
         variance = possible / 4
-        third_cumulant = float((_count_pairs(judges) * np.maximum(judges - 2, 0)).sum()) / 4
+        third_cumulant = float((count_pairs(judges) * np.maximum(judges - 2, 0)).sum()) / 4
         if third_cumulant == 0.0:
             raise DataError("The asymptotic test requires at least three judges; use test='exact'.")
         from scipy.special import chdtrc
@@ -130,11 +131,6 @@ def _check_judges(data: PairedComparisons) -> None:
         )
 
 
-def _count_pairs(count: np.ndarray) -> np.ndarray:
-    """Return n (n - 1) / 2, the number of pairs among n."""
-    return count * (count - 1) / 2
-
-
 def _exact_p_value(judges: np.ndarray, agreeing: float, possible: float) -> float:
     """Return P(at least `agreeing` agreements) if all choices are fair coins."""
     from scipy.signal import fftconvolve
@@ -148,10 +144,10 @@ def _exact_p_value(judges: np.ndarray, agreeing: float, possible: float) -> floa
     distribution = np.ones(1)
     for m in judges.astype(int):
         x = np.arange(m + 1)
-        pair_distribution = np.zeros(m * (m - 1) // 2 + 1)
+        pair_distribution = np.zeros(count_pairs(m) + 1)
         np.add.at(
             pair_distribution,
-            (_count_pairs(x) + _count_pairs(m - x)).astype(int),
+            (count_pairs(x) + count_pairs(m - x)).astype(int),
             binom.pmf(x, m, 0.5),
         )
         if len(distribution) > 2000:

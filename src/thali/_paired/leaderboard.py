@@ -16,7 +16,7 @@ from thali._data.connectivity import describe_disconnected
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._inference.warn import is_quiet, silence_warnings, warn
-from thali._labels import format_plural, shorten
+from thali._labels import choose_number, format_plural, shorten
 from thali._people.populations import Individuals, check_people
 from thali._posterior.interval import INTERVAL
 from thali._posterior.repeated_answers import POWER
@@ -264,9 +264,7 @@ class LeaderboardRecipe(NamedTuple):
             self.counted.data, **self.settings, progressbar=progressbar, parts=parts
         )
         if self.counted.repeated:
-            verb = "was"
-            if self.counted.repeated > 1:
-                verb = "were"
+            verb = choose_number(self.counted.repeated, "was", "were")
             exclusion_note = (
                 f"{format_plural(self.counted.repeated, 'answer')} whose identifier was already"
                 f" counted {verb} excluded."

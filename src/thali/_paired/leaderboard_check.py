@@ -9,6 +9,7 @@ from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import CovariateCells
 from thali._data.pairs.subsets import build_questions
 from thali._data.questions import AnswerProbabilities, Questions
+from thali._inference.numerics.shares import mix_with_guess, stack_outcomes
 from thali._model.answer_checks import EqualRespondents, check_answers, check_unweighted
 from thali.errors import DataError
 
@@ -88,13 +89,13 @@ def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerPr
                 for block in block_density.split_rows(points.shape[1])
             ]
         ).T
-        p = (1.0 - lapse) * q + lapse / 2.0
+        p = mix_with_guess(q, lapse)
         if has_ties:
             outcome_probabilities = compute_win_tie_loss(
                 p, 1.0 - p, np.exp(points[block_density.nu].T)
             )
         else:
-            outcome_probabilities = np.stack([p, 1.0 - p], axis=-1)
+            outcome_probabilities = stack_outcomes(p)
         return outcome_probabilities.reshape(len(p), -1)
 
     return compute_slice

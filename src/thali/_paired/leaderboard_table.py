@@ -9,7 +9,8 @@ from thali._data.choices import Choices
 from thali._data.choices.choices import list_row_members
 from thali._digits import format_probability
 from thali._inference.numerics.ranks import sort_descending
-from thali._labels import format_plural, list_names
+from thali._inference.numerics.shares import compute_shares, scale_to_maximum
+from thali._labels import choose_number, format_plural, list_names
 from thali._posterior.certain_signs import CERTAIN
 from thali._posterior.interval import (
     compute_discrete_interval,
@@ -196,8 +197,8 @@ def _tabulate_effects(
 
 def _normalise_worths(log_worths: np.ndarray) -> np.ndarray:
     """Return worths that sum to 1 over options (last axis)."""
-    worth = np.exp(log_worths - log_worths.max(axis=-1, keepdims=True))
-    return worth / worth.sum(axis=-1, keepdims=True)
+    worth = scale_to_maximum(log_worths)
+    return compute_shares(worth)
 
 
 def _count_outcomes(data: Judgements) -> dict[str, np.ndarray]:
@@ -257,9 +258,7 @@ def _describe_table(
         ("chosen", is_never_chosen & ~is_never_beaten),
     ):
         if is_extreme.any():
-            auxiliary = "was"
-            if is_extreme.sum() > 1:
-                auxiliary = "were"
+            auxiliary = choose_number(is_extreme.sum(), "was", "were")
             sentences.append(
                 f"{list_names(names[is_extreme].tolist())} {auxiliary} never {verb}, so the size of"
                 " the gap depends on the prior."

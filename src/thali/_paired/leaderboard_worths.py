@@ -12,7 +12,8 @@ from thali._data.pairs import PairedComparisons
 from thali._data.pairs.dates import DAY, PERIODS, DatedComparisons, group_equal_rows
 from thali._data.pairs.subsets import list_finest_rows
 from thali._inference.numerics.ranks import fit_descending_means, sort_descending
-from thali._labels import format_plural, shorten
+from thali._inference.numerics.shares import mix_with_guess
+from thali._labels import choose_number, format_plural, shorten
 from thali._people.populations import Individuals, chains_required_error
 from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
 from thali._posterior.interval import (
@@ -428,7 +429,7 @@ def _tabulate_periods(
         first_worths = worths[density.entry[present], present]
         can_change = (density.entry[present] < t) & (labels[present] != scale.anchor)
         p_better = (present_worths > first_worths).mean(axis=1)
-        p = (1.0 - lapse) * expit(present_worths - worths[t, 0]) + lapse / 2.0
+        p = mix_with_guess(expit(present_worths - worths[t, 0]), lapse)
         is_compared = (present != 0) & (density.entry[0] <= t)
         columns = {
             "option": labels[present],
@@ -471,9 +472,7 @@ def _describe_worths(
             if count < MIN_JUDGE_COMPARISONS
         ]
         if few_judges and request.method == "laplace":
-            verb = "has"
-            if len(few_judges) > 1:
-                verb = "have"
+            verb = choose_number(len(few_judges), "has", "have")
             sentences.append(
                 "Discriminations are approximate, because"
                 f" {format_plural(len(few_judges), 'judge')}"

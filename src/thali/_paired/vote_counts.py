@@ -15,6 +15,7 @@ from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import ORDER
 from thali._data.pairs.tables import build_fields
 from thali._data.suspicious_data import find_similar_labels
+from thali._inference.indexing import count_pairs
 from thali._inference.warn import warn
 from thali._labels import format_plural, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
@@ -221,7 +222,7 @@ def _iterate_pairs(data: PairedComparisons) -> Iterable[tuple[int, int]]:
 
 def check_complete(data: PairedComparisons) -> None:
     """Raise DataError if some pair was never compared."""
-    if data.n_pairs < data.n_options * (data.n_options - 1) // 2:
+    if data.n_pairs < count_pairs(data.n_options):
         compared = set(_iterate_pairs(data))
         i, j = next(
             (i, j)
@@ -236,11 +237,11 @@ def check_complete(data: PairedComparisons) -> None:
         )
 
 
-def check_integer_counts(data: PairedComparisons, analysis: str) -> None:
+def check_integer_counts(data: PairedComparisons) -> None:
     """Raise DataError if counts are fractional, as with half wins."""
     if not (are_integers(data.wins) and are_integers(data.wins + data.losses)):
         raise DataError(
-            f"{analysis} requires integer counts, but the counts of"
+            "Kendall's u requires integer counts, but the counts of"
             f" {format_plural(data.n_pairs, 'pair')}"
             " include fractions; round the counts or use another test."
         )

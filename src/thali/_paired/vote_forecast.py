@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from thali._inference.numerics.shares import mix_with_guess
 from thali._posterior.certain_signs import CERTAIN
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def vote_information(difference: np.ndarray, nu: float, lapse: float) -> np.ndar
     ratio = np.zeros_like(q)
     if has_ties:
         ratio = compute_tie_ratio(no_vote, q, rest, log_nu)
-    p = (1.0 - lapse) * q + lapse / 2.0
+    p = mix_with_guess(q, lapse)
     expected = no_vote._replace(
         wins=p / (1.0 + ratio), losses=(1.0 - p) / (1.0 + ratio), tied=ratio / (1.0 + ratio)
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._inference.indexing import argsort_descending
 from thali._posterior.view import LATENT, Posterior
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def add_class_order(tree: "xarray.DataTree") -> "xarray.DataTree":
     )
     order = match_classes(members, common_memberships(first_draws, n_classes))
     sizes_of_common = (members[:, :, None] == order[:, None, :]).sum(axis=(0, 1))
-    order = order[:, np.argsort(-sizes_of_common, kind="stable")]
+    order = order[:, argsort_descending(sizes_of_common)]
     class_order = ("chain", "draw", "class"), order.reshape(chains, draws, -1)
     return posterior.replace_groups({LATENT: posterior.latent.assign(class_order=class_order)}).tree
 

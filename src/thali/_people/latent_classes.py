@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_integer
+from thali._inference.numerics.shares import compute_shares
 from thali._posterior.interval import INTERVAL, compute_interval, interval_tails
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
@@ -254,4 +255,4 @@ def aligned_class_probabilities(posterior: Posterior) -> np.ndarray:
 
 def new_class_probabilities(sizes: np.ndarray) -> np.ndarray:
     """Return P(new respondent is in each class) from class sizes (draws, classes)."""
-    return (sizes + 1.0) / (sizes + 1.0).sum(axis=1, keepdims=True)
+    return compute_shares(sizes + 1.0)

@@ -288,9 +288,9 @@ def chains_required_error(people: Any, method: str) -> ArgumentError:
     )
 
 
-def individuals_required_error(argument: str) -> ArgumentError:
-    """Return the error that an argument needs `people=Individuals()`."""
-    return ArgumentError(Argument(argument), " requires ", Setting("people", Individuals()), ".")
+def individuals_required_error() -> ArgumentError:
+    """Return the error that `by` needs `people=Individuals()`."""
+    return ArgumentError(Argument("by"), " requires ", Setting("people", Individuals()), ".")
 
 
 def respondents_required_error(argument: str, individual: str) -> ArgumentError:

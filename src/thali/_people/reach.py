@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import check_integer
-from thali._inference.indexing import space_evenly
+from thali._inference.indexing import argsort_descending, space_evenly
 from thali._inference.seeds import build_generator
 from thali._posterior.interval import compute_interval, interval_tails
 from thali.errors import Argument, ArgumentError
@@ -144,7 +144,7 @@ def _count_reach(bits: np.ndarray, members: Sequence[int]) -> int:
 
 def _largest_indices(counts: np.ndarray, n_largest: int) -> np.ndarray:
     """Return the indices of the largest counts, in descending order."""
-    return np.argsort(-counts, kind="stable")[:n_largest]
+    return argsort_descending(counts)[:n_largest]
 
 
 def search_greedily(bits: np.ndarray, size: int) -> tuple[list[int], float]:

@@ -10,7 +10,7 @@ from thali._arguments import check_integers
 from thali._data.kinds import INSIDE, INSIDE_LEVELS
 from thali._described import Description, PrintedObject
 from thali._digits import format_percent
-from thali._inference.indexing import space_evenly
+from thali._inference.indexing import argsort_descending, count_pairs, space_evenly
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
 from thali._posterior.interval import INTERVAL, compute_interval, interval_tails
@@ -247,7 +247,7 @@ def _assign_draws(points: np.ndarray, n_segments: int, rng: np.random.Generator)
     """
     centres = find_centres(points.mean(axis=0), n_segments, rng)
     labels = np.stack([squared_distances(draw, centres).argmin(axis=1) for draw in points])
-    order = np.argsort(-np.bincount(labels.ravel(), minlength=n_segments), kind="stable")
+    order = argsort_descending(np.bincount(labels.ravel(), minlength=n_segments))
     return np.argsort(order)[labels]
 
 
@@ -408,18 +408,13 @@ def adjusted_rand_index(one: np.ndarray, other_labels: np.ndarray) -> float:
     table = np.zeros((rows.max() + 1, columns.max() + 1))
     np.add.at(table, (rows, columns), 1.0)
     n_joint, n_first, n_second = (
-        _count_pairs(counts).sum() for counts in (table, table.sum(axis=1), table.sum(axis=0))
+        count_pairs(counts).sum() for counts in (table, table.sum(axis=1), table.sum(axis=0))
     )
-    expected = n_first * n_second / max(_count_pairs(np.array(float(len(rows)))), 1.0)
+    expected = n_first * n_second / max(count_pairs(len(rows)), 1.0)
     maximum = 0.5 * (n_first + n_second)
     if maximum > expected:
         return float((n_joint - expected) / (maximum - expected))
     return 1.0
-
-
-def _count_pairs(counts: np.ndarray) -> np.ndarray:
-    """Return the numbers of pairs, n (n - 1) / 2."""
-    return counts * (counts - 1.0) / 2.0
 
 
 # Names of segments, by their differences from the average -----------------------------------------
@@ -462,7 +457,7 @@ def _describe_differences(
         level_indices = np.flatnonzero([tuple(name) == attribute for *name, _ in levels])
         difference = segment_profile[level_indices] - average[level_indices]
         scores = np.where(segment_profile[level_indices] >= 0.5 + _WORTH_NAMING, difference, 0.0)
-        best_indices = np.argsort(-scores, kind="stable")
+        best_indices = argsort_descending(scores)
         if attribute:
             best_indices = best_indices[:1]
         named_indices = [k for k in best_indices if scores[k] >= _WORTH_NAMING]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import list_names
+from thali._labels import choose_number, list_names
 from thali.errors import ArgumentError, DataWarning
 
 if TYPE_CHECKING:
@@ -53,9 +53,7 @@ def picture(
             is_present = {repr(name): name in data.columns for name in columns}
             is_present |= {f"attrs[{name!r}]": name in data.attrs for name in attrs}
             missing = [name for name, is_there in is_present.items() if not is_there]
-            verb = "are"
-            if len(missing) == 1:
-                verb = "is"
+            verb = choose_number(len(missing), "is", "are")
             if missing:
                 raise ArgumentError(
                     f"plots.{draw.__name__} requires {list_names([*is_present])}, as in the table"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._inference.indexing import argsort_descending
 from thali.errors import ArgumentError
 
 from ._fonts import picture
@@ -193,7 +194,7 @@ def _select_named_pairs(xy: np.ndarray) -> list[int]:
     if not np.isnan(total).all():
         named_pairs.append(int(np.nanargmax(total)))
     distance = np.nan_to_num(np.abs(xy[:, 0] - xy[:, 1]))
-    for pair in np.argsort(-distance, kind="stable")[:_MAX_FAR_PAIRS].tolist():
+    for pair in argsort_descending(distance)[:_MAX_FAR_PAIRS].tolist():
         if distance[pair] > 0 and pair not in named_pairs:
             named_pairs.append(pair)
     return named_pairs

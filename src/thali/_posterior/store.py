@@ -298,12 +298,10 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
 
 def _check_file(path: Path, verify: bool) -> None:
     """Raise DataError unless the path is a regular file with a valid checksum."""
-    if path.is_dir():
-        raise DataError(f"'{path}' is a folder; give a netCDF file written by thali.")
     if not path.exists():
         raise DataError(f"There is no file '{path}'; give a netCDF file written by thali.")
     if not path.is_file():
-        raise DataError(f"'{path}' is not a regular file; give a netCDF file written by thali.")
+        raise DataError(f"'{path}' is a folder or a device; give a netCDF file written by thali.")
     try:
         intact = not verify or is_intact(path)
     except OSError as error:

@@ -14,7 +14,7 @@ from thali._data.kinds import PAIRS
 from thali._data.pairs.dates import DAY, MissingDateError, read_dates
 from thali._inference.progress import Progress
 from thali._inference.warn import warn
-from thali._labels import format_label, shorten
+from thali._labels import format_label, has_repeats, shorten
 from thali._source import Source
 from thali.errors import PYTHON, Argument, DataError, DataWarning, Words
 
@@ -541,7 +541,7 @@ def _open_batched_parquet(path: Path) -> _BatchedFile | None:
         first_batch = next(file.iter_batches(HEAD, columns=flat_names), None)
     except (pa.ArrowException, OSError):
         return None
-    if first_batch is None or len(set(names)) < len(names):
+    if first_batch is None or has_repeats(names):
         return None
 
     def as_frame(

@@ -209,25 +209,21 @@ class RecognitionError(DataError):
     ----------
     kinds : tuple of str
         The possible kinds of data, as `thali._data.kinds` names them.
-    requested_kinds : tuple of str
-        The requested kinds; (): any.
     nearest_shape : str
         The shape that the table nearly has; "" if there is none.
     """
 
     kinds: tuple[str, ...]
-    requested_kinds: tuple[str, ...]
     nearest_shape: str
 
     def __init__(
         self,
         message: object,
         kinds: tuple[str, ...] = (),
-        requested_kinds: tuple[str, ...] = (),
         nearest_shape: str = "",
     ) -> None:
         super().__init__(message)
-        self.kinds, self.requested_kinds, self.nearest_shape = kinds, requested_kinds, nearest_shape
+        self.kinds, self.nearest_shape = kinds, nearest_shape
 
 
 def read_data(path: str | Path | Source, *data_kinds: str, **options: Any) -> tuple[Any, str]:
@@ -302,7 +298,7 @@ def recognise(
         if not sure_readings:
             raise _unread_error(table, shapes, tried_shapes, options, data_kinds)
         if len(sure_readings) > 1:
-            raise _ambiguity_error(sure_readings, data_kinds)
+            raise _ambiguity_error(sure_readings)
         (reading,) = sure_readings
         is_assumed = asks or not data_kinds or (SIMILARITIES in data_kinds and not is_known)
         if reading.doubt is not None and is_assumed:
@@ -415,7 +411,7 @@ def _match_shapes(shapes: list[Shape], table: RawTable, options: dict[str, Any])
     return readings
 
 
-def _ambiguity_error(readings: list[Reading], requested_kinds: tuple[str, ...]) -> DataError:
+def _ambiguity_error(readings: list[Reading]) -> DataError:
     """Return the error that a table can be read in several ways."""
     readings_text = "; or as ".join(
         f"{reading.kind} ({reading.description})" for reading in readings
@@ -429,7 +425,6 @@ def _ambiguity_error(readings: list[Reading], requested_kinds: tuple[str, ...]) 
     return RecognitionError(
         f"The table can be read as {readings_text}; specify which is meant.",
         possible_kinds,
-        requested_kinds,
     )
 
 
@@ -442,7 +437,7 @@ def _unread_error(
 ) -> RecognitionError:
     """Return the error that a table matches no layout, with what each lacks."""
     if options.get(COVARIATES) is not None:
-        return RecognitionError(_missing_order_message(table), (), requested_kinds)
+        return RecognitionError(_missing_order_message(table))
     other_readings = [
         reading
         for reading in _match_shapes(
@@ -458,7 +453,7 @@ def _unread_error(
             f"The table contains {reading.kind} ({reading.description}), not"
             f" {_join_alternatives(expected_kinds)}."
         )
-        return RecognitionError(message, (reading.kind,), requested_kinds)
+        return RecognitionError(message, (reading.kind,))
     near_shapes = [
         (shape, lack) for shape in tried_shapes if table.named and (lack := shape.lacks(table))
     ]
@@ -470,19 +465,15 @@ def _unread_error(
         return RecognitionError(
             f"The table contains scores (real numbers in {shorten(table.names, 4)}), not"
             " comparisons; write one row per item and pair of options, with the columns 'winner'"
-            " and 'loser'.",
-            (),
-            requested_kinds,
+            " and 'loser'."
         )
     if not near_shapes and not requested_kinds:
-        return RecognitionError(
-            f"{problem}. {list_reasons(tried_shapes, table)}", (), requested_kinds
-        )
+        return RecognitionError(f"{problem}. {list_reasons(tried_shapes, table)}")
     if not near_shapes:
         layouts = "; or ".join(shape.expected for shape in tried_shapes)
         if len(expected_kinds) > 1:
             layouts = _join_alternatives(tuple(f"a {shape.name}" for shape in tried_shapes))
-        return RecognitionError(f"{problem}; expected {layouts}.", (), requested_kinds)
+        return RecognitionError(f"{problem}; expected {layouts}.")
     shape, lack = max(near_shapes, key=lambda shape_and_lack: shape_and_lack[1].near)
     argument_hint: Any = ""
     if lack.option:
@@ -492,7 +483,7 @@ def _unread_error(
         argument_hint,
         f". Expected: {shape.expected}.",
     )
-    return RecognitionError(message, (), requested_kinds, shape.name)
+    return RecognitionError(message, nearest_shape=shape.name)
 
 
 def has_scores(table: RawTable) -> bool:

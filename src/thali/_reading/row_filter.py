@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from thali._data.column_roles import has_numbers
 from thali._data.columns import get_column, read_row_texts, rename_as_text
 from thali._inference.warn import warn
 from thali._labels import shorten, suggest
@@ -278,7 +279,7 @@ def _convert_numbers(cells: "pd.Series") -> np.ndarray | None:
     # True and false are numbers.
     import pandas as pd
 
-    if not pd.api.types.is_numeric_dtype(cells.dtype):
+    if not has_numbers(cells):
         if cells.dtype != object or pd.api.types.infer_dtype(cells) not in _NUMERIC_TYPES:
             return None
     if pd.api.types.is_integer_dtype(cells.dtype) and not cells.hasnans:

@@ -25,6 +25,7 @@ from thali._data.column_roles import (
     STEMS,
     WORST,
     column_names,
+    has_numbers,
     map_plain_names,
     simplify_name,
 )
@@ -887,7 +888,7 @@ def _retype_columns(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
     """Convert text columns to numbers if all cells left after filtering are."""
     numeric_columns = {}
     for name, cells in frame.items():
-        if not pd.api.types.is_numeric_dtype(cells.dtype):
+        if not has_numbers(cells):
             column = cells.astype(object).where(cells.notna(), "").tolist()
             distinct = dict.fromkeys(column)
             if (

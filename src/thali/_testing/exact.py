@@ -24,6 +24,7 @@ from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.sweep_rounds import prepare_state
 from thali._aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, make_empty_state
 from thali._inference.numerics.decisions import draw_index
+from thali._inference.numerics.shares import scale_to_maximum
 
 __all__ = ["BranchingRandom", "invariance_error", "outcomes", "transition_matrix"]
 
@@ -293,7 +294,7 @@ def invariance_error(
             "The step never left its first state; start from a state that it can change."
         )
     logs = np.array([log_target(state) for state in states])
-    target = np.exp(logs - logs.max())
+    target = scale_to_maximum(logs)
     target /= target.sum()
     return float(np.abs(target @ matrix - target).max())
 

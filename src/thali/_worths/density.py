@@ -14,6 +14,7 @@ from thali._inference.numerics.davidson_likelihood import (
     compute_tie_ratio,
     split_probabilities,
 )
+from thali._inference.numerics.shares import compute_shares, mix_with_guess
 
 LOG_SPREAD_MEAN, LOG_SPREAD_SD = math.log(1.3), 1.0  # of the log of the spread of worths
 HALF_NORMAL_SCALE = 0.5  # scale of the half-normal priors of all other standard deviations
@@ -310,7 +311,7 @@ class Density:
         """Subtract the mean over permanent options from log worths."""
         by_period = worths.reshape(self.n_periods, self.n_options, *worths.shape[1:])
         is_counted = self.present & self.is_always_present
-        weight = is_counted / is_counted.sum(axis=1, keepdims=True)
+        weight = compute_shares(is_counted)
         return (by_period - np.einsum("ti,ti...->t...", weight, by_period)[:, None]).reshape(
             worths.shape
         )
@@ -695,7 +696,7 @@ def _expected_counts(
     rows: DistinctComparisons, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
 ) -> DistinctComparisons:
     """Return the comparisons with expected instead of observed outcomes."""
-    p = (1.0 - rows.lapse) * q + rows.lapse / 2.0
+    p = mix_with_guess(q, rows.lapse)
     ratio = np.zeros_like(q)
     if rows.has_ties:
         ratio = compute_tie_ratio(rows, q, q_rest, log_nu).ravel()

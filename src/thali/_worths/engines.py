@@ -80,7 +80,7 @@ class WorthsEngine(Engine):
     ) -> "pandas.DataFrame":
         """Return a table of MaxDiff scores of the options."""
         if by is not None:
-            raise individuals_required_error("by")
+            raise individuals_required_error()
         draws = model._draws
         return tabulate_scores(
             {"": score_draws(draws.weights, scale)}, draws.labels, scale, None, ci

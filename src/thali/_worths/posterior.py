@@ -10,6 +10,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._inference.chains import FixedChain, IndependentDraws
+from thali._inference.indexing import count_pairs
 from thali._model.stored_choices import (
     MAX_PAIRS,
     StoredData,
@@ -174,7 +175,7 @@ class WorthProblem:
         if self.covariates:
             variables["covariate"] = (*dims, COVARIATE), draws.beta.reshape(*shape, -1)
             coordinates[COVARIATE] = np.asarray(self.covariates, dtype=str)
-        if self.single_data.n_options * (self.single_data.n_options - 1) // 2 <= MAX_PAIRS:
+        if count_pairs(self.single_data.n_options) <= MAX_PAIRS:
             p = draws.pair_probabilities(*np.triu_indices(self.single_data.n_options, k=1))
             variables["choice_probability"] = (*dims, "pair"), p.reshape(*shape, -1)
             coordinates |= all_pair_coordinates(labels)

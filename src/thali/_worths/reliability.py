@@ -7,7 +7,7 @@ import numpy as np
 from thali._digits import format_probability
 from thali._inference.seeds import spawn_generators
 from thali._model.finding import Finding
-from thali._posterior.interval import describe_interval, interval_tails
+from thali._posterior.interval import compute_interval, describe_interval
 
 from .density import Density, Spreads
 from .laplace import find_mode
@@ -107,7 +107,7 @@ def tabulate_reliability(
     import pandas as pd
 
     squared = compute_squared_correlations(log_worths)
-    rows = {"r_squared": (squared.mean(), *np.quantile(squared, interval_tails(ci)))}
+    rows = {"r_squared": (squared.mean(), *compute_interval(squared, ci))}
     for name, estimate in ({"separation": separation_reliability(log_worths)} | halves).items():
         rows[name] = estimate, np.nan, np.nan
     table = pd.DataFrame.from_dict(rows, orient="index", columns=["reliability", "low", "high"])

@@ -7,10 +7,16 @@ import numpy as np
 from thali._arguments import check_integer
 from thali._data.choices import Choices
 from thali._data.questions import AnswerProbabilities, slice_sets
-from thali._inference.indexing import iterate_slices, part_bounds
+from thali._inference.indexing import argsort_descending, iterate_slices, part_bounds
 from thali._inference.numerics.davidson import compute_win_tie_loss
 from thali._inference.numerics.davidson_likelihood import split_probabilities
 from thali._inference.numerics.ranks import average_ranks
+from thali._inference.numerics.shares import (
+    compute_shares,
+    mix_with_guess,
+    scale_to_maximum,
+    stack_outcomes,
+)
 from thali._model.answer_checks import (
     EqualRespondents,
     check_answers,
@@ -34,7 +40,13 @@ from thali._model.next_question import (
     tabulate_pairs,
     tabulate_sets,
 )
-from thali._model.option_sets import is_best_worst, pair_indices, set_indices, tabulate_outcomes
+from thali._model.option_sets import (
+    is_best_worst,
+    pair_indices,
+    set_indices,
+    split_pairs,
+    tabulate_outcomes,
+)
 from thali._model.predictive_check import select_draws
 from thali._posterior.summary import compute_mean_errors
 from thali.errors import ArgumentError
@@ -79,7 +91,7 @@ class WorthDraws(NamedTuple):
     @property
     def weights(self) -> np.ndarray:
         """Worths divided by the largest of each draw, shape (n_draws, n_options)."""
-        return np.exp(self.log_worths - self.log_worths.max(axis=1, keepdims=True))
+        return scale_to_maximum(self.log_worths)
 
     # Probabilities for each draw ------------------------------------------------------------------
 
@@ -94,12 +106,12 @@ class WorthDraws(NamedTuple):
         if x is not None and x.size:
             log_odds = log_odds + self.beta @ x.T
         q, _ = split_probabilities(log_odds.clip(-MAX_LOG_ODDS, MAX_LOG_ODDS))
-        return (1.0 - self.lapse) * q + self.lapse / 2.0
+        return mix_with_guess(q, self.lapse)
 
     def outcome_probabilities(self, p: np.ndarray, has_ties: bool = True) -> np.ndarray:
         """Return probabilities of first, tie and second, (draws, pairs, outcomes)."""
         if self.nu is None or not has_ties:
-            return np.stack([p, 1.0 - p], axis=-1)
+            return stack_outcomes(p)
         return compute_win_tie_loss(p, 1.0 - p, self.nu[:, None])
 
     def member_probabilities(self, start: np.ndarray, members: np.ndarray) -> np.ndarray:
@@ -108,7 +120,7 @@ class WorthDraws(NamedTuple):
         for m in np.unique(sizes).tolist():
             positions = start[:-1][sizes == m, None] + np.arange(m)
             worths = self.log_worths[:, members[positions]]
-            weights = np.exp(worths - worths.max(axis=2, keepdims=True))
+            weights = scale_to_maximum(worths)
             p[:, positions] = choice_probabilities(weights, self.lapse)
         return p
 
@@ -170,7 +182,7 @@ class WorthDraws(NamedTuple):
                 " ...]."
             )
         if are_pairs:
-            first, second = np.array(option_indices, np.int64).reshape(-1, 2).T
+            first, second = split_pairs(option_indices)
             x = self.build_covariates(covariates, len(option_indices))
             blocks = [
                 self._average_draws(
@@ -312,14 +324,14 @@ def tabulate_worths(draws: WorthDraws, ci: float) -> "pandas.DataFrame":
     """Return a table of worths by option, highest first: log_worth, sd, low, high, share."""
     import pandas as pd
 
-    from thali._posterior.interval import interval_tails
+    from thali._posterior.interval import compute_interval
     from thali._result_table import Table
 
-    low, high = np.quantile(draws.log_worths, interval_tails(ci), axis=0)
+    low, high = compute_interval(draws.log_worths, ci)
     weights = draws.weights
     mean = draws.log_worths.mean(axis=0)
     columns = {"log_worth": mean, "sd": draws.log_worths.std(axis=0), "low": low, "high": high}
-    columns["share"] = (weights / weights.sum(axis=1, keepdims=True)).mean(axis=0)
+    columns["share"] = compute_shares(weights).mean(axis=0)
     table = Table(columns, index=pd.Index(draws.labels, name="option"))
     table.attrs["interval"] = ci
-    return table.iloc[np.argsort(-mean, kind="stable")]
+    return table.iloc[argsort_descending(mean)]

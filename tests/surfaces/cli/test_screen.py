@@ -315,7 +315,7 @@ def test_show_prints_any_finding_whole(done, run):
     for words, facts in (
         (("results", "rank"), ("'rank'", "'ranks'")),
         (("results", "ranks", "--list"), ("--list", "'ranks'")),
-        (("tea.csv",), ("'tea.csv' is a table", "thali fit 'tea.csv'")),
+        (("tea.csv",), ("'tea.csv' is a table", "thali fit FILE")),
         (("text.nc",), ("text.nc", "was not written by thali")),
         (("nowhere",), ("nowhere",)),
     ):

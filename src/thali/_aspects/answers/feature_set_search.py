@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._inference.indexing import BLOCK
+from thali._inference.indexing import BLOCK, argsort_descending, part_positions, repeat_indices
 
 from ..draws.feature_columns import FeatureColumns
 
@@ -156,7 +156,7 @@ def find_feature_sets(columns: FeatureColumns, n: int) -> FeatureSets:
         columns.weights[shared_columns][order],
     )
     n_features = np.bincount(draw, minlength=columns.n_draws)
-    slot = np.arange(len(draw)) - np.repeat(np.cumsum(n_features) - n_features, n_features)
+    slot = part_positions(n_features)
     max_features = int(n_features.max(initial=0))
     members = np.full((columns.n_draws, max_features), -1)
     members[draw, max_features - n_features[draw] + slot] = pattern
@@ -170,7 +170,7 @@ def _pack_owners(columns: FeatureColumns, n: int) -> np.ndarray:
     """Return the owners of each feature as bits of 64-bit words."""
     # The first option is the lowest bit.
     n_bytes = -(-n // 64) * 8
-    column = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
+    column = repeat_indices(columns.sizes)
     byte, bit = column * n_bytes + columns.owners // 8, 1 << (columns.owners % 8)
     bits = np.bincount(byte, bit, minlength=len(columns.sizes) * n_bytes)
     return bits.astype(np.uint8).view("<u8").reshape(-1, n_bytes // 8)
@@ -469,7 +469,7 @@ def select_promising_sets(
             0.5 * np.log(2 * np.pi * problem.sigma2 / np.maximum(n_judgements, 1.0)), 0.0
         )
         scores = scores + width[sets.members[set_indices]].sum(axis=1)
-    return set_indices[np.argsort(-scores, kind="stable")[:MAX_SETS]]
+    return set_indices[argsort_descending(scores)[:MAX_SETS]]
 
 
 def _score_draws(sets: FeatureSets, problem: FeatureSearchProblem) -> np.ndarray:

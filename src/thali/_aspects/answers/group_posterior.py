@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS
+from thali._inference.indexing import count_pairs
+from thali._inference.numerics.shares import replace_zeros
 from thali._model.stored_choices import MAX_PAIRS
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval
 from thali._posterior.store import describe_origin, is_pointwise
 from thali._posterior.view import FACTS, POPULATION, Posterior, flatten_chains
 from thali.errors import Argument, ArgumentError
@@ -24,7 +26,6 @@ from ..draws.feature_columns import FeatureColumns, read_columns
 from ..draws.posterior_tree import (
     DataPart,
     KeptDraws,
-    count_pairs,
     encode_features,
     select_kept_draws,
 )
@@ -266,7 +267,7 @@ def normalise_to_shares(columns: FeatureColumns) -> FeatureColumns:
     """
     counted_weights = columns.weights * (columns.sizes < columns.n_options)
     total = columns.sum_by_draw(counted_weights) + columns.unique_weights.sum(axis=1)
-    total = np.where(total > 0.0, total, 1.0)
+    total = replace_zeros(total)
     weights, unique_weights = (
         columns.weights / total[columns.draw],
         columns.unique_weights / total[:, None],
@@ -398,7 +399,7 @@ def group_features_table(
         row: dict[str, Any] = {"members": members}
         present_weights = weights[:, is_present]
         for name, group_weights in zip(names, present_weights, strict=True):
-            low, high = np.quantile(group_weights, interval_tails(ci))
+            low, high = compute_interval(group_weights, ci)
             row |= {
                 f"weight[{name}]": group_weights.mean(),
                 f"weight_low[{name}]": low,

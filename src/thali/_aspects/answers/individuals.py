@@ -9,7 +9,7 @@ from thali._data.kinds import PEOPLE
 from thali._people.individual_preferences import tabulate_individuals
 from thali._people.populations import Individuals
 from thali._people.segments import Preferences, select_segment_draws
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval
 from thali._posterior.view import Posterior, flatten_chains
 from thali.errors import Argument, ArgumentError, Setting
 
@@ -135,7 +135,7 @@ def population_shares_table(posterior: Posterior, ci: float) -> "pandas.DataFram
     from thali._result_table import Table
 
     worth = flatten_chains(posterior.common_worth)
-    low, high = np.quantile(worth, interval_tails(ci), axis=0)
+    low, high = compute_interval(worth, ci)
     labels = pd.Index(posterior.labels, name="option")
     table = Table({"mean": worth.mean(axis=0), "low": low, "high": high}, labels)
     table.attrs["interval"] = ci

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import KINDS
+from thali._inference.indexing import count_pairs
 from thali._model.stored_choices import MAX_PAIRS
 from thali._people.latent_classes import new_class_probabilities
 from thali._posterior.store import build_tree, describe_origin, is_pointwise
@@ -21,7 +22,6 @@ from ..draws.feature_columns import FeatureColumns
 from ..draws.posterior_tree import (
     DataPart,
     KeptDraws,
-    count_pairs,
     encode_features,
     select_kept_draws,
 )

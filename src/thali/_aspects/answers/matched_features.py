@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_open_interval
-from thali._posterior.interval import INTERVAL, interval_tails
+from thali._inference.indexing import argsort_descending
+from thali._posterior.interval import INTERVAL, compute_interval
 from thali._posterior.view import Posterior
 
 from ..draws.feature_columns import FeatureColumns, read_columns
@@ -101,7 +102,7 @@ def match_columns(
     feature = _assign_entries(entries, membership, similar)
     n_entries = np.bincount(feature[feature >= 0], minlength=len(membership))
     feature_indices = np.flatnonzero(n_entries >= max(1.0, min_probability * columns.n_draws))
-    feature_indices = feature_indices[np.argsort(-n_entries[feature_indices], kind="stable")]
+    feature_indices = feature_indices[argsort_descending(n_entries[feature_indices])]
     new_index = np.full(len(membership) + 1, -1)
     new_index[feature_indices] = np.arange(len(feature_indices))
     feature = new_index[feature]  # index -1 selects the last entry, which is -1
@@ -226,7 +227,7 @@ def _find_leaders(
         )
         if len(draw) < min_probability * entries.n_draws:
             break
-        frequent_patterns = np.argsort(-n_entries, kind="stable")[:MAX_TRIED_PATTERNS]
+        frequent_patterns = argsort_descending(n_entries)[:MAX_TRIED_PATTERNS]
         spaced_patterns = space_indices(len(distinct_patterns), MAX_TRIED_PATTERNS)
         candidates = np.union1d(frequent_patterns, spaced_patterns)
         is_similar = np.greater_equal(
@@ -318,7 +319,7 @@ def matched_features_table(
     bounds = np.searchsorted(matched.feature, np.arange(len(matched.membership) + 1))
     entry_slices = [slice(*interval) for interval in pairwise(bounds)]
     interval = np.array(
-        [np.quantile(matched.weight[entries], interval_tails(ci)) for entries in entry_slices]
+        [compute_interval(matched.weight[entries], ci) for entries in entry_slices]
     ).reshape(-1, 2)
     columns = {
         "members": matched.members(posterior.labels),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.indexing import part_slice
 from thali._model.log_predictive import NEW_PEOPLE as PEOPLE
 from thali._model.log_predictive import (
     anneal_log_mean,
@@ -72,7 +73,7 @@ def draw_new_respondents(population: PopulationDraws) -> list[FeatureColumns]:
     shared_weights = np.empty((n_people, len(common.weights)))
     unique_weights = np.empty((n_people, *common.unique_weights.shape))
     for draw in range(common.n_draws):
-        columns = slice(common.column_offsets[draw], common.column_offsets[draw + 1])
+        columns = part_slice(common.column_offsets, draw)
         draw_weights = sample_new_weights(population, draw, common.weights[columns], n_people)
         shared_weights[:, columns], unique_weights[:, draw] = np.split(
             draw_weights, [columns.stop - columns.start], axis=1

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_integer, check_open_interval, is_list
+from thali._inference.indexing import sum_parts
 from thali._inference.numerics.davidson import compute_win_tie_loss
+from thali._inference.numerics.shares import stack_outcomes
 from thali._labels import format_label
 from thali._model.next_question import (
     EVERYTHING,
@@ -44,7 +46,7 @@ def next_pairs_table(
     first_options, second_options = pairs.T
     p = compute_probability_draws(columns, first_options, second_options, posterior.lapse)
     if (tie := posterior.tie) is None:
-        outcomes = np.stack([p, 1.0 - p], axis=-1)
+        outcomes = stack_outcomes(p)
     else:
         outcomes = compute_win_tie_loss(p, 1.0 - p, tie[draw_indices][:, None])
     return tabulate_pairs(
@@ -125,7 +127,7 @@ def _build_aspect_target(
     is_member[[label_index(format_label(member), labels, "goal") for member in members]] = True
     n_shared = np.zeros(0)
     if len(columns.sizes):
-        n_shared = np.add.reduceat(is_member[columns.owners], columns.owner_offsets[:-1])
+        n_shared = sum_parts(is_member[columns.owners], columns.owner_offsets)
     jaccard = n_shared / (columns.sizes + is_member.sum() - n_shared)
     min_jaccard = 1.0
     if goal.get("similar") is not None:

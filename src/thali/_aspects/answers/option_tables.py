@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._inference.indexing import BLOCK
+from thali._inference.indexing import BLOCK, repeat_indices
 from thali._inference.numerics.ranks import average_ranks
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
@@ -23,7 +23,7 @@ def compute_utilities(columns: FeatureColumns) -> np.ndarray:
     .. math:: U_i = u_i + \sum_k w_k f_{ik}
     """
     utility = columns.unique_weights.astype(float)
-    column = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
+    column = repeat_indices(columns.sizes)
     np.add.at(utility, (columns.draw[column], columns.owners), columns.weights[column])
     return utility
 
@@ -62,7 +62,7 @@ def unique_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
         columns.weights[single_columns],
     )
     total_weights = weights.sum(1, keepdims=True)
-    low, high = np.quantile(weights, interval_tails(ci), axis=0)
+    low, high = compute_interval(weights, ci)
     shares = np.divide(
         weights,
         total_weights,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import PAIRS
+from thali._inference.indexing import part_slice
 from thali._model.stored_choices import all_pair_coordinates, pair_index
 from thali._posterior.view import Posterior, flatten_chains, split_draws
 
@@ -129,7 +130,7 @@ def sample_new_weights(
     from scipy.special import gammaincinv
 
     common, kappa, slopes = population
-    columns = slice(common.column_offsets[draw], common.column_offsets[draw + 1])
+    columns = part_slice(common.column_offsets, draw)
     common_weights = np.concatenate([weights, common.unique_weights[draw]])
     rng = np.random.default_rng(
         np.array([kappa[draw], common.unique_weights[draw].sum()]).view(np.uint64)

@@ -9,8 +9,15 @@ from thali._data.pairs.subsets import HeldOutPair
 from thali._data.respondent_answers import find_first_answers
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.davidson import compute_win_tie_loss
+from thali._inference.numerics.shares import stack_outcomes
 from thali._model.covariates import predictor_matrix
-from thali._model.option_sets import is_best_worst, pair_indices, set_indices, tabulate_outcomes
+from thali._model.option_sets import (
+    is_best_worst,
+    pair_indices,
+    set_indices,
+    split_pairs,
+    tabulate_outcomes,
+)
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
@@ -55,7 +62,7 @@ def predict_means(
     """
     option_indices, paired = set_indices(sets, labels)
     if paired:
-        first_options, second_options = np.array(option_indices, np.int64).reshape(-1, 2).T
+        first_options, second_options = split_pairs(option_indices)
         return compute_mean_probabilities(columns, first_options, second_options, lapse, offsets)
     from ..likelihoods.set_draws import average_over_draws
 
@@ -79,7 +86,7 @@ class AskedSets:
     @property
     def pairs(self) -> np.ndarray:
         """Option indices of both members of each pair, shape (2, n_pairs)."""
-        return np.array(self.places, np.int64).reshape(-1, 2).T
+        return split_pairs(self.places)
 
     def probabilities(self, columns: FeatureColumns) -> np.ndarray:
         """Return choice probabilities at every draw, shape (n_draws, n_probabilities)."""
@@ -140,7 +147,7 @@ def compute_prediction_errors(
     for start in range(0, len(option_indices), _SETS_PER_BLOCK):
         block = option_indices[start : start + _SETS_PER_BLOCK]
         if paired:
-            first_option, second_option = np.array(block, np.int64).reshape(-1, 2).T
+            first_option, second_option = split_pairs(block)
             block_offsets = None
             if offsets is not None:
                 block_offsets = CovariateOffsets(
@@ -210,5 +217,5 @@ def outcome_draws(posterior: Posterior, part: HeldOutPair) -> np.ndarray:
     )
     p = draws.reshape(*posterior.shape, n_cells)
     if n_outcomes == 2:
-        return np.stack([p, 1.0 - p], axis=-1)
+        return stack_outcomes(p)
     return compute_win_tie_loss(p, 1.0 - p, posterior.tie.reshape(*posterior.shape, 1))

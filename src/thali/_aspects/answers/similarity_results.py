@@ -12,7 +12,7 @@ from thali._data.similarities import Similarities
 from thali._inference.seeds import spawn_generators
 from thali._model.predictive_check import ROWS, SIMILARITY, select_draws, split_blocks
 from thali._posterior.convergence import Advice
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval
 from thali._posterior.view import Posterior
 from thali.errors import Setting
 
@@ -134,7 +134,7 @@ class SimilarityResults(ObjectResults):
             distance = (observed[pairs] - mu) / deviation
             squares += (distance**2).sum(axis=1)
             replicates = mu + deviation * rng.standard_normal(mu.shape)
-            low, high = np.quantile(replicates, interval_tails(ci), axis=0)
+            low, high = compute_interval(replicates, ci)
             below = ndtr(distance).mean(axis=0)
             outside = (ndtr((low - mu) / deviation) + ndtr((mu - high) / deviation)).mean(axis=0)
             predicted, p_value = mu.mean(axis=0), 2.0 * np.minimum(below, 1.0 - below)

@@ -20,8 +20,9 @@ from thali._model.next_question import (
     list_subsets,
     tabulate_questions,
 )
+from thali._model.option_sets import split_pairs
 from thali._model.stored_choices import MAX_PAIRS, pair_coordinates
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
@@ -149,7 +150,7 @@ def index_pair_sets(sets: Any, labels: list[str]) -> PairSets:
                 _check_known(label, index_of_label, f"Entry {i} names")
         sizes.append(len(pairs))
         pair_indices += [sorted((index_of_label[a], index_of_label[b])) for a, b in pairs]
-    first, second = np.array(pair_indices, np.int64).reshape(-1, 2).T
+    first, second = split_pairs(pair_indices)
     return part_bounds(sizes), first, second
 
 
@@ -183,7 +184,7 @@ def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
         "b": coordinates["option_b"][1],
     }
     for name, draws in (("similarity", similarity), ("rank", rank)):
-        low, high = np.quantile(draws, interval_tails(ci), axis=0)
+        low, high = compute_interval(draws, ci)
         table_columns |= {name: draws.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
     table = Table(table_columns).sort_values("rank", kind="stable", ignore_index=True)
     table.attrs["interval"] = ci

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.numerics.shares import compute_shares
 from thali._people.respondent_columns import RespondentCovariates, stored_covariates
 from thali._posterior.interval import INTERVAL, interval_tails
 from thali._posterior.view import Posterior, flatten_chains, split_draws
@@ -145,7 +146,7 @@ def compute_effects(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[s
             ],
             axis=2,
         )  # (draws, options, columns of people)
-        share = utility / utility.sum(axis=1, keepdims=True)
+        share = compute_shares(utility)
         effect = utility_change / utility[:, :, None]
         mean = (share[:, :, None] * effect).sum(axis=1)
         options = {label: (effect[:, i] - mean) / sd for i, label in enumerate(labels)}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import part_bounds, repeat_indices
 from thali._posterior.view import Posterior, flatten_chains
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class FeatureColumns:
     @cached_property
     def draw(self) -> np.ndarray:
         """Index of the draw that each feature belongs to."""
-        return np.repeat(np.arange(self.n_draws), self.n_features)
+        return repeat_indices(self.n_features)
 
     @cached_property
     def slot(self) -> np.ndarray:
@@ -116,7 +116,7 @@ class FeatureColumns:
         width = int(self.n_features[start:stop].max(initial=0))
         weights = np.zeros((stop - start, width))
         weights[draw, slot] = self.weights[columns]
-        column = np.repeat(np.arange(len(draw)), self.sizes[columns])
+        column = repeat_indices(self.sizes[columns])
         is_included = option_position[owners] >= 0
         features = np.zeros((stop - start, width, m), dtype=bool)
         features[

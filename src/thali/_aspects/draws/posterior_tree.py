@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.indexing import count_pairs
 from thali._inference.threads import choose_longest_chains
 from thali._model.stored_choices import MAX_PAIRS
 from thali._posterior.store import add_log_prior, build_tree, describe_origin
@@ -144,11 +145,6 @@ def select_kept_draws(chains: Sequence["RecordedDraws"]) -> KeptDraws:
             "no draws were kept, so there is no posterior; run the fit longer before stopping it"
         )
     return KeptDraws([chains[number] for number in chain_indices], draws)
-
-
-def count_pairs(n_options: int) -> int:
-    """Return n (n - 1) / 2, the number of pairs of options."""
-    return n_options * (n_options - 1) // 2
 
 
 def build_datatree(

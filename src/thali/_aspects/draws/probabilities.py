@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from thali._inference.indexing import iterate_slices
+from thali._inference.numerics.shares import mix_with_guess
 
 from .covariate_offsets import CovariateOffsets, multiply_first_advantage
 from .feature_columns import FeatureColumns
@@ -60,7 +61,7 @@ def compute_choice_probability(ij: np.ndarray, ji: np.ndarray, lapse: float) -> 
     """
     total = ij + ji
     fraction = np.divide(ij, total, out=np.full(np.shape(total), 0.5), where=total > 0)
-    return (1 - lapse) * fraction + lapse / 2
+    return mix_with_guess(fraction, lapse)
 
 
 def iterate_advantages(

@@ -40,7 +40,7 @@ from thali._model.predictive_check import describe_check
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 from thali._model.stored_choices import MAX_PAIRS, pair_index
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval
 from thali._trees.tree import Tree
 from thali.errors import Argument, DataWarning, Setting
 
@@ -87,7 +87,7 @@ def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataF
             read_columns(posterior), posterior.constant, first_objects, second_objects
         )
     draws = draws.reshape(-1, len(pair_indices))
-    low, high = np.quantile(draws, interval_tails(ci), axis=0)
+    low, high = compute_interval(draws, ci)
     label_columns = {
         "a": np.array(labels, object)[first_objects],
         "b": np.array(labels, object)[second_objects],

@@ -10,7 +10,7 @@ from thali._labels import format_plural, list_names
 from thali._model.finding import FULL, Brief, Finding, Picture, finding
 from thali._model.phrases import format_estimate, phrase
 from thali._model.settings import AnswerSettings
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval
 from thali._trees.tree import Tree
 from thali.errors import Argument, InPython, Message, Setting
 
@@ -262,7 +262,7 @@ def build_number_finding(
     table = pd.DataFrame({"probability": counts / draws.size}, index=index)
     table.attrs |= {
         "mean": float(draws.mean()),
-        "low_high": np.quantile(draws, interval_tails(ci)).tolist(),
+        "low_high": compute_interval(draws, ci, axis=None).tolist(),
         "interval": ci,
     }
     table.attrs["word"] = word

@@ -6,6 +6,7 @@ import numpy as np
 
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._inference.numerics.davidson import compute_win_tie_loss
+from thali._inference.numerics.shares import stack_outcomes
 
 from ..draws.covariate_offsets import CovariateOffsets
 from ..draws.feature_columns import FeatureColumns
@@ -39,7 +40,7 @@ def build_comparison_probabilities(
             columns, cells.first[questions], cells.second[questions], lapse, offsets
         )
         if tie is None:
-            return np.stack([p, 1.0 - p], axis=-1).reshape(len(p), -1)
+            return stack_outcomes(p).reshape(len(p), -1)
         return compute_win_tie_loss(p, 1.0 - p, tie[:, None]).reshape(len(p), -1)
 
     return compute_slice

@@ -10,6 +10,7 @@ import numpy as np
 
 from thali._compile.jit import part, register_answers, scalar
 from thali._data.choices import Choices
+from thali._inference.numerics.bounds import part_size
 from thali._inference.numerics.fast_logarithm import fast_log
 from thali._labels import shorten
 from thali.errors import Argument, DataError, Message, Setting
@@ -302,7 +303,7 @@ def _compute_answer_logs(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> N
     """Fill `logs` with the log choice probability of every member of every set."""
     for v in range(sets.start.shape[0] - 1):
         compute_set_shares(sets, c, b, v)
-        start, size = sets.start[v], sets.start[v + 1] - sets.start[v]
+        start, size = sets.start[v], part_size(sets.start, v)
         for x in range(size):
             p = (1.0 - sets.lapse) * c.share[x] + sets.lapse / size
             logs[start + x] = fast_log(max(p, MIN_PROBABILITY))

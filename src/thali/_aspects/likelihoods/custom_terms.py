@@ -13,7 +13,7 @@ from thali._compile.jit import generic, return_false, return_true, scalar
 
 from .. import kernel_operations
 from ..kernel_operations import select_remaining_row
-from ..state import COLUMNS, count_born_columns, scratch_index
+from ..state import COLUMNS, count_born_columns, count_options, owns, scratch_index
 
 
 class TermSums(NamedTuple):
@@ -147,7 +147,7 @@ def update_pair_sum(likelihood: Any, c: Any, i: Any, j: Any, d: Any, g: Any) -> 
 @scalar
 def state_log_likelihood(likelihood: Any, b: Any, n_columns: Any) -> Any:
     """Return the user's log-likelihood of the first `n_columns` features."""
-    return full_log_likelihood(likelihood, b.Z[:n_columns, : b.Z.shape[1] - 1].T, b.w[:n_columns])
+    return full_log_likelihood(likelihood, b.Z[:n_columns, : count_options(b)].T, b.w[:n_columns])
 
 
 @scalar
@@ -191,7 +191,7 @@ def _open_members(likelihood: Any, c: Any, b: Any, k: Any) -> None:
     """List the owners of feature k once, before repeated toggles."""
     n_owners = 0
     for i in range(likelihood.n):
-        if b.Z[k, i] != 0.0:
+        if owns(b, i, k):
             c.owner[n_owners] = i
             n_owners += 1
     c.owners[0] = n_owners
@@ -223,7 +223,7 @@ def _apply_open_member(likelihood: Any, c: Any, b: Any, k: Any, i: Any, d: Any) 
     """Update sums, terms and owners after a toggle of i, following `open_members`."""
     _apply_member(likelihood, c, b, k, i, d)
     n_owners = c.owners[0]
-    if b.Z[k, i] == 0.0:
+    if not owns(b, i, k):
         c.owner[n_owners] = i
         c.owners[0] = n_owners + 1
     else:
@@ -262,7 +262,7 @@ def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> No
     likelihood = insert_parameters(likelihood, c)
     g = count_born_columns(b, k, d)
     for i in range(likelihood.n):
-        if b.Z[k, i] != 0.0:
+        if owns(b, i, k):
             update_option_sum(likelihood, c, i, d, g)
     if has_pair_terms(likelihood):
         for i in range(likelihood.n):
@@ -287,7 +287,7 @@ def transfer_sign(b: Any, partner: Any) -> Any:
     """
     scratch_row = scratch_index(b)
     for i in range(b.Z.shape[1]):
-        if b.Z[partner, i] != 0.0 and b.Z[scratch_row, i] == 0.0:
+        if owns(b, i, partner) and not owns(b, i, scratch_row):
             return -1.0
     return 1.0
 
@@ -300,9 +300,9 @@ def _delta_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
         g = transfer_sign(b, partner)
         remaining_row = select_remaining_row(b, k, g)
         for i in range(likelihood.n):
-            if b.Z[partner, i] != 0.0:
+            if owns(b, i, partner):
                 for j in range(likelihood.n):
-                    if b.Z[remaining_row, j] != 0.0:
+                    if owns(b, j, remaining_row):
                         shared = clean_sum(
                             likelihood, c.shared[i, j] + d, c.shared_columns[i, j] + g
                         )
@@ -321,9 +321,9 @@ def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
     if has_pair_terms(likelihood):
         remaining_row = select_remaining_row(b, k, g)
         for i in range(likelihood.n):
-            if b.Z[partner, i] != 0.0:
+            if owns(b, i, partner):
                 for j in range(likelihood.n):
-                    if b.Z[remaining_row, j] != 0.0:
+                    if owns(b, j, remaining_row):
                         update_pair_sum(likelihood, c, i, j, d, g)
 
 
@@ -331,7 +331,7 @@ def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, partner: Any, d: An
 def _apply_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
     """Add `extra` copies of feature k to the feature counts of its owners."""
     for i in range(likelihood.n):
-        if b.Z[k, i] != 0.0:
+        if owns(b, i, k):
             c.own_columns[i] += extra
             if has_pair_terms(likelihood):
                 for j in range(likelihood.n):

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar, vectorised
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import part_bounds, part_indices
+from thali._inference.numerics.bounds import part_ends, part_range, part_size
 from thali._inference.numerics.fast_logarithm import fast_log
 
-from ..state import COLUMNS
+from ..state import COLUMNS, owns
 
 # all 2^8 masks of sets of up to this size are stored; for larger sets a hash table is faster
 MAX_DENSE_SIZE = 8
@@ -63,7 +64,7 @@ class SetCache(NamedTuple):
 
 def arrange_sets(n: int, start: Any, members: Any, counts: Any, lapse: float) -> OfferedSets:
     """Return sets and choice counts as the arrays that kernels read."""
-    set_of_place = np.repeat(np.arange(start.size - 1), np.diff(start))
+    set_of_place = part_indices(start)
     order = np.argsort(members, kind="stable")
     first_place = part_bounds(np.bincount(members, minlength=n))
     return OfferedSets(
@@ -266,15 +267,15 @@ def is_affected(sets: Any, b: Any, v: Any, affected: Any, i: Any, k: Any, partne
     """
     n_owners = 0
     n_partner_owners = 0
-    size = sets.start[v + 1] - sets.start[v]
-    for t in range(sets.start[v], sets.start[v + 1]):
+    size = part_size(sets.start, v)
+    for t in part_range(sets.start, v):
         j = sets.member[t]
         if affected == TRANSFERRED:
-            if b.Z[partner, j] != 0.0:
+            if owns(b, j, partner):
                 n_partner_owners += 1
-            elif b.Z[k, j] != 0.0:
+            elif owns(b, j, k):
                 n_owners += 1
-        elif b.Z[k, j] != 0.0 and not (affected == COMPENSATED and j == i):
+        elif owns(b, j, k) and not (affected == COMPENSATED and j == i):
             n_owners += 1
     if affected == COMPENSATED:
         return n_owners > 0
@@ -297,7 +298,7 @@ def evaluate_affected_sets(
     by_option = affected == WITH_OPTION or affected == COMPENSATED
     first_index, stop_index = 0, sets.start.shape[0] - 1
     if by_option:
-        first_index, stop_index = sets.first[i], sets.first[i + 1]
+        first_index, stop_index = part_ends(sets.first, i)
     for t in range(first_index, stop_index):
         v = t
         if by_option:

@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._arguments import check_allowed, check_share
 from thali._data.triplets import Triplets
+from thali._inference.indexing import sum_parts
 from thali.errors import DataError
 
 from ..weight_priors import EXPONENTIAL
@@ -122,7 +123,7 @@ class MostSimilarPair:
         p = compute_triplet_probabilities(
             columns, constant, data.start, data.first, data.second, self.link, self.lapse
         )[0]
-        set_sums = np.add.reduceat(p, data.start[:-1])
+        set_sums = sum_parts(p, data.start)
         return simulate_answers(data, p / np.repeat(set_sums, data.sizes), False, rng)
 
     def build_posterior_part(

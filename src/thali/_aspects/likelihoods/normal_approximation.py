@@ -16,6 +16,8 @@ whatever the number of answers.
 
 import numpy as np
 
+from thali._inference.indexing import sum_parts
+
 from ..weight_priors import GammaWeights
 from .additive import VARIANCE_SHAPE
 from .pair_sets import AnsweredPairSets
@@ -38,7 +40,7 @@ def approximate_answers(sets: AnsweredPairSets) -> tuple[Judgements, GammaWeight
     shape = max(sets.shape, 1.0)
     weights = GammaWeights(shape, unit * sets.rate * shape / sets.shape)
     pairs, sizes = len(sets.lower), np.diff(sets.start)
-    answers = np.add.reduceat(sets.times, sets.start[:-1])
+    answers = sum_parts(sets.times, sets.start)
     chance = np.repeat(answers / sizes, sizes)
     scores = np.bincount(sets.pair, weights=sets.times - chance, minlength=pairs)
     information = np.bincount(

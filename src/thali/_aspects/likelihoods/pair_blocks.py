@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import generic, register_answers, scalar, vectorised
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import part_bounds, part_positions
+from thali._inference.numerics.bounds import part_range
 from thali._inference.numerics.fast_logarithm import fast_log
 
 from ..state import COLUMNS
@@ -182,7 +183,7 @@ def row_delta(pairs: Any, c: Any, b: Any, k: Any, i: Any, weights: Any, columns:
     a0, a1, b0, b1 = weights
     e0, e1, f0, f1 = columns
     total = 0.0
-    for v in range(pairs.start[i], pairs.start[i + 1]):
+    for v in part_range(pairs.start, i):
         for t in range(WIDTH):
             z = b.Z[k, pairs.neighbour[v, t]]
             weight_i = add_to_side(
@@ -226,7 +227,7 @@ def apply_row(pairs: Any, c: Any, b: Any, k: Any, i: Any, weights: Any, columns:
     """Update the cached pairs of option i as weights change by owners of k."""
     a0, a1, b0, b1 = weights
     e0, e1, f0, f1 = columns
-    for v in range(pairs.start[i], pairs.start[i + 1]):
+    for v in part_range(pairs.start, i):
         for t in range(WIDTH):  # the gather first, so that the second loop touches one array only
             c.block[v, Z + t] = b.Z[k, pairs.neighbour[v, t]]
         for t in range(WIDTH):
@@ -244,7 +245,7 @@ def add_to_column_counts(
     pairs: Any, c: Any, b: Any, k: Any, i: Any, constant: Any, slope: Any
 ) -> None:
     """Add constant + slope Z[k, j] to the column count of option i in each of its pairs (i, j)."""
-    for v in range(pairs.start[i], pairs.start[i + 1]):
+    for v in part_range(pairs.start, i):
         for t in range(WIDTH):
             c.block[v, COLUMNS_I + t] += constant + slope * b.Z[k, pairs.neighbour[v, t]]
 
@@ -252,7 +253,7 @@ def add_to_column_counts(
 @scalar
 def copy_to_neighbours(pairs: Any, c: Any, i: Any) -> None:
     """Copy the cached pairs of option i to the copies that its opponents have."""
-    for v in range(pairs.start[i], pairs.start[i + 1]):
+    for v in part_range(pairs.start, i):
         for t in range(WIDTH):
             position = pairs.transposed[v, t]
             block = position // np.uint64(WIDTH)
@@ -271,7 +272,7 @@ def fill_blocks(pairs: Any, c: Any, b: Any) -> None:
     n, n_columns = pairs.start.shape[0] - 1, b.whole[COLUMNS]
     fill_covariate_factors(pairs, c)
     for i in range(n):
-        for v in range(pairs.start[i], pairs.start[i + 1]):
+        for v in part_range(pairs.start, i):
             for t in range(WIDTH):
                 j = pairs.neighbour[v, t]
                 weight_i = b.s[i]
@@ -319,7 +320,7 @@ def total_log_likelihood(pairs: Any, c: Any, b: Any) -> Any:
     n = pairs.start.shape[0] - 1
     log_likelihood = 0.0
     for i in range(n):
-        for v in range(pairs.start[i], pairs.start[i + 1]):
+        for v in part_range(pairs.start, i):
             for t in range(WIDTH):
                 j = pairs.neighbour[v, t]
                 if i < j < n:
@@ -359,7 +360,7 @@ def arrange_blocks(
     n_blocks = -(-degree // WIDTH)
     start = part_bounds(n_blocks)
     order = np.lexsort((neighbour, owner))
-    rank = np.arange(owner.size) - np.repeat(np.cumsum(degree) - degree, degree)
+    rank = part_positions(degree)
     position = np.empty(owner.size, np.int64)
     position[order] = start[owner[order]] * WIDTH + rank
     slots = int(start[-1]) * WIDTH

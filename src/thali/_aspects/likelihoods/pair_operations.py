@@ -10,6 +10,7 @@ import numpy as np
 from thali._compile.jit import register_answers, scalar
 from thali._data.pairs import PairedComparisons
 from thali._data.respondent_answers import OUTCOMES
+from thali._inference.numerics.bounds import part_range
 from thali._inference.numerics.fast_logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
@@ -18,6 +19,8 @@ from ..kernel_operations import select_remaining_row
 from ..state import (
     BETA,
     count_born_columns,
+    count_options,
+    owns,
     sum_weights,
 )
 from .pair_blocks import (
@@ -153,7 +156,7 @@ def weight_change_by_side(b: Any, k: Any, m: Any, d: Any) -> Any:
     columns.
     """
     side = 0.0
-    if 2 * m <= b.Z.shape[1] - 1:
+    if 2 * m <= count_options(b):
         side = 1.0
     x, y = d * side, d * (1.0 - side)
     g, h = count_born_columns(b, k, d) * side, count_born_columns(b, k, d) * (1.0 - side)
@@ -165,7 +168,7 @@ def _delta_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     """Return the log-likelihood change if the weight of aspect k grows by d."""
     side, masses, columns = weight_change_by_side(b, k, m, d)
     change = 0.0
-    for i in range(b.Z.shape[1] - 1):
+    for i in range(count_options(b)):
         if b.Z[k, i] == side:
             change += row_delta(pairs, c, b, k, i, masses, columns)
     return change
@@ -175,7 +178,7 @@ def _delta_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
 def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     """Update the cached pairs: the weight of aspect k grows by d."""
     side, masses, columns = weight_change_by_side(b, k, m, d)
-    for i in range(b.Z.shape[1] - 1):
+    for i in range(count_options(b)):
         if b.Z[k, i] == side:
             apply_row(pairs, c, b, k, i, masses, columns)
             copy_to_neighbours(pairs, c, i)
@@ -200,8 +203,8 @@ def _apply_compensated_member(pairs: Any, c: Any, b: Any, i: Any, k: Any, d: Any
 def _delta_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     """Return the log-likelihood change if w[k] grows by d and owners' unique weights fall."""
     change = 0.0
-    for i in range(b.Z.shape[1] - 1):
-        if b.Z[k, i] != 0.0:
+    for i in range(count_options(b)):
+        if owns(b, i, k):
             change += row_delta(pairs, c, b, k, i, (0.0, -d, 0.0, -d), NO_CHANGE)
     return 0.5 * change  # every pair of owners was visited from both sides
 
@@ -209,8 +212,8 @@ def _delta_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any
 @register_operation(kernel_operations.apply_compensated_weight)
 def _apply_compensated_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     """Update the cache: w[k] grows by d and owners' unique weights fall."""
-    for i in range(b.Z.shape[1] - 1):
-        if b.Z[k, i] != 0.0:
+    for i in range(count_options(b)):
+        if owns(b, i, k):
             apply_row(pairs, c, b, k, i, (0.0, -d, 0.0, -d), NO_CHANGE)
 
 
@@ -221,8 +224,8 @@ def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) ->
     """Update the cache: k gets the scratch row's owners and w[partner] falls by d."""
     remaining_row = select_remaining_row(b, k, d)
     g = get_change_sign(d)
-    for i in range(b.Z.shape[1] - 1):
-        if b.Z[partner, i] != 0.0:
+    for i in range(count_options(b)):
+        if owns(b, i, partner):
             apply_row(pairs, c, b, remaining_row, i, (0.0, -d, 0.0, -d), (0.0, 0.0, 0.0, -g))
             if has_empty_sides(pairs):
                 add_to_column_counts(pairs, c, b, remaining_row, i, g, -g)
@@ -234,8 +237,8 @@ def _apply_transfer(pairs: Any, c: Any, b: Any, k: Any, partner: Any, d: Any) ->
 def _apply_copies(pairs: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
     """Add `extra` copies of aspect k to the aspect counts of its owners' pairs."""
     if has_empty_sides(pairs):
-        for i in range(b.Z.shape[1] - 1):
-            if b.Z[k, i] != 0.0:
+        for i in range(count_options(b)):
+            if owns(b, i, k):
                 add_to_column_counts(pairs, c, b, k, i, extra, -extra)
                 copy_to_neighbours(pairs, c, i)
 
@@ -272,7 +275,7 @@ def _tie_log_density(line: Any, log_tie: Any) -> Any:
     n = pairs.start.shape[0] - 1
     subtracted = 0.0
     for i in range(n):
-        for v in range(pairs.start[i], pairs.start[i + 1]):
+        for v in part_range(pairs.start, i):
             for t in range(WIDTH):
                 if i < pairs.neighbour[v, t] < n:
                     weight_i = count_first_weight(pairs, c, v, t, c.block[v, WEIGHT_I + t])

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import register_answers, scalar
+from thali._inference.numerics.bounds import part_ends
 from thali._inference.numerics.fast_logarithm import fast_log
 from thali._inference.numerics.slices import draw_on_line, log_density
 
@@ -146,7 +147,7 @@ def _constant_log_density(line: Any, log_constant: Any) -> Any:
     constant = math.exp(log_constant)
     total = 0.0
     for r in range(sets.start.shape[0] - 1):
-        start, stop = sets.start[r], sets.start[r + 1]
+        start, stop = part_ends(sets.start, r)
         size = stop - start
         set_total = size * constant
         for x in range(start, stop):

@@ -18,9 +18,10 @@ import numpy as np
 
 from thali._compile.jit import part, scalar
 from thali._inference.indexing import part_bounds
+from thali._inference.numerics.bounds import part_range, part_size
 from thali._inference.numerics.fast_logarithm import fast_log
 
-from ..state import COLUMNS
+from ..state import COLUMNS, count_options, owns
 
 CONSTANT = 0  # position in PairSums.real
 MAX_EXPONENT = 709.0  # maximum argument of exp without overflow
@@ -144,7 +145,7 @@ def log_set_probability(sets: Any, c: Any, r: Any, total: Any) -> Any:
     inverse, log_probability = 0.0, 0.0
     if total > 0.0:
         inverse = 1.0 / total
-    for x in range(sets.start[r], sets.start[r + 1]):
+    for x in part_range(sets.start, r):
         if sets.times[x] == 0.0:
             break
         log_probability += sets.times[x] * log_pair_probability(sets, c, r, x, total, inverse)
@@ -154,7 +155,7 @@ def log_set_probability(sets: Any, c: Any, r: Any, total: Any) -> Any:
 @scalar
 def log_pair_probability(sets: Any, c: Any, r: Any, x: Any, total: Any, inverse: Any) -> Any:
     """Return the log probability of the pair at entry x of set r."""
-    chance = 1.0 / (sets.start[r + 1] - sets.start[r])
+    chance = 1.0 / (part_size(sets.start, r))
     if total >= MAX_PLAIN_SUM:
         share = share_by_logarithms(sets, c, r, sets.pair[x])
     elif total > 0.0:
@@ -168,7 +169,7 @@ def log_pair_probability(sets: Any, c: Any, r: Any, x: Any, total: Any, inverse:
 def share_by_logarithms(sets: Any, c: Any, r: Any, p: Any) -> Any:
     """Return the choice probability of pair p in set r, safe from overflow."""
     inverse = 0.0
-    for x in range(sets.start[r], sets.start[r + 1]):
+    for x in part_range(sets.start, r):
         inverse += math.exp(min(c.trial_shared[sets.pair[x]] - c.trial_shared[p], MAX_EXPONENT))
     return 1.0 / inverse
 
@@ -182,7 +183,7 @@ def settle_one_set(sets: Any, c: Any, r: Any, through: Any, is_kept: Any) -> Any
     """
     total = 0.0
     is_new = True
-    for x in range(sets.start[r], sets.start[r + 1]):
+    for x in part_range(sets.start, r):
         p = sets.pair[x]
         total += c.trial[p]
         if is_new and c.trial_shared[p] != c.shared[p]:
@@ -208,7 +209,7 @@ def settle_sets(sets: Any, c: Any, n_touched: Any, is_kept: Any) -> Any:
     if MIN_DENSE_RATIO * n_touched < sets.lower.shape[0]:
         for t in range(n_touched):
             p = c.touched[t]
-            for s in range(sets.set_start[p], sets.set_start[p + 1]):
+            for s in part_range(sets.set_start, p):
                 change += settle_one_set(sets, c, sets.set_of[s], p, is_kept)
     else:
         for r in range(sets.start.shape[0] - 1):
@@ -222,8 +223,8 @@ def settle_sets(sets: Any, c: Any, n_touched: Any, is_kept: Any) -> Any:
 def evaluate_member_change(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any, is_kept: Any) -> Any:
     """Return the log-likelihood change if i's shared weight with owners of k grows by d."""
     n_touched = 0
-    for t in range(sets.pair_start[i], sets.pair_start[i + 1]):
-        if b.Z[k, sets.other[t]] != 0.0:
+    for t in part_range(sets.pair_start, i):
+        if owns(b, sets.other[t], k):
             c.touched[n_touched] = sets.pair_of[t]
             set_trial_value(sets, c, c.touched[n_touched], d)
             n_touched += 1
@@ -239,10 +240,10 @@ def evaluate_shared_change(
     The two patterns are equal, or have no owner in common.
     """
     n_touched = 0
-    for i in range(b.Z.shape[1] - 1):
-        if b.Z[k, i] != 0.0:
-            for t in range(sets.pair_start[i], sets.pair_start[i + 1]):
-                if b.Z[second_row, sets.other[t]] != 0.0 and (k != second_row or sets.other[t] > i):
+    for i in range(count_options(b)):
+        if owns(b, i, k):
+            for t in part_range(sets.pair_start, i):
+                if owns(b, sets.other[t], second_row) and (k != second_row or sets.other[t] > i):
                     c.touched[n_touched] = sets.pair_of[t]
                     set_trial_value(sets, c, c.touched[n_touched], d)
                     n_touched += 1
@@ -268,6 +269,6 @@ def evaluate_all_sets(sets: Any, c: Any) -> None:
         accept_or_restore_pair(c, p, False)
     for r in range(sets.start.shape[0] - 1):
         total = 0.0
-        for x in range(sets.start[r], sets.start[r + 1]):
+        for x in part_range(sets.start, r):
             total += c.value[sets.pair[x]]
         c.term[r] = log_set_probability(sets, c, r, total)

@@ -14,7 +14,7 @@ import numpy as np
 from thali._compile.jit import scalar, vectorised
 from thali._inference.numerics.truncated import draw_tilted_weight
 
-from ..state import BETA, COLUMNS
+from ..state import BETA, COLUMNS, owns
 
 CONSTANT, VARIANCE = range(2)  # positions in Residuals.real
 
@@ -100,7 +100,7 @@ def open_row_sums(judgements: Any, c: Any, b: Any, k: Any) -> None:
         if judgements.complete:
             c.ties[j] = b.m[k] - b.Z[k, j]
     for i in range(n):
-        if b.Z[k, i] != 0.0:
+        if owns(b, i, k):
             for j in range(n):
                 c.pull[j] += c.residual[i, j]
             if not judgements.complete:
@@ -140,7 +140,7 @@ def sum_inner(square: Any, b: Any, k: Any) -> Any:
     n = square.shape[0]
     total = 0.0
     for i in range(n):
-        if b.Z[k, i] != 0.0:
+        if owns(b, i, k):
             for j in range(n):
                 total += b.Z[k, j] * square[i, j]
     return 0.5 * total
@@ -151,7 +151,7 @@ def shift_inner(judgements: Any, c: Any, b: Any, k: Any, d: Any) -> None:
     """Update the residuals: similarities of pairs that both own feature k grow by d."""
     n = judgements.value.shape[0]
     for i in range(n):
-        if b.Z[k, i] != 0.0:
+        if owns(b, i, k):
             for j in range(n):
                 c.residual[i, j] -= d * b.Z[k, j] * judgements.measured[i, j]
 

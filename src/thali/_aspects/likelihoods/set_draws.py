@@ -6,7 +6,8 @@ import numpy as np
 
 from thali._compile.jit import compiled
 from thali._data.respondent_answers import list_ordered_pairs
-from thali._inference.indexing import iterate_slices, part_bounds
+from thali._inference.indexing import iterate_slices, part_bounds, repeat_indices
+from thali._inference.numerics.bounds import part_range, part_size
 from thali.errors import DataError
 
 from ..draws.feature_columns import FeatureColumns
@@ -60,7 +61,7 @@ def compute_luce_probabilities(
     `weights` has shape (draws, options), and no aspect is shared.
     """
     sizes = np.diff(start)
-    chance, set_of = np.repeat(1.0 / sizes, sizes), np.repeat(np.arange(len(sizes)), sizes)
+    chance, set_of = np.repeat(1.0 / sizes, sizes), repeat_indices(sizes)
     shares = np.empty((len(weights), len(members)))
     step = max(1, CACHE_NUMBERS // max(1, len(members)))
     for start_draw in range(0, len(weights), step):
@@ -137,16 +138,16 @@ def _fill_probabilities(
     for d in range(probability.shape[0]):
         for i in range(unique.shape[1]):
             b.s[i] = unique[d, i]
-        b.whole[COLUMNS] = first_column[d + 1] - first_column[d]
+        b.whole[COLUMNS] = part_size(first_column, d)
         for k in range(b.whole[COLUMNS]):
             clear_row(b, k)
             column = first_column[d] + k
             b.w[k] = weights[column]
-            for t in range(first_owner[column], first_owner[column + 1]):
+            for t in part_range(first_owner, column):
                 b.Z[k, owners[t]] = 1.0
         for v in range(sets.start.shape[0] - 1):
             compute_set_shares(sets, c, b, v)
-            size = sets.start[v + 1] - sets.start[v]
+            size = part_size(sets.start, v)
             for x in range(size):
                 probability[d, sets.start[v] + x] = (1.0 - sets.lapse) * c.share[
                     x

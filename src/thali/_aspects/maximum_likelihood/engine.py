@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._data.kinds import PAIRS
 from thali._described import Facts
+from thali._inference.numerics.shares import stack_outcomes
 from thali._labels import format_plural
 from thali._model.base import Job, Model
 from thali._model.engine import Engine, PreparedFit, check_method_arguments
@@ -208,7 +209,7 @@ class AspectLikelihoodEngine(Engine):
                 ["p_a", "p_tie", "p_b"]
             ].to_numpy()
         p = np.asarray(self.predict_proba(model, pairs, False, covariates))
-        return np.stack([p, 1.0 - p], axis=-1)
+        return stack_outcomes(p)
 
 
 MAXIMUM_LIKELIHOOD = AspectLikelihoodEngine()

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import check_open_interval
+from thali._data.checks import are_integers
 from thali._data.pairs import PairedComparisons
+from thali._inference.numerics.shares import mix_with_guess
 from thali._model.answers_by_respondent import (
     AnswersByRespondent,
     DesignEffect,
@@ -394,7 +396,7 @@ class Estimates:
     @property
     def has_integer_counts(self) -> bool:
         """Whether all outcome counts are integers."""
-        return bool(np.array_equal(self.problem.counts, np.floor(self.problem.counts)))
+        return bool(are_integers(self.problem.counts))
 
     def replicate(self, rng: np.random.Generator) -> float:
         """Simulate choices from the fit, refit the model and return its G²."""
@@ -481,7 +483,7 @@ class Estimates:
         )
         if x is not None:
             ij, ji = multiply_first_advantage(ij, ji, x @ self.covariate_coefficients)
-        return (1 - self.lapse) * compute_shares(ij, ji)[0] + self.lapse / 2
+        return mix_with_guess(compute_shares(ij, ji)[0], self.lapse)
 
     def set_probabilities(self, members: np.ndarray) -> np.ndarray:
         """Return the probability that each of these options is chosen from all of them."""

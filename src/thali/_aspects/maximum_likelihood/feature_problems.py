@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.similarities import Similarities
+from thali._inference.indexing import sum_parts
 from thali._inference.optimise import Slope, Target, maximise_newton
 from thali._model.respondent_scores import LogWeightDerivatives, expect_answers
 
@@ -87,7 +88,7 @@ class MostSimilarProblem(NamedTuple):
     ) -> LogWeightDerivatives:
         """Return gradient, Hessian and information of the log-likelihood."""
         gradient, information = np.zeros(self.n_aspects), np.zeros((self.n_aspects, self.n_aspects))
-        totals = np.repeat(np.add.reduceat(self.counts, self.start[:-1]), np.diff(self.start))
+        totals = np.repeat(sum_parts(self.counts, self.start), np.diff(self.start))
         for block, p, change in self._iterate_blocks(weights):
             gradient += self.counts[block] @ change
             information += change.T @ ((totals[block] * p)[:, None] * change)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import check_integer
+from thali._data.checks import are_integers
 from thali._described import DescribedObject, Description
 from thali._digits import format_p_value
 from thali._inference.seeds import spawn_generators
@@ -188,7 +189,7 @@ def run_equal_means_test(counts: np.ndarray, statistic: float) -> FitTest:
     total, n_cells = counts.sum(), len(counts)
     if n_cells < 2:
         return FitTest(statistic, 0, math.nan, 0, "there is nothing to compare")
-    if not np.array_equal(counts, np.floor(counts)):
+    if not are_integers(counts):
         return FitTest(statistic, n_cells - 1, math.nan, 0, "the counts are fractional")
     if is_chi_square_accurate(np.array([total]), np.array([float(n_cells**2)]), n_cells - 1):
         return FitTest(statistic, n_cells - 1, chi_square_tail(statistic, n_cells - 1))

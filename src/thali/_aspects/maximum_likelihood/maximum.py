@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thali._inference.numerics.shares import scale_to_maximum
 from thali._inference.optimise import Slope, Target, maximise_newton
 
 from .pair_problem import PairProblem, WeightProblem
@@ -242,7 +243,7 @@ class _LogPosteriorTarget(_LogWeightTarget):
     def slope(self, point: LogWeightPoint) -> Slope:
         """Return gradient and negative Hessian of the log posterior at a point."""
         slope, k, m = super().slope(point), len(point.logs), len(self._sizes)
-        share = np.exp(point.logs - point.logs.max())
+        share = scale_to_maximum(point.logs)
         share = share / share.sum()
         gradient, curvature = slope.gradient.copy(), slope.curvature.copy()
         gradient[:k] += 1.0 - k * share

@@ -9,6 +9,7 @@ from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.questions import Questions
 from thali._inference.numerics.davidson import compute_win_tie_loss
+from thali._inference.numerics.shares import mix_with_guess, replace_zeros
 from thali._model.respondent_scores import LogWeightDerivatives
 
 from ..draws.covariate_offsets import MAX_OFFSET, multiply_first_advantage
@@ -172,7 +173,8 @@ class PairProblem(QuestionProblem):
         ij, ji = self.compute_advantages(weights, beta)
         q, complement = compute_shares(ij, ji)
         first_slope, second_slope = differentiate_by_logit(q, complement, self.lapse)[:2]
-        by_logit_q, tie = np.column_stack([first_slope, -second_slope]), None
+        by_logit_q = np.column_stack([first_slope, -second_slope])
+        tie = None
         if self.tied is not None:
             tie_slope = (first_slope - second_slope) / 2
             tie = self.probabilities(weights, beta)[1::3, None]  # of win, tie and loss
@@ -235,10 +237,7 @@ class PairProblem(QuestionProblem):
             total = ij + ji
             # with p = 0 the slope is that of -sqrt(p), which is unbounded
             if self.tied is not None:
-                p, complement = (
-                    np.maximum(p, MIN_PROBABILITY),
-                    np.maximum(complement, MIN_PROBABILITY),
-                )
+                p, complement = np.maximum([p, complement], MIN_PROBABILITY)
                 tie = compute_win_tie_loss(p, complement, np.exp(beta[-1]))[:, 1]
                 by_p = by_p + (self.tied - self.totals * tie) * (1.0 / p - 1.0 / complement) / 2.0
             by_ij = np.where(total > 0, by_p * scale * q_complement / total, 0.0)
@@ -302,7 +301,7 @@ def add_lapses(
     q: np.ndarray, q_complement: np.ndarray, lapse: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the probabilities of the first and the second option with lapses."""
-    return (1.0 - lapse) * q + lapse / 2.0, (1.0 - lapse) * q_complement + lapse / 2.0
+    return mix_with_guess(q, lapse), mix_with_guess(q_complement, lapse)
 
 
 def differentiate_by_logit(
@@ -311,10 +310,8 @@ def differentiate_by_logit(
     """Return d ln p, -d ln(1 - p), then both second derivatives, by logit q; p is q with lapses."""
     p, complement = add_lapses(q, q_complement, lapse)
     speed = (1.0 - lapse) * q * q_complement
-    first_slope = np.where(p > 0.0, speed / np.where(p > 0.0, p, 1.0), 1.0)
-    second_slope = np.where(
-        complement > 0.0, speed / np.where(complement > 0.0, complement, 1.0), 1.0
-    )
+    first_slope = np.where(p > 0.0, speed / replace_zeros(p), 1.0)
+    second_slope = np.where(complement > 0.0, speed / replace_zeros(complement), 1.0)
     asymmetry = q_complement - q
     return (
         first_slope,
@@ -326,7 +323,7 @@ def differentiate_by_logit(
 
 def scale_pattern(pattern: Any, weights: np.ndarray, total: np.ndarray) -> Any:
     """Return a sparse 0/1 matrix times weights, divided by each row's total."""
-    inverse = 1.0 / np.where(total > 0.0, total, 1.0)
+    inverse = 1.0 / replace_zeros(total)
     if isinstance(pattern, np.ndarray):
         return pattern * weights * inverse[:, None]
     return pattern.multiply(weights).multiply(inverse[:, None]).tocsr()

@@ -6,6 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thali._data.questions import Questions
+from thali._inference.indexing import repeat_indices, sum_parts
+from thali._inference.numerics.shares import replace_zeros
 from thali._model.respondent_scores import LogWeightDerivatives, expect_answers
 
 
@@ -65,7 +67,7 @@ class LuceProblem(QuestionProblem):
 
     def sum_weights(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return the total weight of the options of each set."""
-        return np.add.reduceat(weights[self.members], self.start[:-1])
+        return sum_parts(weights[self.members], self.start)
 
     def _member_probabilities(
         self, weights: np.ndarray, beta: np.ndarray
@@ -73,15 +75,13 @@ class LuceProblem(QuestionProblem):
         """Return the choice probability of each member of each set, without and with the lapse."""
         total = np.repeat(self.sum_weights(weights, beta), self.sizes)
         size = np.repeat(self.sizes, self.sizes)
-        q = np.where(
-            total > 0.0, weights[self.members] / np.where(total > 0.0, total, 1.0), 1.0 / size
-        )
+        q = np.where(total > 0.0, weights[self.members] / replace_zeros(total), 1.0 / size)
         return q, (1.0 - self.lapse) * q + self.lapse / size
 
     def _lapse_slopes(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return d ln p / d ln q of every set member; 0 in sets without weights."""
         q, p = self._member_probabilities(weights, beta)
-        r = np.where(p > 0.0, (1.0 - self.lapse) * q / np.where(p > 0.0, p, 1.0), 1.0)
+        r = np.where(p > 0.0, (1.0 - self.lapse) * q / replace_zeros(p), 1.0)
         return r * np.repeat(self.sum_weights(weights, beta) > 0.0, self.sizes)
 
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
@@ -98,10 +98,10 @@ class LuceProblem(QuestionProblem):
         r = self._lapse_slopes(weights, beta)
         slope = self.counts * r
         curvature = slope * (1.0 - r)
-        slopes = np.add.reduceat(slope, self.start[:-1])
-        set_sums = np.add.reduceat(slope + curvature, self.start[:-1])
+        slopes = sum_parts(slope, self.start)
+        set_sums = sum_parts(slope + curvature, self.start)
         expected = p * r**2 * np.repeat(self.totals, self.sizes)
-        of_set = np.repeat(np.add.reduceat(expected, self.start[:-1]), self.sizes)
+        of_set = np.repeat(sum_parts(expected, self.start), self.sizes)
 
         def by_option(terms: np.ndarray) -> np.ndarray:
             """Return these terms of set members summed by option."""
@@ -124,7 +124,7 @@ class LuceProblem(QuestionProblem):
         q = self._member_probabilities(weights, beta)[0]
         slope = tally.multiply(self._lapse_slopes(weights, beta)[None]).tocsr()
         rows = np.arange(len(self.members))
-        ones, set_of = np.ones(len(rows)), np.repeat(np.arange(len(self.sizes)), self.sizes)
+        ones, set_of = np.ones(len(rows)), repeat_indices(self.sizes)
         to_option = csr_array((ones, (rows, self.members)), shape=(len(rows), self.n_aspects))
         to_set = csr_array((ones, (rows, set_of)), shape=(len(rows), len(self.sizes)))
         return (slope @ to_option - (slope @ to_set) @ self._arrange_by_option(q)).toarray()

@@ -9,6 +9,7 @@ import numpy as np
 from thali._data.groups import GroupedData
 from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run
+from thali._inference.indexing import repeat_indices
 from thali._inference.seeds import spawn_generators
 from thali._model.answers_by_respondent import AnswersByRespondent
 from thali._model.engine import refuse_chain_argument
@@ -410,7 +411,7 @@ def find_probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
         chain.run_until(task.tune + task.draws)
     draw, _ = find_best(chains, data, parts, task)
     owners = np.zeros((len(draw.sizes), data.n_options), bool)
-    owners[np.repeat(np.arange(len(draw.sizes)), draw.sizes), draw.owners] = True
+    owners[repeat_indices(draw.sizes), draw.owners] = True
     return owners
 
 

@@ -32,6 +32,7 @@ from ..state import (
     COLUMNS,
     capacity,
     copy_row,
+    count_options,
     min_over_owners,
     remove_column,
     scratch_index,
@@ -153,7 +154,7 @@ def draw_column_pair(rng: Any, b: Any) -> Any:
     k = draw_index(rng, n_columns)
     partner = draw_other_index(rng, n_columns, k)
     n_shared = 0.0
-    for i in range(b.Z.shape[1] - 1):
+    for i in range(count_options(b)):
         n_shared += b.Z[k, i] * b.Z[partner, i]
     if b.m[partner] == 0:
         return k, partner, 0.0, b.m[k]
@@ -168,7 +169,7 @@ def draw_column_pair(rng: Any, b: Any) -> Any:
 def write_split_or_join(b: Any, k: Any, partner: Any, sign: Any) -> Any:
     """Write the owners that feature k would have into the scratch row; return the row."""
     scratch_row = scratch_index(b)
-    for i in range(b.Z.shape[1] - 1):
+    for i in range(count_options(b)):
         b.Z[scratch_row, i] = b.Z[k, i] - sign * b.Z[partner, i]
     return scratch_row
 

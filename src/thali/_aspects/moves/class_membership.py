@@ -13,6 +13,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
+from thali._inference.numerics.bounds import part_range
 from thali._inference.numerics.decisions import accept, draw_code, draw_index, draw_other_index
 
 from ..group_state import KAPPA, select_group, select_group_likelihood
@@ -23,7 +24,7 @@ from ..kernel_operations import (
     rebuild_cache,
     select_cache,
 )
-from ..state import BETA, COLUMNS, replica
+from ..state import BETA, COLUMNS, count_groups, replica
 from .group_weight_priors import draw_gamma, log_gamma
 
 N_SPLIT_PROPOSALS = 10  # splits or merges proposed per update of all respondents' classes
@@ -33,7 +34,7 @@ SPLIT_STEP = 0.5  # standard deviation of log weights of a new class, times the 
 @scalar
 def recount_answers(model: Any, caches: Any, states: Any, membership: Any) -> None:
     """Recount the answers of every latent class from its respondents."""
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood = select_group_likelihood(model.groups.likelihood, g)
         clear_answers(likelihood, select_cache(likelihood, caches, g))
     fill_log_probabilities(model, caches, states, membership)
@@ -63,7 +64,7 @@ def draw_class_membership(
 @scalar
 def fill_log_probabilities(model: Any, caches: Any, states: Any, membership: Any) -> None:
     """Compute the log probability of every answer in every latent class."""
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         fill_class_log_probabilities(model, caches, states, membership, g)
 
 
@@ -80,7 +81,7 @@ def fill_class_log_probabilities(
 def respondent_log_likelihood(people: Any, membership: Any, p: Any, g: Any) -> Any:
     """Return the log-likelihood of respondent p's answers in latent class g."""
     total = 0.0
-    for row in range(people.start[p], people.start[p + 1]):
+    for row in part_range(people.start, p):
         total += people.times[row] * membership.logs[g, people.answer[row]]
     return total
 
@@ -90,7 +91,7 @@ def count_answers(model: Any, caches: Any, membership: Any, p: Any, g: Any, sign
     """Add respondent p's answers to the counts of latent class g (sign 1 or -1)."""
     likelihood, people = select_group_likelihood(model.groups.likelihood, g), model.people
     c = select_cache(likelihood, caches, g)
-    for row in range(people.start[p], people.start[p + 1]):
+    for row in part_range(people.start, p):
         answer = people.answer[row]
         add_answer(
             likelihood, c, people, answer, sign * people.times[row], membership.logs[g, answer]

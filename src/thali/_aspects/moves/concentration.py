@@ -19,6 +19,7 @@ from ..state import (
     FULL,
     NO_UNIQUE,
     TOTAL_UNIQUE,
+    count_options,
     has_free_singles,
     scale_all_weights,
     sum_weights,
@@ -38,7 +39,7 @@ def draw_alpha_and_scale(rng: Any, model: Any, c: Any, b: Any) -> None:
 @scalar
 def draw_concentration(rng: Any, model: Any, b: Any) -> None:
     """Draw alpha given the features; redraw features that the likelihood ignores."""
-    n_options = b.Z.shape[1] - 1
+    n_options = count_options(b)
     min_owners = model.lo
     if model.unique == TOTAL_UNIQUE:
         min_owners = 1
@@ -71,7 +72,7 @@ def draw_single_counts(rng: Any, model: Any, b: Any) -> Any:
 @scalar
 def draw_weight_scale(rng: Any, model: Any, c: Any, b: Any) -> None:
     """Draw the sum of all weights given their ratios, if only ratios matter."""
-    n_options = b.Z.shape[1] - 1
+    n_options = count_options(b)
     if not is_scale_free(model.likelihood):
         return
     n_weights = b.whole[COLUMNS]

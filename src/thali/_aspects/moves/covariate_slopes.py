@@ -33,7 +33,7 @@ from ..kernel_operations import (
     select_cache,
     sum_scaled_priors,
 )
-from ..state import BETA, COLUMNS, replica, scale_all_weights
+from ..state import BETA, COLUMNS, count_groups, replica, scale_all_weights
 from .group_weight_sets import (
     apply_group_weight,
     delta_group_weight,
@@ -106,7 +106,7 @@ def propose_slope_and_weights(
     move = base.real[STEP] * rng.standard_normal()
     new_slope = weights.slope[k, j] + move
     gain = 0.0
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
         relative_change = math.exp(model.known[g, j] * move) - 1.0
         gain += delta_group_weight(
@@ -118,7 +118,7 @@ def propose_slope_and_weights(
         base.real[ACCEPTED] += 1.0
         weights.slope[k, j] = new_slope
         fill_weight_factors(model.known, weights.slope, weights.covariate_factor, k)
-        for g in range(states.w.shape[0]):
+        for g in range(count_groups(states)):
             likelihood, c, b = select_group(model, caches, states, g)
             relative_change = math.exp(model.known[g, j] * move) - 1.0
             apply_group_weight(weights, likelihood, c, b, k, relative_change * weights.weight[g, k])
@@ -152,7 +152,7 @@ def draw_slope_shift(rng: Any, model: Any, caches: Any, states: Any, base: Any, 
         for i in range(n_options):
             base.unique_slope[i, j] += shift
             fill_weight_factors(model.known, base.unique_slope, base.unique_covariate_factor, i)
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
         factor = math.exp(model.known[g, j] * shift)
         scale_all_weights(b, factor)

@@ -10,6 +10,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
+from thali._inference.numerics.bounds import part_size
 from thali._inference.numerics.decisions import accept, draw_index
 
 from ..kernel_operations import (
@@ -30,8 +31,10 @@ from ..state import (
     TOTAL_UNIQUE,
     change_owner,
     count_after_flip,
+    count_options,
     flipped_weight,
     has_free_singles,
+    owns,
     remove_column,
     shuffle_columns,
     write_owner_range,
@@ -54,7 +57,7 @@ def flip_memberships(rng: Any, model: Any, c: Any, b: Any) -> None:
 @scalar
 def flip_columns(rng: Any, model: Any, c: Any, b: Any) -> None:
     """Propose to flip every option's membership in every feature, in random order."""
-    n_options = b.Z.shape[1] - 1
+    n_options = count_options(b)
     is_sparse = (
         n_options > MAX_SYSTEMATIC
         and is_exchangeable(model.prior)
@@ -118,7 +121,7 @@ def flip_random_members(rng: Any, model: Any, c: Any, b: Any, k: Any) -> None:
 
     The number of skipped flips is a geometric draw.
     """
-    n_options = b.Z.shape[1] - 1
+    n_options = count_options(b)
     sort_owners(b, k)
     n_left = n_options
     while True:
@@ -126,7 +129,7 @@ def flip_random_members(rng: Any, model: Any, c: Any, b: Any, k: Any) -> None:
         join_probability, leave_probability = 0.0, 0.0
         if m < n_options:
             join_share = (n_options - m) / n_options
-            join_probability = join_share * math.exp(min(0.0, b.by_size[m + 1] - b.by_size[m]))
+            join_probability = join_share * math.exp(min(0.0, part_size(b.by_size, m)))
         if m > 1:
             leave_share = m / n_options
             leave_probability = leave_share * math.exp(min(0.0, b.by_size[m - 1] - b.by_size[m]))
@@ -159,8 +162,8 @@ def sort_owners(b: Any, k: Any) -> None:
     """Fill b.who with all options, the owners of feature k first."""
     front = 0
     back = b.Z.shape[1] - 2
-    for i in range(b.Z.shape[1] - 1):
-        if b.Z[k, i] != 0.0:
+    for i in range(count_options(b)):
+        if owns(b, i, k):
             b.option_order[front] = i
             front += 1
         else:
@@ -176,7 +179,7 @@ def expand_columns(rng: Any, model: Any, b: Any) -> None:
     it is split between the fixed unique weight and these columns, given their number, by a flat
     Dirichlet distribution.
     """
-    n_options = b.Z.shape[1] - 1
+    n_options = count_options(b)
     if model.unique == TOTAL_UNIQUE:
         for i in range(n_options):
             if b.singles[i] > 0:
@@ -213,7 +216,7 @@ def collapse_columns(model: Any, b: Any) -> None:
 
     Weights of single options return to s where s includes them; other weights are discarded.
     """
-    n_options = b.Z.shape[1] - 1
+    n_options = count_options(b)
     k = b.whole[COLUMNS] - 1
     while k >= 0:
         if b.m[k] < model.lo or b.m[k] > model.hi:

@@ -36,7 +36,7 @@ from ..kernel_operations import (
     rebuild_cache,
     sum_scaled_priors,
 )
-from ..state import BETA, COLUMNS, replica, scale_all_weights
+from ..state import BETA, COLUMNS, count_groups, replica, scale_all_weights
 from .group_weight_priors import log_gamma_moments
 from .group_weight_sets import (
     apply_group_weight,
@@ -73,11 +73,11 @@ def update_base_weight(
     """Update common weight k with all groups' weights scaled, then given them."""
     propose_base_scale(rng, model, caches, states, base, weights, k)
     total = 0.0
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         total += weights.weight[g, k] / weights.covariate_factor[g, k]
     current = weights.center[k]
     weights.center[k] = draw_base_weight(
-        rng, model.shape, model.rate, weights.kappa, states.w.shape[0], total, current
+        rng, model.shape, model.rate, weights.kappa, count_groups(states), total, current
     )
 
 
@@ -122,7 +122,7 @@ def draw_kappa(rng: Any, model: Any, states: Any, base: Any) -> None:
     """Draw kappa given all weights of all groups, by slice sampling of log kappa."""
     n_weights = 0
     total = 0.0
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         b = replica(states, g)
         for k in range(b.whole[COLUMNS]):
             ratio = b.w[k] / expected_weight(base, k, g)
@@ -200,7 +200,7 @@ def set_kappa_and_weights(model: Any, caches: Any, states: Any, base: Any, x: An
     new_mean, new_spread = log_gamma_moments(shape)
     slope = new_spread / spread
     shift = new_mean - slope * mean
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         b = replica(states, g)
         for k in range(b.whole[COLUMNS]):
             if abs(shift + slope * math.log(b.w[k] / expected_weight(base, k, g))) > MAX_LOG_RATIO:
@@ -216,7 +216,7 @@ def set_kappa_and_weights(model: Any, caches: Any, states: Any, base: Any, x: An
     n_weights = 0
     total = 0.0
     fit = 0.0
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
         for k in range(b.whole[COLUMNS]):
             log = shift + slope * math.log(b.w[k] / expected_weight(base, k, g))
@@ -244,7 +244,7 @@ def propose_base_scale(
     relative_change = math.exp(move) - 1.0
     ratio = model.shape * move - model.rate * weights.center[k] * relative_change
     gain = 0.0
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
         gain += delta_group_weight(
             weights, likelihood, c, b, k, relative_change * weights.weight[g, k]
@@ -253,7 +253,7 @@ def propose_base_scale(
     if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
         base.real[ACCEPTED] += 1.0
         weights.center[k] *= 1.0 + relative_change
-        for g in range(states.w.shape[0]):
+        for g in range(count_groups(states)):
             likelihood, c, b = select_group(model, caches, states, g)
             apply_group_weight(weights, likelihood, c, b, k, relative_change * weights.weight[g, k])
             weights.weight[g, k] *= 1.0 + relative_change
@@ -276,7 +276,7 @@ def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any)
     if count == 0:
         return
     shape, rate_sum = 0.0, 0.0
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, _ = select_group(model, caches, states, g)
         group_shape, group_rate = sum_scaled_priors(likelihood, c)
         shape += group_shape
@@ -286,7 +286,7 @@ def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any)
         base.v[k] *= factor
     for i in range(n_options):
         base.unique[i] *= factor
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
         scale_all_weights(b, factor)
         apply_scale(likelihood, c, b, factor)

@@ -29,7 +29,14 @@ from ..kernel_operations import (
     draw_pattern,
     log_rate,
 )
-from ..state import BETA, min_over_owners, replica, subtract_from_owners
+from ..state import (
+    BETA,
+    count_groups,
+    count_options,
+    min_over_owners,
+    replica,
+    subtract_from_owners,
+)
 from .births import choose_row, log_birth_ratio
 from .group_weight_priors import draw_gamma, log_gamma, log_owner_ratio
 
@@ -51,7 +58,7 @@ def propose_group_birth_or_death(
         return
     if is_birth:
         copy_proposed_pattern(
-            states, draw_pattern(model.prior, rng, first_group, k, 1, first_group.Z.shape[1] - 1)
+            states, draw_pattern(model.prior, rng, first_group, k, 1, count_options(first_group))
         )
         if model.similar:
             base.v[k] = draw_gamma(rng, model.shape, model.shape / model.rate)
@@ -60,7 +67,7 @@ def propose_group_birth_or_death(
         draw_new_slopes(rng, model, base, k)
     ratio = log_birth_ratio(first_group, rate, is_birth)
     gain = 0.0
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
         b.block[CARVED] = 0.0
         if model.unique and rng.random() < carved:
@@ -86,7 +93,7 @@ def propose_group_birth_or_death(
         b.block[WEIGHT] = d
     if not accept(rng, ratio + first_group.real[BETA] * gain):
         return
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
         d = b.block[WEIGHT]
         if b.block[CARVED] == 0.0:

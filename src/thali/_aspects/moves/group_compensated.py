@@ -38,8 +38,11 @@ from ..state import (
     BETA,
     COLUMNS,
     count_after_flip,
+    count_groups,
+    count_options,
     flipped_weight,
     min_over_owners,
+    owns,
     replica,
     subtract_from_owners,
 )
@@ -56,7 +59,7 @@ def log_base_unique_ratio(model: Any, b: Any, base: Any, k: Any, dv: Any) -> Any
     """Return log prod p(u - dv) / p(u) over owners of feature k, u base unique weights."""
     total = 0.0
     for i in range(base.unique.shape[0]):
-        if b.Z[k, i] != 0.0:
+        if owns(b, i, k):
             total += log_gamma_ratio(model.shape, model.shape / model.rate, base.unique[i], -dv)
     return total
 
@@ -69,7 +72,7 @@ def log_group_unique_ratio(b: Any, base: Any, g: Any, k: Any, d: Any, dv: Any) -
     """
     total = 0.0
     for i in range(base.unique.shape[0]):
-        if b.Z[k, i] != 0.0:
+        if owns(b, i, k):
             if b.s[i] <= d:
                 return -np.inf
             total += log_gamma(
@@ -87,7 +90,7 @@ def apply_compensated_changes(
 ) -> None:
     """Subtract dv and each group's change from the unique weights of owners of k."""
     first_group = replica(states, 0)
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
         d = b.block[CHANGE]
         apply_compensated_weight(likelihood, c, b, k, b.m[k], d)
@@ -111,7 +114,7 @@ def propose_joint_birth_or_death(
         return
     if is_birth:
         copy_proposed_pattern(
-            states, draw_pattern(model.prior, rng, first_group, k, 1, first_group.Z.shape[1] - 1)
+            states, draw_pattern(model.prior, rng, first_group, k, 1, count_options(first_group))
         )
         base.v[k] = rng.random() * min_over_owners(base.unique, first_group, k)
         if base.v[k] <= 0.0:
@@ -129,7 +132,7 @@ def propose_joint_birth_or_death(
     ratio = log_birth_ratio(first_group, rate, is_birth) + log_proposal_ratio
     ratio += log_base_unique_ratio(model, first_group, base, k, dv)
     gain = 0.0
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
         d = -b.w[k]
         if is_birth:
@@ -143,7 +146,7 @@ def propose_joint_birth_or_death(
         return
     apply_compensated_changes(model, caches, states, base, k, dv)
     if is_birth:
-        for g in range(states.w.shape[0]):
+        for g in range(count_groups(states)):
             replica(states, g).w[k] = replica(states, g).block[CHANGE]
         append_proposed_column(states, log_rate(model.prior, first_group, k, first_group.m[k]))
     else:
@@ -154,10 +157,10 @@ def propose_joint_birth_or_death(
 def propose_joint_flip(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
     """Propose to flip a random membership, compensated by base and group unique weights."""
     first_group = replica(states, 0)
-    k, i = draw_index(rng, first_group.whole[COLUMNS]), draw_index(rng, first_group.Z.shape[1] - 1)
+    k, i = draw_index(rng, first_group.whole[COLUMNS]), draw_index(rng, count_options(first_group))
     m = count_after_flip(first_group, k, i)
     new_own = base.unique[i] + base.v[k]
-    if first_group.Z[k, i] == 0.0:
+    if not owns(first_group, i, k):
         new_own = base.unique[i] - base.v[k]
     if (m == 0 and not keeps_empty(model.prior)) or new_own <= 0.0:
         return
@@ -167,7 +170,7 @@ def propose_joint_flip(rng: Any, model: Any, caches: Any, states: Any, base: Any
         model.shape, model.shape / model.rate, base.unique[i], new_own - base.unique[i]
     )
     gain = 0.0
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
         d = flipped_weight(b, k, i)
         if b.s[i] <= d:
@@ -178,7 +181,7 @@ def propose_joint_flip(rng: Any, model: Any, caches: Any, states: Any, base: Any
         ratio -= log_gamma(base.real[KAPPA], expected_unique_weight(base, i, g), b.s[i])
         gain += delta_compensated_member(likelihood, c, b, i, k, d)
     if accept(rng, ratio + first_group.real[BETA] * gain):
-        for g in range(states.w.shape[0]):
+        for g in range(count_groups(states)):
             likelihood, c, b = select_group(model, caches, states, g)
             d = flipped_weight(b, k, i)
             apply_compensated_member(likelihood, c, b, i, k, d)
@@ -210,7 +213,7 @@ def propose_joint_weight(
     ratio += log_base_unique_ratio(model, first_group, base, k, dv)
     ratio += log_gamma_ratio(model.shape, model.shape / model.rate, v, dv)
     gain = 0.0
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
         d = b.w[k] * (new_v / v - 1.0)
         b.block[CHANGE] = d
@@ -221,6 +224,6 @@ def propose_joint_weight(
     if accept(rng, ratio + first_group.real[BETA] * gain):
         apply_compensated_changes(model, caches, states, base, k, dv)
         base.v[k] = new_v
-        for g in range(states.w.shape[0]):
+        for g in range(count_groups(states)):
             b = replica(states, g)
             b.w[k] += b.block[CHANGE]

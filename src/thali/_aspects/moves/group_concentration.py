@@ -23,7 +23,15 @@ from ..kernel_operations import (
     sees_single,
     set_alpha,
 )
-from ..state import ALPHA, COLUMNS, capacity, replica, write_owner_range
+from ..state import (
+    ALPHA,
+    COLUMNS,
+    capacity,
+    count_groups,
+    count_options,
+    replica,
+    write_owner_range,
+)
 from .group_weight_priors import draw_gamma
 from .group_weights import is_silent_column
 
@@ -33,7 +41,7 @@ def draw_group_alpha(rng: Any, model: Any, states: Any) -> None:
     """Draw alpha given the number of features that all groups share."""
     first_group = replica(states, 0)
     if model.learn_alpha:
-        rate = rate_by_size_range(model.prior, 1, first_group.Z.shape[1] - 1)
+        rate = rate_by_size_range(model.prior, 1, count_options(first_group))
         set_alpha(
             model.prior,
             first_group,
@@ -49,7 +57,7 @@ def redraw_silent_columns(rng: Any, model: Any, states: Any, base: Any) -> None:
     """
     first_group = replica(states, 0)
     likelihood = select_group_likelihood(model.likelihood, 0)
-    n_options = first_group.Z.shape[1] - 1
+    n_options = count_options(first_group)
     k = first_group.whole[COLUMNS] - 1
     while k >= 0:
         if is_silent_column(likelihood, first_group, k):
@@ -95,6 +103,6 @@ def add_prior_columns(
         if model.similar:
             base.v[k] = draw_gamma(rng, model.shape, model.shape / model.rate)
         draw_new_slopes(rng, model, base, k)
-        for g in range(states.w.shape[0]):
+        for g in range(count_groups(states)):
             replica(states, g).w[k] = draw_gamma(rng, base.real[KAPPA], expected_weight(base, k, g))
         append_proposed_column(states, log_rate(model.prior, first_group, k, m))

@@ -16,7 +16,7 @@ from ..group_state import select_group_likelihood
 from ..kernel_operations import rebuild_cache, select_cache
 from ..likelihoods.pair_blocks import fill_covariate_factors
 from ..likelihoods.pair_covariates import FIRST_COEFFICIENT, shifted_log_likelihood
-from ..state import BETA, replica
+from ..state import BETA, count_groups, replica
 
 
 @generic
@@ -50,7 +50,7 @@ def _log_coefficient_density(line: Any, beta: Any) -> Any:
     """Return the log conditional density of value `beta` of the coefficient."""
     pairs, caches, states, m = line
     total = 0.0
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood = select_group_likelihood(pairs, g)
         c = select_cache(likelihood, caches, g)
         total += shifted_log_likelihood(likelihood, c, m, beta - c.real[FIRST_COEFFICIENT + m])
@@ -60,7 +60,7 @@ def _log_coefficient_density(line: Any, beta: Any) -> Any:
 @scalar
 def set_coefficient(pairs: Any, caches: Any, states: Any, m: Any, beta: Any) -> None:
     """Set coefficient m to `beta` in all groups, and update their caches."""
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood = select_group_likelihood(pairs, g)
         c = select_cache(likelihood, caches, g)
         c.real[FIRST_COEFFICIENT + m] = beta
@@ -78,7 +78,7 @@ def _draw_coefficients(pairs: Any, rng: np.random.Generator, caches: Any, states
             1.0,
         )
         set_coefficient(pairs, caches, states, m, beta)
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood = select_group_likelihood(pairs, g)
         rebuild_cache(likelihood, select_cache(likelihood, caches, g), replica(states, g))
 

@@ -47,6 +47,8 @@ from ..state import (
     capacity,
     copy_row,
     count_after_flip,
+    count_groups,
+    count_options,
     flipped_weight,
     replica,
     scratch_index,
@@ -61,10 +63,10 @@ from .group_weight_priors import log_gamma, log_gamma_ratio
 def flip_group_columns(rng: Any, model: Any, caches: Any, states: Any) -> None:
     """Propose to flip every option's membership in every feature, for all groups."""
     first_group = replica(states, 0)
-    n_options = first_group.Z.shape[1] - 1
+    n_options = count_options(first_group)
     for t in range(shuffle_columns(rng, first_group)):
         k = first_group.order[t]
-        for g in range(states.w.shape[0]):
+        for g in range(count_groups(states)):
             likelihood = select_group_likelihood(model.likelihood, g)
             open_members(likelihood, select_cache(likelihood, caches, g), replica(states, g), k)
         open_column(model.prior, first_group, k)
@@ -92,7 +94,7 @@ def propose_group_flip(rng: Any, model: Any, caches: Any, states: Any, k: Any, i
             rng, compute_flip_gain(model, caches, states, k, i)
         )
     if is_accepted:
-        for g in range(states.w.shape[0]):
+        for g in range(count_groups(states)):
             likelihood, c, b = select_group(model, caches, states, g)
             apply_open_member(likelihood, c, b, k, i, flipped_weight(b, k, i))
         record_toggle(model.prior, first_group, k, i)
@@ -103,7 +105,7 @@ def propose_group_flip(rng: Any, model: Any, caches: Any, states: Any, k: Any, i
 def compute_flip_gain(model: Any, caches: Any, states: Any, k: Any, i: Any) -> Any:
     """Return the tempered change of all groups' log-likelihood by a flip of option i in k."""
     total = 0.0
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
         total += delta_open_member(likelihood, c, b, k, i, flipped_weight(b, k, i))
     return replica(states, 0).real[BETA] * total
@@ -118,7 +120,7 @@ def propose_compensated_group_flip(
     In each group the option's unique weight compensates with probability `share`.
     """
     first_group = replica(states, 0)
-    k, i = draw_index(rng, first_group.whole[COLUMNS]), draw_index(rng, first_group.Z.shape[1] - 1)
+    k, i = draw_index(rng, first_group.whole[COLUMNS]), draw_index(rng, count_options(first_group))
     m = count_after_flip(first_group, k, i)
     if m == 0 and not keeps_empty(model.prior):
         return
@@ -126,7 +128,7 @@ def propose_compensated_group_flip(
     ratio = rate - first_group.log_rate[k]
     gain = 0.0
     is_possible = True
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
         d = flipped_weight(b, k, i)
         b.block[0] = 0.0
@@ -142,7 +144,7 @@ def propose_compensated_group_flip(
         elif is_possible:
             gain += delta_member(likelihood, c, b, k, i, d)
     if is_possible and accept(rng, ratio + first_group.real[BETA] * gain):
-        for g in range(states.w.shape[0]):
+        for g in range(count_groups(states)):
             likelihood, c, b = select_group(model, caches, states, g)
             d = flipped_weight(b, k, i)
             if b.block[0] != 0.0:
@@ -169,7 +171,7 @@ def propose_group_split_or_join(rng: Any, model: Any, caches: Any, states: Any, 
     if v <= 0.0:
         return
     scratch_row = scratch_index(first_group)
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         b = replica(states, g)
         if b.w[partner] + sign * b.w[k] <= 0.0:
             return
@@ -181,7 +183,7 @@ def propose_group_split_or_join(rng: Any, model: Any, caches: Any, states: Any, 
             model.shape, model.shape / model.rate, base.v[partner], v - base.v[partner]
         )
     gain = 0.0
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
         d = -sign * b.w[k]
         gain += delta_transfer(likelihood, c, b, k, partner, d)
@@ -191,7 +193,7 @@ def propose_group_split_or_join(rng: Any, model: Any, caches: Any, states: Any, 
         ratio -= log_gamma(base.real[KAPPA], expected_weight(base, partner, g), b.w[partner])
     if accept(rng, ratio + first_group.real[BETA] * gain):
         base.v[partner] = v
-        for g in range(states.w.shape[0]):
+        for g in range(count_groups(states)):
             likelihood, c, b = select_group(model, caches, states, g)
             d = -sign * b.w[k]
             apply_transfer(likelihood, c, b, k, partner, d)
@@ -227,7 +229,7 @@ def propose_duplicate_split_or_merge(
         if not have_same_owners(first_group, k, partner):
             return
     ratio = math.log(first_group.real[ALPHA]) + first_group.log_rate[k] - math.log(n_after)
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         b = replica(states, g)
         if is_split:
             b.block[0] = rng.random() * b.w[k]
@@ -244,7 +246,7 @@ def propose_duplicate_split_or_merge(
         ratio = -ratio
     if not accept(rng, ratio):
         return
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
         if is_split:
             apply_copies(likelihood, c, b, k, 1.0)

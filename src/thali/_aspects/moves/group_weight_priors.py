@@ -8,6 +8,7 @@ import numpy as np
 from thali._compile.jit import scalar
 
 from ..group_state import KAPPA, expected_unique_weight
+from ..state import owns
 
 # Replaces smaller draws, which a small shape may give, so that their logarithms are finite.
 MIN_WEIGHT = 1e-290
@@ -45,7 +46,7 @@ def log_owner_ratio(base: Any, g: Any, b: Any, k: Any, d: Any) -> Any:
     """
     total = 0.0
     for i in range(base.unique.shape[0]):
-        if b.Z[k, i] != 0.0:
+        if owns(b, i, k):
             if b.s[i] <= d:
                 return -np.inf
             total += log_gamma_ratio(

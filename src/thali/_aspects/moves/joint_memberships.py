@@ -18,7 +18,7 @@ from ..kernel_operations import (
     weight_curvature,
     weight_gradient,
 )
-from ..state import BETA, COLUMNS, count_after_flip, flipped_weight
+from ..state import BETA, COLUMNS, count_after_flip, count_options, flipped_weight, owns
 from .mass_transfer import find_lowest_bit, flip_owner
 
 # columns drawn jointly; b.block has 2^BLOCK_COLUMNS outcomes, then the stiffness matrix
@@ -33,7 +33,7 @@ def draw_joint_memberships(rng: np.random.Generator, model: Any, c: Any, b: Any)
 
     Objects are visited in the order of storage, which does not depend on the state.
     """
-    for i in range(b.Z.shape[1] - 1):
+    for i in range(count_options(b)):
         size = choose_overlapping_columns(rng, b, i)
         if size > 1:
             draw_object_memberships(rng, model, c, b, i, size)
@@ -84,7 +84,7 @@ def choose_overlapping_columns(rng: np.random.Generator, b: Any, i: Any) -> Any:
 def count_common_owners(b: Any, k: Any, j: Any) -> Any:
     """Count the owners that features k and j have in common."""
     total = 0.0
-    for i in range(b.Z.shape[1] - 1):
+    for i in range(count_options(b)):
         total += b.Z[k, i] * b.Z[j, i]
     return total
 
@@ -149,6 +149,6 @@ def membership_log_odds(model: Any, b: Any, i: Any, bit: Any, code: Any, size: A
     log_prior_odds = (
         log_rate_after_flip(model.prior, b, k, i, count_after_flip(b, k, i)) - b.log_rate[k]
     )
-    if b.Z[k, i] != 0.0:
+    if owns(b, i, k):
         log_prior_odds = -log_prior_odds
     return b.w[k] * force + log_prior_odds

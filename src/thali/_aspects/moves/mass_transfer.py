@@ -32,6 +32,7 @@ from ..state import (
     change_owner,
     clear_row,
     count_after_flip,
+    count_options,
     flipped_weight,
     min_over_owners,
     scratch_index,
@@ -52,7 +53,7 @@ MAX_BLOCK_COLUMNS = 3  # columns whose memberships are drawn jointly
 def propose_compensated_flip(rng: np.random.Generator, model: Any, c: Any, b: Any) -> None:
     """Move 4: propose to flip a random membership, with its unique weight compensating."""
     k = draw_index(rng, b.whole[COLUMNS])
-    i = draw_index(rng, b.Z.shape[1] - 1)
+    i = draw_index(rng, count_options(b))
     m = count_after_flip(b, k, i)
     d = flipped_weight(b, k, i)
     s = b.s[i] - d
@@ -75,7 +76,7 @@ def propose_partly_compensated_flip(
     The share is drawn independently of the state, so the flip back has the same density.
     """
     k = draw_index(rng, b.whole[COLUMNS])
-    i = draw_index(rng, b.Z.shape[1] - 1)
+    i = draw_index(rng, count_options(b))
     m, d = count_after_flip(b, k, i), flipped_weight(b, k, i)
     old_s, s = b.s[i], b.s[i] - share * d
     if not (model.lo <= m <= model.hi and s > 0.0):
@@ -103,7 +104,7 @@ def draw_row_block(rng: np.random.Generator, model: Any, c: Any, b: Any) -> None
     flipped columns.
     """
     size = choose_random_columns(rng, b)
-    i = draw_index(rng, b.Z.shape[1] - 1)
+    i = draw_index(rng, count_options(b))
     scratch_row = scratch_index(b)
     clear_row(b, scratch_row)
     b.block[0] = 0.0

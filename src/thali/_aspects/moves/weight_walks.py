@@ -16,7 +16,7 @@ from ..kernel_operations import (
     sees_full,
     sees_single,
 )
-from ..state import BETA, NO_UNIQUE, shuffle_columns
+from ..state import BETA, NO_UNIQUE, count_options, shuffle_columns
 from ..weight_priors import (
     draw_prior_weight,
     is_possible,
@@ -33,7 +33,7 @@ def walk_unique_weights(rng: np.random.Generator, model: Any, c: Any, b: Any, tu
     """Update each unique weight by a random-walk step with its own step size."""
     if model.unique == NO_UNIQUE:
         return
-    for i in range(b.Z.shape[1] - 1):
+    for i in range(count_options(b)):
         move = tuning.unique_step[i] * rng.standard_normal()
         s = b.s[i] * math.exp(move)
         d = s - b.s[i]
@@ -57,7 +57,7 @@ def is_silent_column(likelihood: Any, b: Any, k: Any) -> Any:
     return (
         m == 0
         or (m == 1 and not sees_single(likelihood))
-        or (m == b.Z.shape[1] - 1 and not sees_full(likelihood))
+        or (m == count_options(b) and not sees_full(likelihood))
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from thali._inference.mbar import log_mean_exp
 from thali._inference.progress import Progress, build_duration_warning
 from thali._inference.seeds import build_seed_sequence
-from thali._inference.threads import run_in_threads
+from thali._inference.threads import NoProgress, run_in_threads
 from thali._inference.warn import warn
 from thali._model.evidence import EvidenceRun, check_finished
 from thali._model.sampling import check_unchanged
@@ -109,7 +109,7 @@ def _place_temperatures(
             replace(task, draws=draws, tune=tune, thin=1), beta, chains, seed, ladder_class
         )
         progress.note("placing the temperatures")
-        run_in_threads(pilot_ladders, run_settings.cores, _NoProgress())
+        run_in_threads(pilot_ladders, run_settings.cores, NoProgress())
         return _stack_energies(pilot_ladders)
 
     prior_log_likelihoods = run_pilot(PRIOR_DRAWS, 0, np.array([1.0, 0.0]), 1, seeds[0])[0, :, -1]
@@ -124,14 +124,6 @@ def _place_temperatures(
         max(PRIOR_DRAWS, run_settings.draws // PILOT_SHARE),
     )
     return place_levels(beta, run_pilot(draws, draws, beta, PILOT_CHAINS, seeds[1]))
-
-
-class _NoProgress:
-    """A progress display that shows nothing, for pilot runs."""
-
-    def update(self, done: int) -> None:
-        """Ignore the number of sweeps done."""
-        pass
 
 
 def _stack_energies(ladders: Sequence[Any]) -> np.ndarray:

@@ -10,7 +10,7 @@ from thali._compile.jit import register_answers, scalar
 from thali._inference.numerics.decisions import draw_index
 
 from .. import kernel_operations
-from ..state import ALPHA
+from ..state import ALPHA, count_options
 from .shared_features import log_copy_orders, select_shared_columns
 
 
@@ -207,7 +207,7 @@ def draw_option_subset(rng: np.random.Generator, b: Any, k: Any, m: Any) -> None
 
     It is drawn by the first m steps of a shuffle.
     """
-    n = b.Z.shape[1] - 1
+    n = count_options(b)
     for i in range(n):
         b.option_order[i] = i
         b.Z[k, i] = 0.0

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from thali._inference.indexing import part_slice
+from thali._inference.numerics.shares import scale_to_maximum
 from thali._trees.tree import Tree
 from thali.errors import DataError
 
@@ -246,7 +248,7 @@ class PhylogeneticBuffet:
         log_single_rates, offsets = np.log(self._single_rates()), columns.owner_offsets
         log_rates = np.empty(len(columns.sizes))
         for k in range(len(log_rates)):
-            owners = columns.owners[offsets[k] : offsets[k + 1]]
+            owners = columns.owners[part_slice(offsets, k)]
             if len(owners) == 1:
                 log_rates[k] = log_single_rates[owners[0]]
             else:
@@ -327,7 +329,7 @@ class PhylogeneticBuffet:
         gammas = []
         for column in self._owners(matrix):
             logs = tree_rates.base + tree_rates.sum_gains(column, self.tree.parents)
-            probabilities = np.exp(logs - logs.max())
+            probabilities = scale_to_maximum(logs)
             gammas.append(rng.choice(tree_rates.gamma, p=probabilities / probabilities.sum()))
         return -np.expm1(-np.array(gammas))
 

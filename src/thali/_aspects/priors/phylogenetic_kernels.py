@@ -15,7 +15,7 @@ from thali._inference.numerics.fast_exponential import fast_exp
 
 from .. import kernel_operations
 from ..kernel_operations import rate_by_size_range
-from ..state import clear_row, write_owner_range
+from ..state import clear_row, count_options, owns, write_owner_range
 from .ibp import draw_gamma_alpha, find_position, store_alpha
 
 
@@ -53,7 +53,7 @@ def has_table(prior: Any) -> Any:
 def encode_pattern(b: Any, k: Any) -> Any:
     """Return the owners of row k as an integer with bit i for option i."""
     code = 0
-    for i in range(b.Z.shape[1] - 1):
+    for i in range(count_options(b)):
         code |= int(b.Z[k, i]) << i
     return code
 
@@ -65,7 +65,7 @@ def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
         return prior.table[encode_pattern(b, k)]
     if m == 1:
         return prior.log_single[find_owner(b, k)]
-    if m == b.Z.shape[1] - 1:
+    if m == count_options(b):
         return prior.log_full
     sum_pattern_gains(prior, b, k)
     return log_sum_exp(b.grid, prior.base)
@@ -75,7 +75,7 @@ def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
 def find_owner(b: Any, k: Any) -> Any:
     """Return the first owner of the feature in row k."""
     i = 0
-    while b.Z[k, i] == 0.0:
+    while not owns(b, i, k):
         i += 1
     return i
 
@@ -83,7 +83,7 @@ def find_owner(b: Any, k: Any) -> Any:
 @scalar
 def sum_pattern_gains(prior: Any, b: Any, k: Any) -> None:
     """Fill b.below with owners below each node, b.grid with gains of complete clades."""
-    n = b.Z.shape[1] - 1
+    n = count_options(b)
     root = prior.parent.shape[0] - 1
     for i in range(n):
         b.owners_below[i] = int(b.Z[k, i])
@@ -136,10 +136,10 @@ def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
         owner = find_owner(b, k)
         if owner == i:  # option i leaves, so the other owner remains
             owner += 1
-            while b.Z[k, owner] == 0.0:
+            while not owns(b, owner, k):
                 owner += 1
         return prior.log_single[owner]
-    if m == b.Z.shape[1] - 1:
+    if m == count_options(b):
         return prior.log_full
     for g in range(prior.base.shape[0]):
         b.trial[g] = b.grid[g]
@@ -156,7 +156,7 @@ def flip_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
     """
     root = prior.parent.shape[0] - 1
     missing, sign = 0, -1.0
-    if b.Z[k, i] == 0.0:
+    if not owns(b, i, k):
         missing, sign = 1, 1.0
     v = i
     while (
@@ -179,7 +179,7 @@ def _toggled(prior: Any, b: Any, k: Any, i: Any) -> None:
     if not has_table(prior):
         flip_gains(prior, b, b.grid, k, i)
         step = -1
-        if b.Z[k, i] == 0.0:
+        if not owns(b, i, k):
             step = 1
         v = i
         while v >= 0:
@@ -210,7 +210,7 @@ def _rate_single(prior: Any, i: Any) -> Any:
 @kernel_operations.draw_pattern.register(PhylogeneticColumns)
 def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any, hi: Any) -> Any:
     """Draw the lo to hi owners of feature k by the prior's rates; return their number."""
-    n = b.Z.shape[1] - 1
+    n = count_options(b)
     u = rng.random() * rate_by_size_range(prior, lo, hi)
     single_rate = 0.0
     if lo <= 1:
@@ -234,7 +234,7 @@ def _draw_pattern(prior: Any, rng: np.random.Generator, b: Any, k: Any, lo: Any,
 def write_pattern(b: Any, k: Any, code: Any) -> Any:
     """Write owners encoded as bits of `code` into row k; return their number."""
     m = 0
-    for i in range(b.Z.shape[1] - 1):
+    for i in range(count_options(b)):
         owns = (code >> i) & 1
         b.Z[k, i] = float(owns)
         m += owns
@@ -249,7 +249,7 @@ def draw_pattern_by_edges(prior: Any, rng: np.random.Generator, b: Any, k: Any) 
     of rate gamma on the total length, with at least one gain; repeat until the pattern has the
     required number of owners.
     """
-    n = b.Z.shape[1] - 1
+    n = count_options(b)
     total = prior.ends[prior.ends.shape[0] - 1]
     while True:
         gamma = prior.gamma[find_interval(prior.decisions, rng.random())]
@@ -260,7 +260,7 @@ def draw_pattern_by_edges(prior: Any, rng: np.random.Generator, b: Any, k: Any) 
             v = find_interval(prior.ends, position)
             for t in range(prior.first[v], prior.first[v] + prior.size[v]):
                 i = prior.order[t]
-                if b.Z[k, i] == 0.0:
+                if not owns(b, i, k):
                     b.Z[k, i] = 1.0
                     m += 1
             position += rng.standard_exponential() / gamma

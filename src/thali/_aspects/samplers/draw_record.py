@@ -9,7 +9,7 @@ from thali._compile.jit import scalar
 from thali._inference.array_encoding import Arrays, fill_rows
 
 from ..kernel_operations import log_likelihood, record_parameters
-from ..state import ALPHA, COLUMNS, FULL, SWEEPS, has_free_singles
+from ..state import ALPHA, COLUMNS, FULL, SWEEPS, count_options, has_free_singles, owns
 from ..weight_priors import draw_prior_weight
 
 # The draws of one chain ---------------------------------------------------------------------------
@@ -211,8 +211,8 @@ def open_feature(record: Any, w: Any, m: Any) -> None:
 @scalar
 def add_owners(record: Any, b: Any, k: Any) -> None:
     """Append the owners of feature k to the record."""
-    for i in range(b.Z.shape[1] - 1):
-        if b.Z[k, i] != 0.0:
+    for i in range(count_options(b)):
+        if owns(b, i, k):
             add_owner(record, i)
 
 

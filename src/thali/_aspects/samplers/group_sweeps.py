@@ -59,7 +59,7 @@ from ..moves.tuning import (
     compute_adaptation_gain,
     select_tuning,
 )
-from ..state import ALPHA, BETA, COLUMNS, SWEEPS, is_crowded, replica
+from ..state import ALPHA, BETA, COLUMNS, SWEEPS, count_groups, count_options, is_crowded, replica
 from .draw_record import (
     DRAW,
     FEATURE,
@@ -172,7 +172,7 @@ def update_group_weights(
     rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any, tune: int
 ) -> None:
     """Update weights and parameters of every group, then their common weights."""
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         likelihood, c, b = select_group(model, caches, states, g)
         tuning = select_tuning(tunings, g)
         if model.unique:
@@ -200,7 +200,7 @@ def update_group_weights(
 @kernel
 def fill_class_counts(rng: Any, model: Any, caches: Any, states: Any, membership: Any) -> None:
     """Fill the answer counts of all caches, by temperature and latent class."""
-    for t in range(states.w.shape[0]):
+    for t in range(count_groups(states)):
         recount_answers(
             model,
             level_caches(model.groups, caches, t),
@@ -278,7 +278,7 @@ def begin_group_round(
 def rebuild_groups(model: Any, caches: Any, states: Any, t: Any) -> None:
     """Fill the likelihood caches of all groups in replica t."""
     its_caches, groups = level_caches(model, caches, t), replica(states, t)
-    for g in range(groups.w.shape[0]):
+    for g in range(count_groups(groups)):
         likelihood, c, b = select_group(model, its_caches, groups, g)
         rebuild_cache(likelihood, c, b)
 
@@ -287,7 +287,7 @@ def rebuild_groups(model: Any, caches: Any, states: Any, t: Any) -> None:
 def select_level_groups(states: Any, ladder: Any, t: Any) -> Any:
     """Return the states of all groups at temperature t, with its inverse set."""
     groups = replica(states, ladder.at[t])
-    for g in range(groups.w.shape[0]):
+    for g in range(count_groups(groups)):
         replica(groups, g).real[BETA] = ladder.beta[t]
     return groups
 
@@ -296,11 +296,11 @@ def select_level_groups(states: Any, ladder: Any, t: Any) -> Any:
 def end_group_round(states: Any, base: Any, tunings: Any, tune: int) -> None:
     """Count the sweep and adapt the step sizes of all groups during tuning."""
     first_group = replica(states, 0)
-    for g in range(states.w.shape[0]):
+    for g in range(count_groups(states)):
         replica(states, g).whole[SWEEPS] += 1
     sweep = first_group.whole[SWEEPS]
     if sweep <= tune and sweep % ADAPTATION_INTERVAL == 0:
-        for g in range(states.w.shape[0]):
+        for g in range(count_groups(states)):
             adapt_step_sizes(select_tuning(tunings, g), sweep, tune)
         if base.real[TRIED] > 0.0:
             base.real[STEP] *= math.exp(
@@ -315,7 +315,7 @@ def sum_group_log_likelihoods(model: Any, caches: Any, states: Any, t: Any) -> A
     """Return the log-likelihood of all groups together in replica t."""
     its_caches, groups = level_caches(model, caches, t), replica(states, t)
     total = 0.0
-    for g in range(groups.w.shape[0]):
+    for g in range(count_groups(groups)):
         likelihood, c, b = select_group(model, its_caches, groups, g)
         total += log_likelihood(likelihood, c, b)
     return total
@@ -360,7 +360,7 @@ def empty_group_record(
 def record_groups(model: Any, caches: Any, states: Any, base: Any, record: Any) -> None:
     """Record the current states of all groups as one draw."""
     first_group = replica(states, 0)
-    n, n_groups = first_group.Z.shape[1] - 1, states.w.shape[0]
+    n, n_groups = count_options(first_group), count_groups(states)
     draw, n_before = record.used[DRAW], record.used[FEATURE]
     for k in range(first_group.whole[COLUMNS]):
         if first_group.m[k] > 0:

@@ -12,6 +12,7 @@ import numpy as np
 
 from thali._compile.jit import kernel
 from thali._inference.mbar import estimate_constants
+from thali._inference.numerics.shares import scale_to_maximum
 from thali._inference.seeds import spawn_generators
 
 from ..kernel_operations import log_likelihood, rebuild_cache, select_cache
@@ -175,7 +176,7 @@ def place_levels(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
     sd = np.empty(grid.size)
     for point, beta_g in enumerate(grid):
         weights = beta_g * log_likelihoods - mixture
-        weights = np.exp(weights - weights.max())
+        weights = scale_to_maximum(weights)
         weights /= weights.sum()
         sd[point] = math.sqrt(float(weights @ (log_likelihoods - weights @ log_likelihoods) ** 2))
     distance = np.append(0.0, np.cumsum(0.5 * (sd[1:] + sd[:-1]) * np.diff(grid)))

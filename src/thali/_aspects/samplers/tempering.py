@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
+from thali._inference.indexing import argsort_descending
 from thali._inference.numerics.decisions import accept
 
 from ..kernel_operations import log_likelihood, select_cache
@@ -87,7 +88,7 @@ def equalize_rejections(ladder: Ladder) -> tuple[np.ndarray, np.ndarray]:
     if np.isnan(rejected).any():
         return np.empty(0, int), ladder.beta
     n_levels = min(math.ceil(2.0 * rejected.sum()) + 1, MAX_TEMPERATURES)
-    gaps = np.sort(np.argsort(-rejected, kind="stable")[: max(0, n_levels - ladder.beta.size)])
+    gaps = np.sort(argsort_descending(rejected)[: max(0, n_levels - ladder.beta.size)])
     cumulative = np.concatenate([[0.0], np.cumsum(rejected)])
     targets = np.linspace(0.0, cumulative[-1], ladder.beta.size + gaps.size)
     return gaps, np.exp(np.interp(targets, cumulative, np.log(ladder.beta)))

@@ -8,7 +8,7 @@ import numpy as np
 from thali._arguments import check_open_interval
 from thali._inference.indexing import space_evenly
 from thali._model.table_columns import MONTE_CARLO
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ def check_probability(ci: Any) -> float:
 
 def interval_ends(values: np.ndarray, ci: float) -> tuple[np.ndarray, np.ndarray]:
     """Return both ends of the equal-tailed `ci` interval over the first axis."""
-    low, high = np.quantile(values, interval_tails(ci), axis=0)
+    low, high = compute_interval(values, ci)
     return low, high
 
 

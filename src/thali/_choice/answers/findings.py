@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._data.choice_scores import find_chosen_rows
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.product_encoding import INSIDE, INSIDE_LEVELS
 from thali._digits import format_number, format_percent, format_probability
@@ -156,7 +157,7 @@ def tabulate_levels(data: "ExperimentDesign | ChoiceExperiment") -> "pandas.Data
 
     count = len(data.products)
     n_shown = np.bincount(data.row_product, minlength=count)
-    chosen = np.bincount(data.row_product[data.first_row[:-1] + data.chosen], minlength=count)
+    chosen = np.bincount(data.row_product[find_chosen_rows(data)], minlength=count)
     rows = []
     for column, (name, (groups, of_level)) in enumerate(data.scheme.groups.items()):
         if name == INSIDE and data.scheme.has_inside:

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.choice_scores import mean_and_error, score_choices
+from thali._data.choice_scores import find_chosen_rows, mean_and_error, score_choices
 from thali._data.experiments import ChoiceExperiment
+from thali._inference.indexing import part_indices
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -23,13 +24,13 @@ def tabulate_holdouts(model: Any, data: Any) -> "pandas.DataFrame":
 
     refuse_non_choices(data)
     p = np.asarray(model.predict_proba(data), float)
-    tasks = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
+    tasks = part_indices(data.first_row)
     p_chosen, hits = score_choices(p, data)
     task_of = _number_distinct_tasks(
         data, has_labels=data.scheme.alternative in model._get_fit_data().attributes
     )
     is_chosen = np.zeros(data.n_alternatives)
-    is_chosen[data.first_row[:-1] + data.chosen] = 1.0
+    is_chosen[find_chosen_rows(data)] = 1.0
     position = np.arange(data.n_alternatives) - data.first_row[:-1][tasks]
     rows = pd.DataFrame(
         {"task": task_of[tasks], "place": position, "observed": is_chosen, "predicted": p}

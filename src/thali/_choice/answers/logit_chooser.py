@@ -10,6 +10,7 @@ import numpy as np
 from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.array_encoding import encode_base64, shrink_integers
 from thali._inference.indexing import iterate_slices
+from thali._inference.numerics.shares import compute_shares, replace_zeros
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
 from thali._model.engine import PreparedFit
@@ -160,7 +161,7 @@ class LogitChooser(Chooser):
         assert self.covariance is not None
         tastes = self.tastes[0].ravel()
         errors = np.sqrt(np.diag(self.covariance))
-        steps = _STEP * np.where(errors > 0.0, errors, 1.0)
+        steps = _STEP * replace_zeros(errors)
         moved = np.concatenate([tastes + np.diag(steps), tastes - np.diag(steps)])
         up, down = np.split(figures(self._copy_with(moved.reshape(-1, *self.tastes.shape[1:]))), 2)
         with np.errstate(invalid="ignore"):  # infinite figures
@@ -285,7 +286,7 @@ class LogitChooser(Chooser):
             return
         if weights is None:
             weights = np.ones(len(self.data.respondents))
-        weight = self._compute_class_weights(weights / weights.sum(axis=-1, keepdims=True))
+        weight = self._compute_class_weights(compute_shares(weights))
         for draws in iterate_slices(len(self.tastes), self.tastes.shape[1] * rows):
             yield draws, self.tastes[draws], weight[draws]
 
@@ -678,7 +679,7 @@ class LogitTastes(NamedTuple):
         else:
             shares = self.respondent_classes.weights(shares)
         with np.errstate(invalid="ignore"):
-            return shares / shares.sum(axis=1, keepdims=True)
+            return compute_shares(shares)
 
     def encode_market(self, market: Sequence[Product]) -> np.ndarray:
         """Return the model matrix of the products, shape (products, p)."""
@@ -726,7 +727,7 @@ def round_tastes(
     Each coefficient is rounded to a 32,767th of its largest value.
     """
     largest = np.abs(tastes).max(axis=(0, 1))
-    steps = np.where(largest > 0.0, largest, 1.0) / _MAX_CODE
+    steps = replace_zeros(largest) / _MAX_CODE
     codes = np.rint(tastes / steps).astype(np.int16)
     return LogitTastes(
         tuple(parts),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.column_roles import NO_CHOICE, simplify_name
+from thali._data.column_roles import NO_CHOICE, is_data_frame, simplify_name
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._inference.warn import warn
 from thali._labels import format_label, format_plural, shorten, suggest, unescape_formula
@@ -87,7 +87,7 @@ def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
 
 def _is_data_frame(table: Any) -> bool:
     """Return whether an argument is a data frame, of pandas or another library."""
-    return hasattr(table, "columns") and hasattr(table, "index")
+    return is_data_frame(table)
 
 
 def parse_single_market(scheme: "Scheme", products: Any) -> Market:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE, Scheme
+from thali._inference.indexing import sum_parts
 from thali._inference.seeds import spawn_generators
-from thali._posterior.interval import INTERVAL, format_level, interval_tails
+from thali._posterior.interval import INTERVAL, compute_interval, format_level
 
 from .effects import orient_pairs
 
@@ -85,7 +86,7 @@ def tabulate_choice_check(
         _compute_statistics(design, of_rows, chosen) for chosen in (design.chosen, *replicates)
     ]
     observed, replicated = statistics[0], np.array(statistics[1:])
-    low, high = np.quantile(replicated, interval_tails(ci), axis=0)
+    low, high = compute_interval(replicated, ci)
     below = 2 * (replicated < observed).sum(axis=0) + (replicated == observed).sum(axis=0)
     table = Table(labels, columns=["measure", "category"]).assign(
         observed=observed,
@@ -147,8 +148,7 @@ def _compute_statistics(
     counted = indicators[design.first_row[:-1] + chosen]
     levels = sum(len(groups) for groups, _ in design.scheme.groups.values())
     by_respondent = (
-        np.add.reduceat(counted[:, :levels], design.first_task[:-1])
-        / np.diff(design.first_task)[:, None]
+        sum_parts(counted[:, :levels], design.first_task) / np.diff(design.first_task)[:, None]
     )
     return np.concatenate([counted.mean(axis=0), by_respondent.std(axis=0)])
 

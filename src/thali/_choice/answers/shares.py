@@ -10,7 +10,9 @@ import numpy as np
 from thali._arguments import check_integer, is_list
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.product_encoding import INSIDE
-from thali._labels import format_label, shorten, suggest
+from thali._inference.indexing import argsort_descending
+from thali._inference.numerics.shares import compute_shares
+from thali._labels import choose_number, format_label, has_repeats, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
 from .chooser import (
@@ -185,7 +187,7 @@ def probability_best(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
     """
     draws = drop_estimate(chooser, values)
     is_best = draws == draws.max(axis=1, keepdims=True)
-    return (is_best / is_best.sum(axis=1, keepdims=True)).mean(axis=0)
+    return compute_shares(is_best).mean(axis=0)
 
 
 # The best products to offer against competitors: search by greedy choice and exchange -------------
@@ -318,7 +320,7 @@ def _tabulate_lines(
     from thali._result_table import Table
 
     rows = []
-    order = np.argsort(-figures[space.objective], kind="stable")
+    order = argsort_descending(figures[space.objective])
     for rank, k in enumerate(order[:top].tolist(), 1):
         line_figures = [figure[k] for figure in figures.values()]
         rows += [(rank, *space.decode_product(product), *line_figures) for product in lines[k]]
@@ -499,7 +501,7 @@ def _parse_margins(
                 raise ArgumentError(
                     f"`costs` contains {name!r}, which is not an attribute.{suggest(name, names)}"
                 )
-        if len(set(cost_names)) < len(cost_names):
+        if has_repeats(cost_names):
             raise ArgumentError(
                 f"The `costs` of {shorten(cost_names)} list an attribute twice; list each once."
             )
@@ -541,9 +543,9 @@ def _parse_costs(
     if absent := [
         ", ".join(required_key) for required_key in keys if required_key not in cost_by_key
     ]:
-        required = "each combination of their levels"
-        if len(names) == 1:
-            required = "each of its levels"
+        required = choose_number(
+            len(names), "each of its levels", "each combination of their levels"
+        )
         raise ArgumentError(f"{subject} lack {shorten(absent)}; give a number for {required}.")
     for name, attribute_values, labels in zip(
         names, values, zip(*cost_by_key, strict=True), strict=True
@@ -566,9 +568,9 @@ def _parse_cost_key(names: Sequence[str], key: Any) -> tuple[str, ...]:
     if not isinstance(key, tuple):
         labels = (key,)
     if len(labels) != len(names):
-        required = "single levels"
-        if len(names) > 1:
-            required = "tuples with one level of each attribute"
+        required = choose_number(
+            len(names), "single levels", "tuples with one level of each attribute"
+        )
         raise ArgumentError(
             f"The keys of the `costs` of {shorten(names)} must be {required}; got {key!r}."
         )

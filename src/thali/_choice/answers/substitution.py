@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._arguments import is_list
 from thali._data.experiments.levels import parse_number
+from thali._inference.numerics.shares import compute_shares
 from thali._inference.warn import silence_warnings
 from thali._labels import format_label, suggest
 from thali.errors import Argument, ArgumentError, Setting
@@ -224,7 +225,7 @@ def tabulate_source_of_volume(
             "after": after,
             "lost": before - after,
             "source": (before - after) / won,
-            "proportional": before / before.sum(axis=1, keepdims=True),
+            "proportional": compute_shares(before),
         }
     columns = {name: point_estimate(chooser, draws) for name, draws in quantities.items()}
     for name in ("lost", "source"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import check_integers
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import part_bounds, part_indices, sum_parts
 from thali._inference.numerics.ranks import sort_descending
 from thali._inference.optimise import Slope, Target, maximise_newton
 from thali._inference.seeds import build_seed_sequence, spawn_generators
@@ -104,10 +104,7 @@ def evaluate_parameters(panel: Panel, classes: Membership, tastes: np.ndarray) -
     """
     local_likelihoods = tuple(compute_local_likelihood(panel.tasks, beta) for beta in tastes)
     log_joint = np.stack(
-        [
-            np.add.reduceat(likelihood.log_chosen, panel.first_task[:-1])
-            for likelihood in local_likelihoods
-        ],
+        [sum_parts(likelihood.log_chosen, panel.first_task) for likelihood in local_likelihoods],
         axis=1,
     )
     with np.errstate(divide="ignore"):
@@ -588,7 +585,7 @@ def simulate_choices(panel: Panel, parameters: ClassParameters, rng: np.random.G
         parameters.classes.probabilities, (panel.people, len(parameters.tastes))
     )
     class_of_person = (expected.cumsum(axis=1)[:, :-1] < rng.random((panel.people, 1))).sum(axis=1)
-    tasks, person = panel.tasks, np.repeat(np.arange(panel.people), np.diff(panel.first_task))
+    tasks, person = panel.tasks, part_indices(panel.first_task)
     class_of_row = class_of_person[person][tasks.task_of_row]
     utility = np.einsum("rp,rp->r", tasks.matrix, parameters.tastes[class_of_row])
     utility = utility + rng.gumbel(size=len(tasks.matrix))

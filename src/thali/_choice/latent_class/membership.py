@@ -10,6 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thali._inference.numerics.shares import compute_shares, scale_to_maximum
+
 
 class ClassSizes(NamedTuple):
     """Class probabilities that are the same for all respondents."""
@@ -81,8 +83,8 @@ class ClassesByColumns(NamedTuple):
     def probabilities(self) -> np.ndarray:
         """Prior probability of each class by respondent, shape (people, K)."""
         logs = self.people @ self.odds.T
-        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-        return weights / weights.sum(axis=1, keepdims=True)
+        weights = scale_to_maximum(logs)
+        return compute_shares(weights)
 
     @property
     def sizes(self) -> np.ndarray:

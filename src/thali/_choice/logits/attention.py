@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE
-from thali._inference.indexing import space_evenly
+from thali._inference.indexing import argsort_descending, space_evenly
 from thali._labels import suggest
 from thali._people.respondent_columns import (
     RespondentCovariates,
@@ -283,7 +283,7 @@ def _tabulate_patterns(
         counts, (np.repeat(np.arange(len(attends)), attends.shape[1]), pattern_index.ravel()), 1.0
     )
     share = counts / attends.shape[1]
-    order = np.argsort(-share.mean(axis=0), kind="stable")
+    order = argsort_descending(share.mean(axis=0))
     has_others = len(order) > _MAX_PATTERNS
     if has_others:
         order = order[: _MAX_PATTERNS - 1]

@@ -39,6 +39,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import part, scalar
+from thali._inference.numerics.bounds import part_range
 from thali._inference.numerics.cholesky import factorise, solve_lower, solve_upper
 from thali._inference.numerics.decisions import accept, draw_index
 from thali._inference.numerics.trajectories import dot, draw_step, drift, kick, sum_squares
@@ -123,7 +124,7 @@ def person_log_likelihood(problem: Any, state: Any, space: Any, n: Any) -> Any:
     write_tastes(problem, state.beta[n], space.taste)
     zero_ignored(state, n, space.taste)
     total = 0.0
-    for t in range(problem.first_task[n], problem.first_task[n + 1]):
+    for t in part_range(problem.first_task, n):
         total += write_task_probabilities(problem, space, t)
     return total
 

@@ -40,6 +40,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import part, scalar
+from thali._inference.numerics.bounds import part_ends, part_range
 from thali._inference.numerics.cholesky import draw_normal, factorise, solve_lower, solve_upper
 from thali._inference.numerics.decisions import accept
 from thali._inference.numerics.trajectories import (
@@ -161,7 +162,7 @@ def write_likelihood_slope(
     zero_ignored(state, n, space.taste)
     for i in range(beta.size):
         slope[i] = 0.0
-    for t in range(problem.first_task[n], problem.first_task[n + 1]):
+    for t in part_range(problem.first_task, n):
         total += write_task_probabilities(problem, space, t)
         first_row = problem.first_row[t]
         for row in range(first_row, problem.first_row[t + 1]):
@@ -217,7 +218,7 @@ def write_task_probabilities(problem: Any, space: Any, t: Any) -> Any:
 
     They are written into `space.utility`.
     """
-    first, stop = problem.first_row[t], problem.first_row[t + 1]
+    first, stop = part_ends(problem.first_row, t)
     top = -math.inf
     for row in range(first, stop):
         u = dot(problem.matrix[row], space.taste)
@@ -250,7 +251,7 @@ def add_curvature(problem: Any, state: Any, space: Any, beta: Any, n: Any, curva
     zero_ignored(state, n, space.taste)
     if problem.price >= 0:  # the scale changes all coefficients: D has a full column
         space.momentum[problem.price] = 1.0
-    for t in range(problem.first_task[n], problem.first_task[n + 1]):
+    for t in part_range(problem.first_task, n):
         write_task_probabilities(problem, space, t)
         first = problem.first_row[t]
         for i in range(p):

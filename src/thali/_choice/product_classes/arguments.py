@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._data.choice_scores import find_chosen_rows
+from thali._inference.indexing import repeat_indices
 from thali.errors import DataError, Message, Setting
 
 from ..logit_likelihood import encode_directions
@@ -89,7 +91,7 @@ def find_dominated_choices(data: "ChoiceExperiment", monotone: dict[str, str]) -
     direction = encode_directions(monotone, data.attributes)
     products = data.products[data.row_product]
     sizes = np.diff(data.first_row)
-    best = np.repeat(products[data.first_row[:-1] + data.chosen], sizes, axis=0)
+    best = np.repeat(products[find_chosen_rows(data)], sizes, axis=0)
     # A missing level equals only a missing level: it is neither better nor worse than others.
     ahead = np.where(
         (products < 0) | (best < 0),
@@ -98,7 +100,7 @@ def find_dominated_choices(data: "ChoiceExperiment", monotone: dict[str, str]) -
     )
     ahead[:, direction == 0] = np.where(products == best, 0, -1)[:, direction == 0]
     dominates = (ahead >= 0).all(axis=1) & (ahead > 0).any(axis=1)
-    return np.unique(np.repeat(np.arange(data.n_tasks), sizes)[dominates])
+    return np.unique(repeat_indices(sizes)[dominates])
 
 
 def describe_dominated_choices(

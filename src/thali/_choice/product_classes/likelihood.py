@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import compiled, part, scalar
+from thali._inference.numerics.bounds import part_ends, part_range, part_size
 
 from .state import CLASS, MUTE, NEXT_OWNED, PERSON, PRESENT, SIGN, SPLIT
 
@@ -44,14 +45,14 @@ def is_active(problem: Any, bits: Any, row: Any, i: Any) -> Any:
 @scalar
 def deactivate(problem: Any, bits: Any, row: Any, i: Any) -> None:
     """Make attribute i unrestrictive in a class: include all levels and its absence."""
-    for b in range(problem.first_bit[i], problem.first_bit[i + 1]):
+    for b in part_range(problem.first_bit, i):
         set_bit(bits, row, b)
 
 
 @scalar
 def clear_levels(problem: Any, bits: Any, row: Any, i: Any) -> None:
     """Exclude all levels of attribute i from a class."""
-    for b in range(problem.first_bit[i], problem.first_bit[i + 1]):
+    for b in part_range(problem.first_bit, i):
         clear_bit(bits, row, b)
 
 
@@ -124,13 +125,13 @@ def compare_owned(problem: Any, state: Any, f: Any) -> None:
 @scalar
 def count_tasks(tasks: Any, n: Any) -> Any:
     """Return the number of tasks of respondent n."""
-    return tasks.first_task[n + 1] - tasks.first_task[n]
+    return part_size(tasks.first_task, n)
 
 
 @scalar
 def count_alternatives(tasks: Any, t: Any) -> Any:
     """Return the number of products shown in task t."""
-    return tasks.first_row[t + 1] - tasks.first_row[t]
+    return part_size(tasks.first_row, t)
 
 
 @scalar
@@ -142,7 +143,7 @@ def sign_of_value(features: Any, f: Any) -> Any:
 @scalar
 def count_comparisons(tasks: Any, n: Any) -> Any:
     """Return the number of products that respondent n saw but did not choose."""
-    start, end = tasks.first_task[n], tasks.first_task[n + 1]
+    start, end = part_ends(tasks.first_task, n)
     return tasks.first_row[end] - tasks.first_row[start] - (end - start)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._compile.jit import compiled, part, scalar
 from thali._data.experiments.design import build_design
+from thali._inference.numerics.bounds import part_ends, part_range
 from thali._model.prior_sample import PriorSample, build_predictive_dataset
 
 from .engines.draw_records import DrawRecorder
@@ -69,7 +70,7 @@ def draw_choice(
     rng: np.random.Generator, problem: Any, target: Any, state: Any, n: Any, tau: Any, t: Any
 ) -> Any:
     """Draw which product row of task t respondent n chooses."""
-    start, end = problem.tasks.first_row[t], problem.tasks.first_row[t + 1]
+    start, end = part_ends(problem.tasks.first_row, t)
     if rng.random() < target.delta[t]:
         return start + int(rng.random() * (end - start))
     best = start
@@ -96,7 +97,7 @@ def simulate_choices(
     place.
     """
     for n in range(state.whole[PRESENT]):
-        for t in range(problem.tasks.first_task[n], problem.tasks.first_task[n + 1]):
+        for t in part_range(problem.tasks.first_task, n):
             r = draw_choice(rng, problem, target, state, n, t - problem.tasks.first_task[n], t)
             start = problem.tasks.first_row[t]
             chosen[t] = r - start

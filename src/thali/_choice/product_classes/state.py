@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import part_bounds, part_indices
 from thali._inference.numerics.gamma import QUANTILES, quantile_table
 
 from ..logit_likelihood import encode_directions
@@ -33,8 +33,6 @@ class ComparedProducts(NamedTuple):
     first_task: np.ndarray  # (N + 1,)
     first_row: np.ndarray  # (tasks + 1,)
     rows: np.ndarray  # (rows, words) bits of the products
-    # (rows - tasks,) task of a comparison, counted from the first of the person
-    of_comparison: np.ndarray
 
 
 class ClassProblem(NamedTuple):
@@ -95,7 +93,6 @@ def build_class_problem(
     n_people = len(data.first_task) - 1
     row_order = _order_rows(first_row, np.asarray(data.chosen), n_tasks)
     first_task = np.array(data.first_task, np.int64)
-    task_of_person = np.arange(n_tasks) - np.repeat(first_task[:-1], np.diff(first_task))
     bits = encode_product_bits(np.asarray(data.products), n_levels, direction)
     proposals = FEW_PROPOSALS
     if n_people >= MANY_RESPONDENTS:
@@ -105,7 +102,6 @@ def build_class_problem(
             first_task=first_task,
             first_row=first_row,
             rows=np.ascontiguousarray(bits[np.asarray(data.row_product)[row_order]]),
-            of_comparison=np.repeat(task_of_person, np.diff(first_row) - 1),
         ),
         n_levels=n_levels,
         first_bit=first_bit,
@@ -153,7 +149,7 @@ def encode_product_bits(
 
 def _order_rows(first_row: np.ndarray, chosen: np.ndarray, n_tasks: int) -> np.ndarray:
     """Return row indices task by task, the chosen row first in each."""
-    task = np.repeat(np.arange(n_tasks), np.diff(first_row))
+    task = part_indices(first_row)
     rows = np.arange(first_row[-1])
     is_chosen = rows == (first_row[:-1] + chosen)[task]
     return np.lexsort((rows, ~is_chosen, task))

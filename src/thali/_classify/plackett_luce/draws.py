@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._inference.chains import cut_records
 from thali._inference.warn import is_quiet, warn
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import compute_interval
 from thali._posterior.view import PosteriorTree
 from thali.errors import DataWarning
 
@@ -184,7 +184,7 @@ def build_weights_table(
     """Return a table of means and intervals of relative weights, largest first."""
     from thali._result_table import Table
 
-    low, high = np.quantile(weights, interval_tails(ci), axis=0)
+    low, high = compute_interval(weights, ci)
     p = len(columns)
     table = {
         "class": np.repeat(classes, p),

@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._data.classifier_rows import TrainingData
 from thali._described import Facts
+from thali._inference.numerics.shares import compute_shares
 from thali._model.base import Job
 from thali._model.engine import ChainEngine, Engine
 from thali._model.sampling import Sampling, limit_run
@@ -258,7 +259,7 @@ class WeightMaximumEngine(AscentEngine):
             if has_underflow.any():
                 logs = model._design_.compute_logs(rows[has_underflow])
                 scores[has_underflow] = compute_scores_from_logs(logs, weights, model._class_count_)
-            probabilities[start : start + _BLOCK_ROWS] = scores / scores.sum(axis=1, keepdims=True)
+            probabilities[start : start + _BLOCK_ROWS] = compute_shares(scores)
         return probabilities
 
 
@@ -333,7 +334,7 @@ class VariationalEngine(AscentEngine):
             np.asarray(model.shapes_), size=(draws, *model.weights_.shape)
         )
         weights = (gamma / np.asarray(model.rates_)).reshape(draws, -1)
-        return weights / weights.sum(axis=1, keepdims=True)
+        return compute_shares(weights)
 
     def compute_probabilities(
         self, model: "PlackettLuceRegression", matrix: np.ndarray

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from thali._inference.numerics.shares import replace_zeros
 from thali._inference.optimise import Slope, Target, maximise_bfgs, maximise_newton
 from thali.errors import DataError
 
@@ -32,7 +33,7 @@ def iterate_fixed_point(
         sums = data.compute_statistics(weights, weights.sum(axis=0))
         passes += 1
         counts = weights * sums.R - (1.0 - a)
-        updated = np.where(counts > 0.0, counts, 0.0) / np.where(sums.s > 0.0, sums.s, 1.0)
+        updated = np.where(counts > 0.0, counts, 0.0) / replace_zeros(sums.s)
         if not (updated.sum(axis=1) > 0.0).all():
             raise DataError(
                 f"With a = {a:g} the update for sparse weights sets all weights of a class to zero"

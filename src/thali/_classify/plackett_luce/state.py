@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._compile.jit import scalar, vectorised
 from thali._data.classifier_rows import TrainingData
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import part_bounds, part_positions, repeat_indices
 from thali._inference.numerics.fast_logarithm import fast_log
 from thali.errors import DataError, Setting
 
@@ -50,7 +50,7 @@ def repeat_rows(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
             Setting("method", "map"),
             ".",
         )
-    row = np.repeat(np.arange(len(data.codes)), data.counts.astype(np.int64))
+    row = repeat_indices(data.counts.astype(np.int64))
     return data.matrix[row], data.codes[row]
 
 
@@ -65,7 +65,7 @@ def sort_rows_by_class(W: np.ndarray, codes: np.ndarray, n_classes: int) -> Clas
     blocks = -(-class_sizes // width)
     first = part_bounds(blocks)
     sorted_rows = np.argsort(codes, kind="stable")
-    rank_in_class = np.arange(n) - np.repeat(np.cumsum(class_sizes) - class_sizes, class_sizes)
+    rank_in_class = part_positions(class_sizes)
     block = np.repeat(first[:-1], class_sizes) + rank_in_class // width
     tiles = np.zeros((first[-1], p, width))
     sizes = np.zeros(first[-1], np.int64)
@@ -74,7 +74,7 @@ def sort_rows_by_class(W: np.ndarray, codes: np.ndarray, n_classes: int) -> Clas
     for b, (end, size) in enumerate(zip(ends, sizes, strict=True)):
         tiles[b, :, :size] = W[sorted_rows[end - size : end]].T
     mean = W.mean(axis=0)
-    class_of_block = np.repeat(np.arange(n_classes), blocks)
+    class_of_block = repeat_indices(blocks)
     opposite = np.full(p, -1)
     if n_classes == 2:
         opposite = find_opposite_columns(W)

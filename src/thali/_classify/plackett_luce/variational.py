@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import compiled, scalar
+from thali._inference.numerics.shares import compute_shares
 from thali._inference.optimise import iterate_squarem
 
 # The variational posterior of Plackett–Luce regression and its lower bound of the evidence --------
@@ -323,4 +324,4 @@ def compute_expected_probabilities(
     λ_kj ~ Gamma(a_kj, b_j).
     """
     probabilities = integrate_probabilities(np.asarray(logs, np.float64), shapes, rates)
-    return probabilities / probabilities.sum(axis=1, keepdims=True)
+    return compute_shares(probabilities)

@@ -17,6 +17,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from thali._inference.chains import BLOCK, IndependentDraws
+from thali._inference.numerics.shares import scale_to_maximum
 from thali._inference.warn import warn
 from thali.errors import DataError, DataWarning, Setting
 
@@ -290,7 +291,7 @@ def compute_eta_distribution(
     """
     log_v, log_density = evaluate_root_log_density(shape, absolute_sum, rate)
     v = np.exp(log_v)
-    probabilities = np.exp(log_density - log_density.max())
+    probabilities = scale_to_maximum(log_density)
     return v * v, probabilities / probabilities.sum()
 
 
@@ -603,7 +604,7 @@ def _compute_prior_and_entropy(
             2.0 * problem.shape + n_penalised, absolute_sum, problem.rate
         )
         log_integral = log_density.max() + math.log(
-            np.exp(log_density - log_density.max()).sum() * (log_v[1] - log_v[0])
+            scale_to_maximum(log_density).sum() * (log_v[1] - log_v[0])
         )
         prior = (
             math.log(2.0)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.chains import cut_records
-from thali._posterior.interval import interval_tails
+from thali._inference.indexing import argsort_descending
+from thali._posterior.interval import compute_interval
 from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
@@ -235,9 +236,7 @@ def collect_summary_draws(
     draws = coefs.values.reshape(*coefs.shape[:2], -1)
     indices = np.arange(len(names))
     if max_coefficients is not None and len(names) > max_coefficients:
-        indices = np.sort(
-            np.argsort(-np.abs(draws.mean(axis=(0, 1))), kind="stable")[:max_coefficients]
-        )
+        indices = np.sort(argsort_descending(np.abs(draws.mean(axis=(0, 1))))[:max_coefficients])
     return quantities | {names[index]: draws[..., index] for index in indices}
 
 
@@ -309,7 +308,7 @@ def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFr
         raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")
     coefs = model._view.draws["coef"]
     draws = coefs.to_numpy().reshape(-1, coefs.shape[2] * coefs.shape[3])
-    low, high = np.quantile(draws, interval_tails(ci), axis=0)
+    low, high = compute_interval(draws, ci)
     table = {
         "class": np.repeat(coefs["class"].to_numpy(), coefs.shape[3]),
         "covariate": np.tile(coefs["covariate"].to_numpy(), coefs.shape[2]),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import format_label, index_labels, shorten, suggest
+from thali._labels import format_label, has_repeats, index_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..column_roles import (
@@ -275,7 +275,7 @@ def read_best_worst_occasions(
             )
             for name, texts in zip(marked_columns, marked_texts, strict=True)
         ]
-        if len(set(marked_indices)) < len(marked_indices):
+        if has_repeats(marked_indices):
             raise DataError(
                 f"{row_options[marked_indices[0]]!r} is both the best and the worst in row"
                 f" {number}; correct one of them."

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from thali._described import Facts
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import part_bounds, part_slice, repeat_indices, sum_parts
 from thali._inference.warn import warn
-from thali._labels import format_plural, list_names, shorten, simplify_number
+from thali._labels import choose_number, format_plural, list_names, shorten, simplify_number
 from thali.errors import Argument, DataError, DataWarning, InPython
 
 from ..checks import convert_whole_counts
@@ -114,7 +114,7 @@ def describe_best_worst(data: "Choices") -> str:
     best = data.labels[data.members[data.choice[row]]]
     worst = data.labels[data.members[data.worst[row]]]
     is_same_answer = (data.choice == data.choice[row]) & (data.worst == data.worst[row])
-    total = data.counts[data.start[set_] : data.start[set_ + 1]].sum()
+    total = data.counts[part_slice(data.start, set_)].sum()
     times = simplify_number(data.times[is_same_answer].sum())
     total = format_plural(simplify_number(total), "time")
     return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_])}: {times:,} of {total}"
@@ -122,9 +122,7 @@ def describe_best_worst(data: "Choices") -> str:
 
 def build_ties_error(data: Any) -> DataError:
     """Build the error for rankings with ties in a model that allows none."""
-    verb = "are ties"
-    if data.n_ties == 1:
-        verb = "is a tie"
+    verb = choose_number(data.n_ties, "is a tie", "are ties")
     return DataError(
         f"{data.n_ties:,} of {data.answers_in_words} {verb} in rankings, which are not supported"
         " here; use ",
@@ -528,7 +526,7 @@ class Choices(Judged):
     @property
     def set_of(self) -> np.ndarray:
         """Index of the set that each entry of `members` belongs to, shape (places,)."""
-        return np.repeat(np.arange(self.n_sets), self.sizes)
+        return repeat_indices(self.sizes)
 
     @property
     def sets(self) -> list[tuple[str, ...]]:
@@ -589,9 +587,9 @@ class Choices(Judged):
         """
         if self.worst is not None:
             return describe_best_worst(self)
-        total = np.add.reduceat(self.counts, self.start[:-1])
+        total = sum_parts(self.counts, self.start)
         set_index = int(total.argmax())
-        set_slice = slice(self.start[set_index], self.start[set_index + 1])
+        set_slice = part_slice(self.start, set_index)
         counts, members = self.counts[set_slice], self.members[set_slice]
         chosen_index = int(counts.argmax())
         name = " = ".join(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.indexing import repeat_indices
 from thali._labels import (
     format_label,
     format_plural,
@@ -25,6 +26,7 @@ from ..column_roles import (
     TASK,
     column_names,
     find_named_columns,
+    has_numbers,
     map_plain_names,
     simplify_name,
 )
@@ -149,9 +151,8 @@ def find_ranking_columns(
 
 def _find_text_separator(name: str, column: Any) -> str:
     """Return the separator in texts such as "a > b = c" or "a, b, c"; else ""."""
-    import pandas as pd
 
-    if pd.api.types.is_numeric_dtype(column.dtype):
+    if has_numbers(column):
         return ""
     texts = [text for text in map(format_label, column.unique()) if text]
     if texts and all(BEFORE in text and _RANKING.fullmatch(text) for text in texts):
@@ -270,10 +271,9 @@ def _has_distinct_cells(frame: "pd.DataFrame", columns: list[str]) -> bool:
 
 def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: bool) -> list[str]:
     """Return the longest run of columns whose rows contain the ranks 1, 2, ..."""
-    import pandas as pd
 
     empty_columns = {name for name in names if frame[name].isna().to_numpy().all()}
-    numeric_columns = {name for name in names if pd.api.types.is_numeric_dtype(frame[name].dtype)}
+    numeric_columns = {name for name in names if has_numbers(frame[name])}
     rank_columns = numeric_columns - empty_columns
     if with_empty:
         rank_columns |= empty_columns
@@ -600,7 +600,7 @@ def _encode_rankings(
                 )
             if label in order[:k]:
                 raise DataError(f"{label!r} occurs twice in {name(number)}; rank each option once.")
-        ranks = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+        ranks = repeat_indices([len(group) for group in groups])
         orders_by_index.append(
             (np.array([label_indices[label] for label in order], np.int64), ranks)
         )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import part_bounds, part_positions, repeat_indices
 from thali._labels import index_labels
 from thali.errors import DataError
 
@@ -101,8 +101,8 @@ def list_row_members(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
     """Return (row, index in `members`) of each option offered in each row."""
     set_index = data.set_of[data.choice]
     size = data.sizes[set_index]
-    row = np.repeat(np.arange(set_index.size), size)
-    within_set = np.arange(row.size) - np.repeat(np.cumsum(size) - size, size)
+    row = repeat_indices(size)
+    within_set = part_positions(size)
     return row, within_set + data.start[set_index][row]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from thali._described import Facts
 from thali._digits import format_percent
 
+from ..choice_scores import find_chosen_rows
 from ..facts import format_value_range
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def list_experiment_facts(data: "ChoiceExperiment | ExperimentDesign") -> Facts:
     is_none = data.scheme.find_none_products(data.products)
     none_fact = ()
     if data.scheme.none:
-        chosen = data.row_product[data.first_row[:-1] + data.chosen]
+        chosen = data.row_product[find_chosen_rows(data)]
         none_fact = (
             (
                 "No-choice option",

@@ -7,11 +7,12 @@ import numpy as np
 
 from thali._arguments import check_integer, is_list
 from thali._described import Facts
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import part_bounds, part_indices
 from thali._inference.seeds import build_seed_sequence
 from thali._labels import format_label, format_plural, index_labels, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 
+from ..choice_scores import find_chosen_rows
 from ..column_roles import column_names
 from ..columns import check_columns, convert_frame, rename_as_text, select_answered_rows
 from ..facts import list_name_facts
@@ -93,9 +94,9 @@ def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
     import pandas as pd
 
     scheme = data.scheme
-    task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
+    task = part_indices(data.first_row)
     chosen = np.zeros(data.n_alternatives, dtype=np.int64)
-    chosen[data.first_row[:-1] + data.chosen] = 1
+    chosen[find_chosen_rows(data)] = 1
     table: dict[Any, Any] = {
         scheme.respondent: np.array(data.respondents, dtype=object)[data.respondent_of_task[task]],
         scheme.task: data.task_labels[task].astype(object),
@@ -525,7 +526,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
     @property
     def respondent_of_task(self) -> np.ndarray:
         """Index of each task's respondent, shape (n_tasks,)."""
-        return np.repeat(np.arange(self.n_respondents), np.diff(self.first_task))
+        return part_indices(self.first_task)
 
     def encode(self, new: "pd.DataFrame | ChoiceExperiment") -> SchemeCells:
         """Encode new tasks as level numbers, with the columns and levels of these data.

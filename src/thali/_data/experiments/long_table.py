@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import is_list
+from thali._inference.indexing import repeat_indices
 from thali._inference.warn import warn
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
@@ -751,7 +752,7 @@ def _drop_constant_attributes(
     # If attributes are guessed, ignore the no-choice option, which always differs from the others.
     is_compared = ~(choices.is_none & guessed)
     sizes = np.diff(choices.first_row)
-    task = np.repeat(np.arange(len(sizes)), sizes)[is_compared]
+    task = repeat_indices(sizes)[is_compared]
     first_attribute = int(choices.scheme.has_inside)
     products = choices.products_of_rows[is_compared, first_attribute:]
     n_levels = int(products.max(initial=0)) + 2
@@ -811,7 +812,7 @@ def _sort_rows(
     labels = number_positions(number).astype(object)
     if rows.alternative is not None:
         labels = rows.alternative[order]
-        tasks = np.repeat(np.arange(len(starts)), sizes)
+        tasks = repeat_indices(sizes)
         check_unique_alternatives(labels, tasks, lambda k: rows.describe_task(order[k]))
     _check_tasks(rows, order, starts, picked[order], is_none[order], sizes, products[order])
     chosen = np.flatnonzero(picked[order]) - starts

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.indexing import part_indices
 from thali._labels import find_label_indices, index_labels
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..column_roles import ALTERNATIVE, simplify_name
+from ..column_roles import ALTERNATIVE, is_data_frame, simplify_name
 from ..columns import encode_texts, get_column, read_row_texts, rename_as_text
 from ..kinds import INSIDE, INSIDE_LEVELS
 from .levels import (
@@ -216,7 +217,7 @@ class Scheme:
         """Encode new tasks, from a table or another experiment, as integers."""
         if isinstance(new_tasks, SchemeTasks):
             return self._encode_tasks(new_tasks, respondents)
-        if not (hasattr(new_tasks, "columns") and hasattr(new_tasks, "index")):
+        if not (is_data_frame(new_tasks)):
             raise DataError(
                 "New tasks must be a ChoiceExperiment or a pandas DataFrame; got"
                 f" {type(new_tasks).__name__}."
@@ -254,7 +255,7 @@ class Scheme:
 
     def _encode_tasks(self, data: SchemeTasks, respondents: Sequence[str]) -> SchemeCells:
         """Encode the tasks of another experiment with this scheme's levels."""
-        tasks = np.repeat(np.arange(len(data.first_row) - 1), np.diff(data.first_row))
+        tasks = part_indices(data.first_row)
         person = np.repeat(
             find_label_indices(data.respondents, respondents), np.diff(data.first_task)
         )

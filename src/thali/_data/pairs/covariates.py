@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from thali._described import Facts
-from thali._labels import format_label, format_plural, shorten, suggest
+from thali._labels import choose_number, format_label, format_plural, shorten, suggest
 from thali.errors import Argument, DataError, ModelName
 
 from ..checks import refuse_extremes
-from ..column_roles import column_names
+from ..column_roles import column_names, has_numbers
 from ..columns import encode_column, get_column
 from ..judged import Frozen
 from ..respondent_answers import Answers, RowRespondents
@@ -91,9 +91,7 @@ class PairCovariates(Frozen):
     def refuse_options(self, model: str) -> None:
         """Raise DataError if a covariate describes options; `model` names the model."""
         if names := list(compress(self.names, self.is_of_options)):
-            verb = "describe"
-            if len(names) == 1:
-                verb = "describes"
+            verb = choose_number(len(names), "describes", "describe")
             raise DataError(
                 f"{shorten(names)} {verb} options, but {model} adjusts"
                 " only for differences between comparisons of the same pair; fit ",
@@ -426,9 +424,8 @@ def _compute_differences(
 
 def _is_numeric(values: "pd.Series") -> bool:
     """Return whether the column has a numeric type."""
-    import pandas as pd
 
-    return pd.api.types.is_numeric_dtype(values.dtype)
+    return has_numbers(values)
 
 
 def _read_number_covariate(values: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray]:

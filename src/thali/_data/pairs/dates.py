@@ -9,6 +9,7 @@ from thali._described import Facts
 from thali._labels import format_plural
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
+from ..column_roles import has_numbers
 from ..columns import get_column, number_distinct_rows
 from ..judged import Frozen
 
@@ -308,7 +309,7 @@ def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
         )
     if pd.api.types.is_datetime64_any_dtype(series.dtype):
         return RowDates(name, DAY, _convert_days(series))
-    if pd.api.types.is_numeric_dtype(series.dtype) and not pd.api.types.is_bool_dtype(series.dtype):
+    if has_numbers(series) and not pd.api.types.is_bool_dtype(series.dtype):
         return _parse_numbers(name, series.to_numpy(float), frame)
     texts = series.astype(str).str.strip()
     numbers: Any = pd.to_numeric(texts, errors="coerce")

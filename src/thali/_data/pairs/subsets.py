@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import check_allowed
-from thali._labels import check_labels, format_label, format_plural, index_labels, shorten, suggest
+from thali._labels import (
+    check_labels,
+    choose_number,
+    format_label,
+    format_plural,
+    index_labels,
+    shorten,
+    suggest,
+)
 from thali.errors import Argument, DataError, InPython, Message
 
 from ..columns import convert_frame
@@ -826,9 +834,7 @@ def _find_option_positions(data: "PairedComparisons", names: Iterable[str]) -> l
 
 def build_ties_error(ties: float, comparisons: float) -> DataError:
     """Build the error for ties in a model or test that allows none."""
-    verb = "are ties"
-    if ties == 1:
-        verb = "is a tie"
+    verb = choose_number(ties, "is a tie", "are ties")
     return DataError(
         f"{ties:,} of {format_plural(comparisons, 'comparison')} {verb}, but ties are not"
         " supported here; count every tie as half a choice for each option with ",

@@ -26,6 +26,7 @@ from ..column_roles import (
     column_names,
     find_column_pairs,
     find_no_answers,
+    has_numbers,
     map_plain_names,
     simplify_name,
 )
@@ -513,17 +514,15 @@ def _describe_missing_option(
 
 def _list_texts(frame: "pd.DataFrame", name: str) -> set[str]:
     """Return the distinct cells of a text column; none for numbers."""
-    import pandas as pd
 
     series = frame[name]
-    if pd.api.types.is_numeric_dtype(series.dtype):
+    if has_numbers(series):
         return set()
     return set(map(str, series.dropna().unique()))
 
 
 def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
     """Return whether numeric column pairs describe both options, as attributes do."""
-    import pandas as pd
 
     side_columns = find_side_columns(column_names(frame))
     marks = [pair.side for pair in side_columns if pair.columns == (columns.first, columns.second)]
@@ -531,17 +530,16 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
         pair.side in marks[:1]
         and pair.stem not in GOALS.synonyms
         and not set(pair.columns) & set(columns.used)
-        and all(pd.api.types.is_numeric_dtype(frame[name].dtype) for name in pair.columns)
+        and all(has_numbers(frame[name]) for name in pair.columns)
         for pair in side_columns
     )
 
 
 def _have_shared_texts(frame: "pd.DataFrame", pair: SideColumns) -> bool:
     """Return whether two text columns have some values in common."""
-    import pandas as pd
 
     first_cells, second_cells = (frame[name] for name in pair.columns)
-    if any(pd.api.types.is_numeric_dtype(values.dtype) for values in (first_cells, second_cells)):
+    if any(has_numbers(values) for values in (first_cells, second_cells)):
         return False
     return bool(set(first_cells.dropna().unique()) & set(second_cells.dropna().unique()))
 

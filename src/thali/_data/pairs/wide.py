@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.indexing import count_pairs
 from thali._inference.warn import warn
 from thali._labels import (
     check_labels,
@@ -138,7 +139,7 @@ def list_prefmod_pairs(labels: Sequence[str]) -> list[Pair]:
 def compute_n_options(pairs: int) -> int | None:
     """Return k with k (k - 1) / 2 = pairs; None if there is none."""
     k = round((1 + (1 + 8 * pairs) ** 0.5) / 2)
-    if k < 3 or k * (k - 1) // 2 != pairs:
+    if k < 3 or count_pairs(k) != pairs:
         return None
     return k
 

@@ -8,6 +8,7 @@ import numpy as np
 from thali._arguments import check_allowed, check_positive
 from thali._described import Facts
 from thali._digits import format_number
+from thali._inference.indexing import count_pairs
 from thali._inference.warn import warn
 from thali._labels import format_plural, list_names, shorten
 from thali.errors import DataError, DataWarning
@@ -476,7 +477,7 @@ class Similarities(JudgedByPeople):
     @property
     def size_in_words(self) -> str:
         """Text with the numbers of objects, similarities and judgements."""
-        possible = self.n_options * (self.n_options - 1) // 2
+        possible = count_pairs(self.n_options)
         size = f"{possible:,} similarities"
         if possible == 1:
             size = "1 similarity"

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.indexing import count_pairs
+from thali._inference.numerics.shares import replace_zeros
 from thali._inference.warn import warn
-from thali._labels import find_label_indices, format_label, format_plural, shorten
+from thali._labels import find_label_indices, format_label, format_plural, has_repeats, shorten
 from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value
 
 from ..checks import MAX_EXACT_COUNT, are_integers, check_numbers
@@ -64,7 +66,7 @@ def expand_condensed(matrix: Any) -> Any:
     if values.ndim != 1 or any(isinstance(value, list | tuple | np.ndarray) for value in values):
         return matrix
     n = round((1 + (1 + 8 * len(values)) ** 0.5) / 2)
-    if n < 2 or n * (n - 1) // 2 != len(values):
+    if n < 2 or count_pairs(n) != len(values):
         raise DataError(
             f"A vector of {len(values):,} similarities does not match any number of pairs of"
             " objects (1, 3, 6, 10, ...); give a square table, or the condensed vector of"
@@ -108,7 +110,7 @@ def read_measured_pairs(
         if symmetrize is not None and not is_symmetric(table):
             judgement_counts[np.isnan(table)] = 0.0
             n_judgements = judgement_counts[i, j] + judgement_counts[j, i]
-            upper_share = judgement_counts[i, j] / np.where(n_judgements > 0, n_judgements, 1.0)
+            upper_share = judgement_counts[i, j] / replace_zeros(n_judgements)
         else:
             n_judgements = check_judgement_symmetry(names, judgement_counts)[i, j]
     combined = upper_share * above + (1.0 - upper_share) * below
@@ -361,7 +363,7 @@ def average_respondents(
     if isinstance(matrices, Mapping):
         respondents = matrices
     respondents = tuple(map(format_label, respondents))
-    if len(set(respondents)) < len(respondents):
+    if has_repeats(respondents):
         raise DataError(f"Respondents must have unique names; got {shorten(respondents)}.")
     people = [
         _read_one_respondent(number, matrix, labels, symmetrize)

@@ -12,6 +12,7 @@ from thali._labels import (
     find_label_indices,
     format_label,
     format_plural,
+    has_repeats,
     index_labels,
     shorten,
     suggest,
@@ -367,7 +368,7 @@ def list_pairs(set_number: int, members: Iterable[Any]) -> list[Pair]:
                 f"Set {set_number} has {format_plural(len(names), 'object')}; choosing the most"
                 " similar pair requires at least three."
             )
-        if len(set(names)) < len(names):
+        if has_repeats(names):
             repeated_name = next(name for k, name in enumerate(names) if name in names[:k])
             raise DataError(
                 f"Set {set_number} contains {repeated_name!r} twice; give different objects."

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._described import Facts
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import part_bounds, part_slice, repeat_indices, sum_parts
 from thali._inference.warn import warn
 from thali._labels import format_plural, index_labels, list_names, shorten, simplify_number
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
@@ -376,7 +376,7 @@ class Triplets(JudgedByPeople):
         answers = self.answers.select_respondents(members)
         counts = np.bincount(answers.place, answers.times, len(self.counts))
         selected = self._copy_with_fields(counts=counts, answers=answers)
-        return selected.take(np.add.reduceat(selected.counts, self.start[:-1]) > 0)
+        return selected.take(sum_parts(selected.counts, self.start) > 0)
 
     def _require_answers(self) -> ChosenPlaces:
         """Return the answers of each respondent; raise DataError if unknown."""
@@ -514,7 +514,7 @@ class Triplets(JudgedByPeople):
             ("Objects", f"{self.n_options:,}: {list_names(self.labels, MAX_LISTED)}"),
             ("Sets", f"{self.n_sets:,}, each with {format_value_range(self.sizes)} pairs"),
             ("Answers", f"{self.n_answers:,}"),
-            ("Answers per set", format_value_range(np.add.reduceat(self.counts, self.start[:-1]))),
+            ("Answers per set", format_value_range(sum_parts(self.counts, self.start))),
             ("Pairs shown in a set", format_pair_share(pairs, self.n_options)),
         )
 
@@ -536,7 +536,7 @@ class Triplets(JudgedByPeople):
     @property
     def set_of(self) -> np.ndarray:
         """Index of the set that each pair belongs to, shape (places,)."""
-        return np.repeat(np.arange(self.n_sets), self.sizes)
+        return repeat_indices(self.sizes)
 
     @property
     def never_judged(self) -> list[str]:
@@ -573,7 +573,7 @@ class Triplets(JudgedByPeople):
 
     def pairs_of(self, number: int) -> list[tuple[str, str]]:
         """Return the label pairs of set `number`."""
-        indices = slice(self.start[number], self.start[number + 1])
+        indices = part_slice(self.start, number)
         index_pairs = zip(self.first[indices].tolist(), self.second[indices].tolist(), strict=True)
         return [(self.labels[a], self.labels[b]) for a, b in index_pairs]
 

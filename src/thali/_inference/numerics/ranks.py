@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from ..indexing import argsort_descending
+
 
 def average_ranks(values: np.ndarray) -> np.ndarray:
     """Return ranks along the last axis, from 1 for the smallest; ties have their mean rank.
@@ -59,7 +61,7 @@ def sort_descending(values: np.ndarray) -> np.ndarray:
     >>> sort_descending(np.array([0.3, 0.1 + 0.2, 0.5]))
     array([2, 0, 1])
     """
-    order = np.argsort(-values, kind="stable")
+    order = argsort_descending(values)
     is_lower = ~(np.diff(values[order], prepend=np.inf) >= -_NEAR)  # also True for NaN
     return order[np.lexsort((order, np.cumsum(is_lower)))]
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._data.classifier_rows import Observations
-from thali._data.column_roles import TARGET
+from thali._data.column_roles import TARGET, has_numbers
 from thali._data.columns import add_note, is_row_number
 from thali._data.kinds import CLASSES
 from thali._labels import format_plural, shorten, suggest
@@ -66,13 +66,8 @@ def _read_observations(table: RawTable, target: str | None) -> tuple[Observation
 
 def _list_filter_texts(table: RawTable) -> list[str]:
     """Return the text columns that only the row filter uses."""
-    import pandas as pd
 
-    return [
-        name
-        for name in table.filter_columns
-        if not pd.api.types.is_numeric_dtype(table.frame[name].dtype)
-    ]
+    return [name for name in table.filter_columns if not has_numbers(table.frame[name])]
 
 
 def _check_numbers(covariates: "pandas.DataFrame") -> None:

@@ -29,6 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import allocating, part, scalar
+from thali._inference.numerics.bounds import part_ends, part_range
 from thali._inference.numerics.decisions import accept, draw_index
 from thali._inference.numerics.slices import draw_on_line
 from thali._inference.numerics.trajectories import sum_squares
@@ -264,7 +265,7 @@ def count_answers(people: Any, table: Any, state: Any, memberships: Any) -> None
     for p in range(memberships.class_of.size):
         g = memberships.class_of[p]
         state.log_likelihood[g] += memberships.log_likelihood[p, g]
-        for answer in range(people.first_answer[p], people.first_answer[p + 1]):
+        for answer in part_range(people.first_answer, p):
             table.count[g * n_answers + answer] = people.count[answer]
 
 
@@ -275,7 +276,7 @@ def write_curvature(table: Any, state: Any) -> None:
     zeros = np.zeros(state.u.size)
     for g in range(table.x.shape[0]):
         curvature = view_person_matrix(table, state.curvature, g)
-        for answer in range(table.first_answer[g], table.first_answer[g + 1]):
+        for answer in part_range(table.first_answer, g):
             add_answer_curvature(table, answer, curvature)
         add_person_metric(table, state, g, zeros)
 
@@ -285,7 +286,7 @@ def add_answer_curvature(table: Any, answer: Any, curvature: Any) -> None:
     """Add the curvature of one answer's minus log probability, at equal worths."""
     if table.count[answer] == 0.0:
         return
-    first, stop = table.start[answer], table.start[answer + 1]
+    first, stop = part_ends(table.start, answer)
     m = stop - first
     weight = table.count[answer] * (2.0 / (m - 1.0) if table.is_difference else 1.0 / m)
     for k in range(first, stop):

@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import allocating, part, scalar
+from thali._inference.numerics.bounds import part_range
 from thali._inference.numerics.trajectories import dot
 
 from .moves import (
@@ -201,6 +202,6 @@ def record_draw(rng: np.random.Generator, table: Any, state: Any, record: Any, r
         for i in range(n):
             worths[i] = mean_worth(state.z, state.mean, p, i) + sigma * rng.standard_normal()
         level = sample_level(rng, table, state, p)
-        for i in range(table.first_option[p], table.first_option[p + 1]):
+        for i in part_range(table.first_option, p):
             worths[table.option[i]] = state.u[i] + level
         record.worths[row, p] = worths - worths.mean()

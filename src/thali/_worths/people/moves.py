@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import part, scalar
+from thali._inference.numerics.bounds import part_ends, part_range, part_size
 from thali._inference.numerics.cholesky import draw_normal, factorise, solve_lower, solve_upper
 from thali._inference.numerics.decisions import accept
 from thali._inference.numerics.slices import draw_on_line, log_density
@@ -48,7 +49,7 @@ def combine_with_means(
 ) -> None:
     """Write mean_factor M'z + x_factor x for each person's options, centred."""
     for p in range(state.z.shape[0]):
-        first, stop = table.first_option[p], table.first_option[p + 1]
+        first, stop = part_ends(table.first_option, p)
         level = 0.0
         for i in range(first, stop):
             combination[i] = (
@@ -72,7 +73,7 @@ def evaluate_people(table: Any, state: Any, u: Any, log_likelihood: Any, slope: 
 @scalar
 def view_person_matrix(table: Any, values: Any, p: Any) -> Any:
     """View person p's square block of `values` (flat, all people), shape (m, m)."""
-    m = table.first_option[p + 1] - table.first_option[p]
+    m = part_size(table.first_option, p)
     return values[table.first_square[p] : table.first_square[p + 1]].reshape(m, m)
 
 
@@ -182,7 +183,7 @@ def move_person(rng: np.random.Generator, table: Any, state: Any, p: Any, gain: 
 @scalar
 def sample_level(rng: np.random.Generator, table: Any, state: Any, p: Any) -> Any:
     """Sample the mean level of person p's log worths, which the answers leave open."""
-    first, stop = table.first_option[p], table.first_option[p + 1]
+    first, stop = part_ends(table.first_option, p)
     level = rng.standard_normal() * math.exp(state.log_sds[SIGMA]) / math.sqrt(stop - first)
     for i in range(first, stop):
         level += mean_worth(state.z, state.mean, p, table.option[i]) / (stop - first)
@@ -196,7 +197,7 @@ def sample_mean(rng: np.random.Generator, table: Any, state: Any) -> None:
     matrix, along = np.zeros((n, w, w)), np.zeros((n, w))
     for p in range(state.z.shape[0]):
         level = sample_level(rng, table, state, p)
-        for i in range(table.first_option[p], table.first_option[p + 1]):
+        for i in part_range(table.first_option, p):
             option = table.option[i]
             for r in range(w):
                 weight = precision * state.z[p, r]
@@ -257,7 +258,7 @@ def sample_tie(rng: np.random.Generator, table: Any, state: Any) -> None:
     balance = np.empty(table.count.size)
     for p in range(table.x.shape[0]):
         v = compute_weights(state.u[table.first_option[p] : table.first_option[p + 1]])
-        for answer in range(table.first_answer[p], table.first_answer[p + 1]):
+        for answer in part_range(table.first_answer, p):
             p_first = pair_probability(table, answer, table.lapse, v, 0)
             p_second = pair_probability(table, answer, table.lapse, v, 1)
             balance[answer] = math.sqrt(p_first * p_second)
@@ -360,7 +361,7 @@ def _evaluate_common(target: Any, point: Any, slope: Any) -> Any:
     for r in range(mean.shape[0]):
         mean_slope[r] = -row_precision(table, state, r) * mean[r]
     for p in range(state.z.shape[0]):
-        for i in range(table.first_option[p], table.first_option[p + 1]):
+        for i in part_range(table.first_option, p):
             for r in range(mean.shape[0]):
                 mean_slope[r, table.option[i]] += state.z[p, r] * u_slope[i]
     return target.log_likelihood.sum() + log_prior(table, state, mean, log_sigma)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import part, scalar
+from thali._inference.numerics.bounds import part_ends, part_range
 
 MIN_LOG_WEIGHT = -600.0  # log of a worth relative to the largest one
 
@@ -38,7 +39,7 @@ def compute_slope(table: Any, lapse: Any, nu: Any, p: Any, u: Any, slope: Any) -
     v = compute_weights(u)
     slope[:] = 0.0
     total = 0.0
-    for answer in range(table.first_answer[p], table.first_answer[p + 1]):
+    for answer in part_range(table.first_answer, p):
         if table.count[answer] == 0.0:
             continue
         if table.is_difference:
@@ -54,7 +55,7 @@ def compute_slope(table: Any, lapse: Any, nu: Any, p: Any, u: Any, slope: Any) -
 @scalar
 def add_choice_slope(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) -> Any:
     """Return the log probability of a choice from a set; add its slope."""
-    first, stop = table.start[answer], table.start[answer + 1]
+    first, stop = part_ends(table.start, answer)
     total, best = 0.0, table.member[first]
     for k in range(first, stop):
         total += v[0, table.member[k]]
@@ -70,7 +71,7 @@ def add_choice_slope(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) ->
 @scalar
 def add_best_worst_slope(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) -> Any:
     """Return the log probability of a best and a worst; add its slope."""
-    first, stop = table.start[answer], table.start[answer + 1]
+    first, stop = part_ends(table.start, answer)
     m, best, worst = stop - first, table.member[first], table.member[first + 1]
     total, inverses = 0.0, 0.0
     for k in range(first, stop):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.indexing import iterate_slices
+from thali._inference.numerics.shares import scale_to_maximum
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_label, shorten
 from thali._model.covariates import summarise_effects
@@ -79,7 +80,7 @@ def find_reached_options(
         select_reach_draws(respondent_draws.n_draws, len(respondent_draws.respondents), len(labels))
     ]
     if none is None:
-        worth = np.exp(worths - worths.max(axis=-1, keepdims=True))
+        worth = scale_to_maximum(worths)
         return worth > worth.mean(axis=-1, keepdims=True), labels
     none_index = anchor_index(none, labels)
     option_indices = [i for i in range(len(labels)) if i != none_index]

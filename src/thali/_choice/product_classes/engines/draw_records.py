@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import part_bounds, part_slice, repeat_indices
 from thali.errors import DataError, InPython
 
 from ..particles import Particles, concatenate_draws
@@ -74,7 +74,7 @@ class DrawRecorder:
         self.problem = problem
         levels, first_bits = problem.n_levels, problem.first_bit[:-1]
         self.offset = part_bounds(levels)
-        attribute = np.repeat(np.arange(len(levels)), levels)
+        attribute = repeat_indices(levels)
         natural = np.arange(self.offset[-1]) - self.offset[attribute]
         internal = np.where(
             problem.direction[attribute] < 0, levels[attribute] - 1 - natural, natural
@@ -188,7 +188,7 @@ def unpack_states(arrays: Mapping[str, np.ndarray], empty: ClassState) -> list[C
                 parts[name] = stored[i].copy()
                 continue
             room, ends = _get_state_array(empty, name), all_ends[count_index]
-            used_part = stored[ends[i] : ends[i + 1]]
+            used_part = stored[part_slice(ends, i)]
             parts[name] = np.zeros((max(len(room), len(used_part)), *room.shape[1:]), room.dtype)
             parts[name][: len(used_part)] = used_part
         features = OwnedFeatures(**{name: parts.pop(name) for name in OwnedFeatures._fields})

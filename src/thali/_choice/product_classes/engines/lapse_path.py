@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from thali._labels import list_names
+from thali._labels import choose_number, list_names
 
 from ..state import PosteriorTarget
 
@@ -150,9 +150,7 @@ def format_lapse_messages(respondents: Sequence[int]) -> list[str]:
     """Return a sentence naming respondents whose choices no classes explain."""
     if not len(respondents):
         return []
-    noun = "respondents"
-    if len(respondents) == 1:
-        noun = "respondent"
+    noun = choose_number(len(respondents), "respondent", "respondents")
     return [
         f"No utilities that satisfy all choices were found for {noun} number"
         f" {list_names([n + 1 for n in respondents], 10)}; these keep a lapse rate of"

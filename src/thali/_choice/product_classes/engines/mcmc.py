@@ -9,6 +9,7 @@ import numpy as np
 from thali._digits import format_percent
 from thali._inference.array_encoding import Arrays, pack_generators, unpack_generators
 from thali._inference.chains import Chain, choose_recorded_chains
+from thali._inference.indexing import part_indices
 from thali._inference.seeds import spawn_generators
 
 from ..arguments import USUAL_CLASSES
@@ -88,7 +89,7 @@ class ClassChain(Chain):
         self.state = draw_state(rng, problem)
         self.work = build_workspace(problem, self.state)
         self.kept_draws = []  # draws with their numbers, from 1
-        self._person = np.repeat(np.arange(problem.n_people), np.diff(problem.tasks.first_task))
+        self._person = part_indices(problem.tasks.first_task)
         self.hits = np.empty(problem.n_tasks)
         self._no_draws = slice_draws(self.keeper.record(self.state, 0, 0.0, lapse), 0, 0)
 

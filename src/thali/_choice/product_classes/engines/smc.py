@@ -15,6 +15,7 @@ from thali._inference.array_encoding import pack_generators, unpack_generators
 from thali._inference.chains import TimeIsUp, TimeLimit
 from thali._inference.interrupts import DelayedInterrupt
 from thali._inference.jobs import FitFolder, refuse_altered_job
+from thali._inference.numerics.shares import scale_to_maximum
 from thali._inference.seeds import spawn_generators
 from thali.errors import Setting
 
@@ -141,9 +142,7 @@ class TemperedParticles:
         self.log_z += log_mean_exp(log_weights)
         uniforms = self.rng.random(self.groups)
         if np.ptp(log_weights) > 0.0:
-            self.population.resample(
-                np.exp(log_weights - log_weights.max(axis=1, keepdims=True)), uniforms
-            )
+            self.population.resample(scale_to_maximum(log_weights), uniforms)
 
     def _remove_lapses_by_respondent(self, hits: np.ndarray) -> None:
         """Remove the lapse probability respondent by respondent: reweight, then resample."""

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import part, scalar
+from thali._inference.numerics.bounds import part_ends
 from thali._inference.numerics.gamma import draw_log_gamma
 
 from ..likelihood import log_add_exp
@@ -18,7 +19,7 @@ _MAX_SHIFT = 20.0
 @scalar
 def rescale_values(rng: Any, problem: Any, state: Any, n: Any) -> None:
     """Multiply all values of respondent n by one random factor."""
-    start, end = problem.tasks.first_task[n], problem.tasks.first_task[n + 1]
+    start, end = part_ends(problem.tasks.first_task, n)
     if state.features.people[n, 0] < 0:
         return
     g, h, _ = compute_shapes(state.real)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._compile.jit import scalar
+from thali._inference.numerics.bounds import part_ends, part_range, part_size
 from thali._inference.numerics.decisions import draw_index
 from thali._inference.numerics.gamma import draw_log_gamma
 
@@ -155,7 +156,7 @@ def read_owned_classes(draws: Any, d: Any, person: Any) -> Any:
     The position is that of the first class in `owned_class`.
     """
     people = count_respondents(draws)
-    begin, end = draws.first_owned[d * people + person], draws.first_owned[d * people + person + 1]
+    begin, end = part_ends(draws.first_owned, d * people + person)
     return begin, end - begin, draws.owned_sign[begin:end], draws.owned_log_theta[begin:end]
 
 
@@ -205,7 +206,7 @@ def count_occasions(
     for _ in range(occasions):
         draw_occasion_values(rng, log_theta, shape, chosen, n_separating, log_value)
         for t in range(first_row.shape[0] - 1):
-            ends = (first_row[t], first_row[t + 1])
+            ends = part_ends(first_row, t)
             add_winner_weights(
                 inside, sign, chosen, n_separating, log_value, value, *ends, weight, total
             )
@@ -246,7 +247,7 @@ def draw_class_members(
     for i in range(attributes):
         order[i] = i
         active[c, i] = False
-        for cell in range(offset[i], offset[i + 1]):
+        for cell in part_range(offset, i):
             member[c, cell] = True
     n_active = 1 + draw_index(rng, attributes)
     for position in range(n_active):  # the first attributes of a random order
@@ -257,10 +258,10 @@ def draw_class_members(
     for i in range(attributes):
         if not active[c, i]:
             continue
-        levels = offset[i + 1] - offset[i]
+        levels = part_size(offset, i)
         size = 1 + draw_index(rng, levels - 1)
         if monotone[i] == 0:
-            for cell in range(offset[i], offset[i + 1]):
+            for cell in part_range(offset, i):
                 member[c, cell] = rng.random() * (offset[i + 1] - cell) < size
                 size -= member[c, cell]
         else:

@@ -6,6 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import check_proportion
+from thali._inference.indexing import argsort_descending, part_indices, part_slice
+from thali._inference.numerics.shares import replace_zeros
+from thali._labels import choose_number
 from thali._model.table_columns import MONTE_CARLO
 
 from ...answers.chooser import standard_error
@@ -44,7 +47,7 @@ def merge_equivalent_classes(draws: "Particles", design: "ExperimentDesign") -> 
     is_empty = np.zeros(len(active), bool)
     if design.inside >= 0:
         # An active attribute that the no-choice option lacks already excludes that option.
-        cells = slice(offset[design.inside], offset[design.inside + 1])
+        cells = part_slice(offset, design.inside)
         has_redundant_inside = active[:, design.inside] & (active.sum(axis=1) > 1)
         is_empty = has_redundant_inside & member[:, cells][:, 0]
         active[has_redundant_inside, design.inside] = False
@@ -52,7 +55,7 @@ def merge_equivalent_classes(draws: "Particles", design: "ExperimentDesign") -> 
     only = active.argmax(axis=1)
     flips = (active.sum(axis=1) == 1) & design.never_missing[only]
     disliked = member.copy()
-    attribute_of_cell = np.repeat(np.arange(len(offset) - 1), np.diff(offset))
+    attribute_of_cell = part_indices(offset)
     complement_cells = flips[:, None] & (attribute_of_cell == only[:, None])
     disliked[complement_cells] = ~disliked[complement_cells]
     both_ways = np.concatenate([member, disliked])
@@ -153,7 +156,7 @@ def group_similar_classes(
     The most important pattern without a group takes in similar ones without a group, and so on.
     """
     centre, free = np.arange(len(weight)), np.ones(len(weight), bool)
-    for k in np.argsort(-weight, kind="stable")[:_MAX_CENTRES]:
+    for k in argsort_descending(weight)[:_MAX_CENTRES]:
         if free[k]:
             members = free & (compute_overlaps(patterns, offset, inside_index, k) >= min_overlap)
             members[k] = True
@@ -183,7 +186,7 @@ def compute_overlaps(
         n_common *= (included & included[k]).sum(axis=1)
         n_products *= included.sum(axis=1)
     n_union = n_products[k] + n_products - n_common
-    return n_common / np.where(n_union > 0.0, n_union, 1.0)
+    return n_common / replace_zeros(n_union)
 
 
 # share of chains with at least half of the class's importance: another seed will find it again
@@ -220,7 +223,7 @@ def build_class_table(
     cells = count / groups * people
     owners, importance = tally.owners / cells, tally.importance / cells
     mean = importance.mean(axis=1)
-    order = np.argsort(-mean, kind="stable")
+    order = argsort_descending(mean)
     order = order[mean[order] > 0]
     covered = np.cumsum(mean[order])
     shown_order = order
@@ -249,9 +252,7 @@ def build_class_table(
     )
     hidden_order = order[len(shown_order) :]
     if len(hidden_order):
-        noun = "classes"
-        if len(hidden_order) == 1:
-            noun = "class"
+        noun = choose_number(len(hidden_order), "class", "classes")
         table.loc[len(table)] = {
             "product_class": f"other ({len(hidden_order):,} {noun})",
             "rules": rules[hidden_order].sum(),
@@ -278,7 +279,7 @@ def tally_owners(draws: "Particles", patterns: ClassPatterns) -> ClassTally:
         key, value = _sum_class_values(draws, patterns, start, stop)
         person, pattern = np.divmod(key, max(n_patterns, 1))
         total_value = np.bincount(person, np.abs(value), minlength=(stop - start) * n_people)
-        share = np.abs(value) / np.where(total_value > 0, total_value, 1.0)[person]
+        share = np.abs(value) / replace_zeros(total_value)[person]
         cell = pattern * groups + draws.group[start + person // n_people]
         owners += np.bincount(cell, minlength=n_patterns * groups)
         likers += np.bincount(cell, value > 0, minlength=n_patterns * groups)
@@ -314,7 +315,7 @@ def _sum_class_values(
     n_people, n_patterns = draws.n_respondents, len(patterns.active)
     ends = draws.first_owned[start * n_people : stop * n_people + 1]
     entries = slice(ends[0], ends[-1])
-    person = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+    person = part_indices(ends)
     d = start + person // max(n_people, 1)
     c, sign = draws.first_class[d] + draws.owned_class[entries], draws.owned_sign[entries]
     size = np.exp(draws.owned_log_theta[entries]) + ((1.0 - draws.sigma) * draws.a)[d]
@@ -331,7 +332,7 @@ def _sum_class_values(
 def _sum_newcomer_probabilities(draws: "Particles", patterns: ClassPatterns) -> np.ndarray:
     """Return summed probabilities that a new respondent owns each class."""
     n_patterns, n_people = len(patterns.active), draws.n_respondents
-    draw = np.repeat(np.arange(draws.n_draws), np.diff(draws.first_class))
+    draw = part_indices(draws.first_class)
     owns = draws.n_owners / (draws.beta + n_people)
     free = np.where(
         draws.polarity < 0, (1.0 + draws.n_negative) / (2.0 + draws.n_owners), draws.polarity

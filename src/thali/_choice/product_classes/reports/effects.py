@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import allocating, scalar
+from thali._inference.indexing import part_indices
+from thali._inference.numerics.bounds import part_ends, part_range, part_size
 from thali._inference.seeds import spawn_generators
 from thali._inference.threads import call_in_threads
 from thali._people.segments import Preferences, select_segment_draws
@@ -75,7 +77,7 @@ def count_level_preferences(
     people, attributes = by_person.shape[0], codes.shape[1]
     max_levels = 0
     for i in range(attributes):
-        max_levels = max(max_levels, draws.offset[i + 1] - draws.offset[i])
+        max_levels = max(max_levels, part_size(draws.offset, i))
     variant = np.empty((max_levels, attributes), np.int64)
     inside = np.empty((room, max_levels), np.bool_)
     chosen = np.empty(room, np.int64)
@@ -85,7 +87,7 @@ def count_level_preferences(
         begin, n, sign, log_theta = read_owned_classes(draws, d, person)
         for _ in range(repeats):
             for i in range(attributes):
-                levels = draws.offset[i + 1] - draws.offset[i]
+                levels = part_size(draws.offset, i)
                 product = draw_design_row(rng, codes, rows, i, 1 if i == inside_attribute else 0)
                 for level in range(levels):
                     for j in range(attributes):
@@ -97,7 +99,7 @@ def count_level_preferences(
                 matter = collect_separating_classes(inside, n, levels, chosen)
                 draw_occasion_values(rng, log_theta, shape, chosen, matter, log_value)
                 scale_values(log_value, matter, value)
-                for pair in range(first_pair[i], first_pair[i + 1]):
+                for pair in part_range(first_pair, i):
                     a, b = first[pair], second[pair]
                     if is_tie(inside, chosen, matter, a, b):
                         by_person[person, pair] += 1
@@ -237,7 +239,7 @@ def count_choices_without_attributes(
         shape = transient_shape(draws, d)
         fill_membership(draws, d, begin, n, common, width, inside)
         for t in range(first_row.shape[0] - 1):
-            start, stop = first_row[t], first_row[t + 1]
+            start, stop = part_ends(first_row, t)
             for _ in range(repeats):
                 draw_occasion_values(rng, log_theta, shape, all_classes, n, log_value)
                 for row in range(start, stop):
@@ -341,7 +343,7 @@ def simulate_quantities(
     people, tasks = draws.n_respondents, len(design.first_row) - 1
     task_repeats, person_repeats = -(-OCCASIONS // (2 * tasks)), max(1, -(-OCCASIONS // people))
     is_compared_row = np.isin(
-        np.repeat(np.arange(tasks), np.diff(design.first_row)),
+        part_indices(design.first_row),
         np.arange(0, tasks, -(-tasks // _SOME_TASKS)),
     )
     room = bound_owned_classes(draws)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from thali._inference.array_encoding import encode_base64, shrink_integers
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import part_bounds, part_slice, repeat_indices
+from thali._inference.numerics.shares import compute_shares
 from thali._people.respondent_columns import describe_respondents
 
 from ...answers.chooser import select_draws
@@ -71,9 +72,9 @@ class ClassChoiceRule(NamedTuple):
         share_arrays = [np.empty((draws, len(market))) for market in markets]
         ends = part_bounds(self.counts.sum(axis=1))
         for d in range(draws):
-            member = self.member[self.first_class[d] : self.first_class[d + 1]]
+            member = self.member[part_slice(self.first_class, d)]
             values = self._compute_class_values(d, int(ends[d]), int(ends[d + 1]))
-            owned = self.owned[ends[d] : ends[d + 1]]
+            owned = self.owned[part_slice(ends, d)]
             for cells, shares in zip(codes, share_arrays, strict=True):
                 inside = np.logical_and.reduce(member[:, cells], axis=2)
                 shares[d] = self._count_wins(
@@ -121,7 +122,7 @@ class ClassChoiceRule(NamedTuple):
         signed = np.where(owned & 1, -1.0, 1.0)[separates, None] * values[separates]
         inside = inside[owned[separates] >> 1]
         cases = len(counts) * self.occasions
-        person = np.repeat(np.arange(len(counts)), counts)[separates]
+        person = repeat_indices(counts)[separates]
         case = (person[:, None] * self.occasions + np.arange(self.occasions)).ravel()
         utility = np.stack(
             [
@@ -134,7 +135,7 @@ class ClassChoiceRule(NamedTuple):
         best = utility == utility.max(axis=1, keepdims=True)
         case_weights = np.repeat(weights, self.occasions)
         with np.errstate(invalid="ignore"):
-            return case_weights @ (best / best.sum(axis=1, keepdims=True)) / case_weights.sum()
+            return case_weights @ compute_shares(best) / case_weights.sum()
 
     def pack(self) -> dict[str, Any]:
         """Return the classes and values for JSON."""

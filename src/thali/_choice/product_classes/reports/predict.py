@@ -6,6 +6,7 @@ import numpy as np
 
 from thali._compile.jit import allocating, part
 from thali._inference.indexing import part_bounds
+from thali._inference.numerics.bounds import part_ends, part_size
 from thali._inference.numerics.decisions import draw_poisson
 from thali._inference.numerics.gamma import draw_log_gamma
 from thali._inference.seeds import spawn_generators
@@ -60,7 +61,7 @@ def count_person_choices(
     begin, n, sign, log_theta = read_owned_classes(draws, d, person)
     shape = transient_shape(draws, d)
     for t in range(first_task, last_task):
-        first, rows = first_row[t], first_row[t + 1] - first_row[t]
+        first, rows = first_row[t], part_size(first_row, t)
         fill_membership(draws, d, begin, n, codes[first : first + rows], rows, inside)
         n_separating = collect_separating_classes(inside, n, rows, chosen)
         for _ in range(repeats if n_separating else 1):
@@ -101,7 +102,7 @@ def count_respondent_choices(
     work = (inside, chosen, log_value, value)
     for d in range(first_draw, last_draw):
         for n in range(first_task.shape[0] - 1):
-            tasks = (first_task[n], first_task[n + 1])
+            tasks = part_ends(first_task, n)
             count_person_choices(
                 rng, draws, d, first_person + n, codes, first_row, *tasks, repeats, *work, total
             )

@@ -105,7 +105,7 @@ def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
             return arguments | {"people": Groups()}
         return arguments
     if not isinstance(people, Individuals | None):
-        raise individuals_required_error("by")
+        raise individuals_required_error()
     return arguments | {"people": Individuals(by)}
 
 

@@ -166,7 +166,7 @@ def _load_subject(results_path: Path) -> Any:
             " save."
         )
     if results_path.suffix.lower() in TABLE_SUFFIXES and results_path.is_file():
-        raise DataError(f"'{results_path}' is a table; thali fit '{results_path}' reads it.")
+        raise DataError(f"'{results_path}' is a table; thali fit FILE reads it.")
     if not results_path.is_dir() or find_model_file(results_path) is not None:
         return load(results_path)
     index = read_index(results_path / JOB)

@@ -1,0 +1,72 @@
+"""Weights as shares of their sum, and probabilities of two outcomes."""
+
+import numpy as np
+
+
+def compute_shares(weights: np.ndarray) -> np.ndarray:
+    """Divide weights by their sum over the last axis.
+
+    Examples
+    --------
+    >>> compute_shares(np.array([[1.0, 3.0]])).tolist()
+    [[0.25, 0.75]]
+    """
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
+def scale_to_maximum(logs: np.ndarray) -> np.ndarray:
+    """Return exp(logs), scaled to a maximum of 1 over the last axis.
+
+    Examples
+    --------
+    >>> scale_to_maximum(np.array([1000.0, -1000.0])).tolist()
+    [1.0, 0.0]
+    """
+    return np.exp(logs - logs.max(axis=-1, keepdims=True))
+
+
+def stack_outcomes(p: np.ndarray) -> np.ndarray:
+    """Return the probabilities p and 1 - p of two outcomes along a new last axis.
+
+    Examples
+    --------
+    >>> stack_outcomes(np.array([0.25])).tolist()
+    [[0.25, 0.75]]
+    """
+    return np.stack([p, 1.0 - p], axis=-1)
+
+
+def mix_with_guess(p: np.ndarray, lapse: float) -> np.ndarray:
+    """Return the probability of one of two answers, if a share `lapse` of answers are guesses.
+
+    Examples
+    --------
+    >>> float(mix_with_guess(np.array(0.75), 0.5))
+    0.625
+    """
+    return (1.0 - lapse) * p + lapse / 2.0
+
+
+def replace_zeros(divisors: np.ndarray) -> np.ndarray:
+    """Replace zeros by 1, where the quotient is 0 anyway.
+
+    Examples
+    --------
+    >>> replace_zeros(np.array([2.0, 0.0])).tolist()
+    [2.0, 1.0]
+    """
+    return np.where(divisors > 0.0, divisors, 1.0)
+
+
+def compute_class_likelihoods(
+    linear: np.ndarray, is_class: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Compute log-likelihoods and probabilities of q classes from linear predictors.
+
+    Classes are on axis 1; the predictor of one more class, the reference, is 0.
+    """
+    maximum = np.maximum(linear.max(axis=1), 0.0)
+    probabilities = np.exp(linear - maximum[:, None])
+    sums = probabilities.sum(axis=1) + np.exp(-maximum)
+    probabilities /= sums[:, None]
+    return (linear * is_class).sum(axis=1) - maximum - np.log(sums), probabilities
