@@ -14,8 +14,8 @@ from helpers.sentences import refused, said, warned
 from scipy import stats
 
 import thali as th
+import thali._aspects.moves.covariate_slopes as slope_updates
 from thali._aspects.group_state import select_common_weights
-from thali._aspects.moves import covariate_slopes
 from thali._aspects.populations.several_groups import IndividualRespondents, RecordedDraws
 from thali._aspects.state import COLUMNS, replica
 from thali._data.groups import GroupedData
@@ -215,10 +215,10 @@ def test_the_density_of_a_slope_is_that_of_the_definition(uncompiled):
 
     def found(value):
         now = base.unique_slope[2, 0]
-        line = covariate_slopes.SlopeLine(
-            model.known, covariate_slopes.select_unique_weights(chain.state, base), 2, 0, now
+        line = slope_updates.SlopeLine(
+            model.known, slope_updates.select_unique_weights(chain.state, base), 2, 0, now
         )
-        return covariate_slopes.log_slope_density(line, value)
+        return slope_updates.log_slope_density(line, value)
 
     assert found(0.7) - found(-0.4) == pytest.approx(log_target(0.7) - log_target(-0.4))
 

@@ -241,10 +241,8 @@ def _level_weights(preferences: Preferences) -> np.ndarray:
 
 
 def _assign_draws(points: np.ndarray, n_segments: int, rng: np.random.Generator) -> np.ndarray:
-    """Assign respondents in each draw to the nearest of fixed centres, shape (draws, respondents).
-
-    The centres come from the mean positions; segments are numbered from the largest.
-    """
+    """Assign respondents in each draw to the nearest of fixed centres, (draws, respondents)."""
+    # The centres come from the mean positions; segments are numbered from the largest.
     centres = find_centres(points.mean(axis=0), n_segments, rng)
     labels = np.stack([squared_distances(draw, centres).argmin(axis=1) for draw in points])
     order = argsort_descending(np.bincount(labels.ravel(), minlength=n_segments))

@@ -134,10 +134,8 @@ class Estimates:
 
     @cached_property
     def _informed_directions(self) -> InformationDirections:
-        """Scaled eigenvectors of the information matrix, and which parameters are unknown.
-
-        Eigenvectors with an eigenvalue near 0 are omitted.
-        """
+        """Scaled eigenvectors of the information matrix, and which parameters are unknown."""
+        # Eigenvectors with an eigenvalue near 0 are omitted.
         weights, beta = self.maximum.weights, self.maximum.beta
         free = np.flatnonzero(np.append(weights > 0.0, np.ones(len(beta), bool)))
         information = -self.problem.compute_derivatives(weights, beta).hessian

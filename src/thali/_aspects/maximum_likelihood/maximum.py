@@ -91,11 +91,9 @@ def _climb_from_start(problem: PairProblem, logs: np.ndarray) -> Maximum:
 def _find_boundary(
     problem: PairProblem, weights: np.ndarray, beta: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return weights with tiny ones set to 0, and an empty mask.
-
-    If that leaves a decided pair without weight, return the old weights and a mask of the tiny
-    ones.
-    """
+    """Return weights with tiny ones set to 0, and an empty mask."""
+    # If that leaves a decided pair without weight, return the old weights and a mask of the tiny
+    # ones.
     # Tiny weights become zero if that costs no likelihood. If a pair that differed would then have
     # no weight, only the ratio of vanishing weights explains its choices, so there is no maximum.
     old_terms = problem.terms(weights, beta)

@@ -69,10 +69,8 @@ def _evaluate_block(
     new_S: Any,
     change: Any,
 ) -> Any:
-    """Update scores T, S of block b, of class k; return log-likelihood and imprecise rows.
-
-    Columns j and `taker` change.
-    """
+    """Update scores T, S of block b, of class k; return log-likelihood and imprecise rows."""
+    # Columns j and `taker` change.
     # Rows are imprecise if their sums, which change by differences, have too few correct digits.
     class_gain, class_gain_taker = change[k, GAIN], change[k, GAIN_OTHER]
     total_gain, total_gain_taker = change[-1, GAIN], change[-1, GAIN_OTHER]
@@ -91,10 +89,8 @@ def _evaluate_block(
 
 @scalar
 def _recompute_scores(rows: Any, state: Any, j: Any, taker: Any, b: Any) -> None:
-    """Recompute scores of block b that subtraction left with few digits.
-
-    Columns j and `taker` change.
-    """
+    """Recompute scores of block b that subtraction left with few digits."""
+    # Columns j and `taker` change.
     W, k, change = rows.W, rows.class_of_block[b], state.scratch.change
     T, S = state.class_scores, state.total_scores
     new_T, new_S = state.scratch.new_class_scores, state.scratch.new_total_scores
