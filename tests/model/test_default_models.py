@@ -16,7 +16,6 @@ INDIVIDUALS = th.people.Individuals()
 WORTHS, ASPECTS, FEATURES = "BradleyTerryLuce", "EliminationByAspects", "AdditiveClustering"
 LOGIT, PLAIN_LOGIT = "HierarchicalLogit", "MultinomialLogit"
 ONE, BOTH = {"BTL": None}, {"BTL": None, "inferred aspects": None}
-TIED = pd.DataFrame({"a": [1, 3, 2], "b": [2, 1, 1], "c": [2, 1, 2]})  # ranks
 
 
 def experiment(people, tasks):
@@ -206,7 +205,6 @@ def test_fit_refuses_what_is_no_data():
         (table_of_best_worst(3), [BOTH]),
         (table_of_sets(5), [BOTH]),
         (table_of_best_worst(4), [ONE]),
-        (TIED, [ONE]),
         (
             table_of_best_worst(4, respondent=[f"p{k % 5}" for k in range(126)]),
             [{"BTL": None, "individuals": INDIVIDUALS}],

@@ -111,12 +111,12 @@ def part_positions(sizes: np.ndarray) -> np.ndarray:
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
-def part_slice(bounds: np.ndarray, part: int) -> slice:
+def part_slice(bounds: np.ndarray | Sequence[int], part: int) -> slice:
     """Return the slice of the entries of a part.
 
     Examples
     --------
-    >>> part_slice(np.array([0, 2, 5]), 1)
+    >>> part_slice([0, 2, 5], 1)
     slice(2, 5, None)
     """
     return slice(bounds[part], bounds[part + 1])

@@ -20,7 +20,6 @@ from thali._model.next_question import (
     list_subsets,
     tabulate_questions,
 )
-from thali._model.option_sets import split_pairs
 from thali._model.stored_choices import MAX_PAIRS, pair_coordinates
 from thali._posterior.interval import compute_interval
 from thali._posterior.view import Posterior
@@ -150,7 +149,7 @@ def index_pair_sets(sets: Any, labels: list[str]) -> PairSets:
                 _check_known(label, index_of_label, f"Entry {i} names")
         sizes.append(len(pairs))
         pair_indices += [sorted((index_of_label[a], index_of_label[b])) for a, b in pairs]
-    first, second = split_pairs(pair_indices)
+    first, second = np.array(pair_indices, np.int64).reshape(-1, 2).T
     return part_bounds(sizes), first, second
 
 
