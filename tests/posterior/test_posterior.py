@@ -292,7 +292,7 @@ def test_bad_files_to_load(tmp_path):
     )
     with refused(DataError, "netCDF file, but"):
         load(tmp_path / "other.nc", verify=False)
-    with pytest.raises(DataError, match="not a regular file"):
+    with pytest.raises(DataError, match="a folder or a device"):
         load(os.devnull)
 
 

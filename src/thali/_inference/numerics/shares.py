@@ -56,17 +56,3 @@ def replace_zeros(divisors: np.ndarray) -> np.ndarray:
     [2.0, 1.0]
     """
     return np.where(divisors > 0.0, divisors, 1.0)
-
-
-def compute_class_likelihoods(
-    linear: np.ndarray, is_class: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Compute log-likelihoods and probabilities of q classes from linear predictors.
-
-    Classes are on axis 1; the predictor of one more class, the reference, is 0.
-    """
-    maximum = np.maximum(linear.max(axis=1), 0.0)
-    probabilities = np.exp(linear - maximum[:, None])
-    sums = probabilities.sum(axis=1) + np.exp(-maximum)
-    probabilities /= sums[:, None]
-    return (linear * is_class).sum(axis=1) - maximum - np.log(sums), probabilities
