@@ -41,7 +41,7 @@ def column_names(frame: "pd.DataFrame") -> list[str]:
     return [str(name) for name in frame.columns]
 
 
-def has_numbers(column: "pd.Series") -> bool:
+def has_numbers(column: Any) -> bool:
     """Return whether a column has numbers, which includes booleans."""
     import pandas as pd
 

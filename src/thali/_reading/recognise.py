@@ -203,8 +203,6 @@ _DECIDING_ARGUMENTS = _COLUMN_ARGUMENTS.difference(_IRRELEVANT) | {
 class RecognitionError(DataError):
     """Error for a table that matches no layout, several, or another data kind.
 
-
-
     Attributes
     ----------
     kinds : tuple of str
@@ -302,7 +300,7 @@ def recognise(
         (reading,) = sure_readings
         is_assumed = asks or not data_kinds or (SIMILARITIES in data_kinds and not is_known)
         if reading.doubt is not None and is_assumed:
-            raise RecognitionError(reading.doubt, (SIMILARITIES, reading.kind), data_kinds)
+            raise RecognitionError(reading.doubt, (SIMILARITIES, reading.kind))
         roles = reading.roles
         if roles is not None and roles.who is None and not roles.counts:
             refuse_ambiguous(table.frame, list(options.values()))

@@ -18,6 +18,6 @@ def part_size(bounds: Any, k: Any) -> Any:
 
 
 @scalar
-def part_ends(bounds: Any, k: Any) -> Any:
+def part_ends(bounds: Any, k: Any) -> tuple[Any, Any]:
     """Return the index of the first entry of part k, and the index after its last entry."""
     return bounds[k], bounds[k + 1]
