@@ -15,7 +15,11 @@ class AspectEstimates(MaximumLikelihoodResults):
 
     def weights(self) -> "pandas.Series":
         """Return the weight of each aspect, which sum to 1, unique aspects first."""
-        return self._model.summary()["weight"]
+        return self._tabulate_parameters()["weight"]
+
+    def _tabulate_parameters(self) -> "pandas.DataFrame":
+        """Return the table of weights, without the bootstrap test of fit that `summary` runs."""
+        return self._estimates.table()
 
     def utility_scale(self) -> "pandas.Series":
         """Return the sum of the weights of each option's aspects, divided by its total."""
