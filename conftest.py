@@ -171,7 +171,7 @@ class TogetherScheduling(LoadFileScheduling):
         return scope_of(nodeid)
 
     def remove_node(self, node):
-        """Hand out what a crashed worker left undone; of finished files no worker would report."""
+        """Reassign only the unfinished files of a crashed worker: xdist waits for finished ones."""
         files = self.assigned_work[node]
         self.assigned_work[node] = {
             f: tests for f, tests in files.items() if not all(tests.values())

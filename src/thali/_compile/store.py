@@ -264,7 +264,7 @@ def find_cache_root() -> Path:
     if configured:
         return Path(configured)
     folder = Path(AppDirs(appname="thali", appauthor=False).user_cache_dir)
-    if not folder.is_absolute():  # of XDG_CACHE_HOME, whose specification ignores such values
+    if not folder.is_absolute():  # XDG_CACHE_HOME is empty or relative: ignored, as specified
         folder = Path.home() / ".cache" / "thali"
     return folder
 
