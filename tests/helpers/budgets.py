@@ -25,9 +25,6 @@ DEFAULT = "not long and not data and not study"  # as in pyproject.toml
 # programs that it starts.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
-# Arrow's own allocator ended test workers with a segmentation fault, in a thread that is not
-# Python's.
-os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
 # Bytecode is kept, in `__pycache__`: else each worker rewrites the assertions of all tests, which
 # takes 8 seconds, and each program that a test starts compiles the package.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)

@@ -180,6 +180,11 @@ def packed_tables():
     )
 
 
+# Threads of Arrow return memory to the pool that it came from, even after the reader has returned:
+# a pool that is deleted before that ends the process with a segmentation fault.
+_pools = []
+
+
 @pytest.mark.parametrize("number", range(4))
 def test_a_parquet_file_that_would_fill_the_memory_is_not_unpacked(tmp_path, monkeypatch, number):
     pytest.importorskip("pyarrow")
@@ -197,6 +202,7 @@ def test_a_parquet_file_that_would_fill_the_memory_is_not_unpacked(tmp_path, mon
     )
     usual = pa.default_memory_pool()
     pool = pa.proxy_memory_pool(usual)
+    _pools.append(pool)
     pa.set_memory_pool(pool)
     try:
         with pytest.raises(DataError, match=fact):  # how small it is packed varies
