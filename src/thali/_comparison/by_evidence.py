@@ -130,9 +130,11 @@ def warn_about_evidence(table: "pandas.DataFrame", resume_advice: str | Fact) ->
     evidence_by_name = table.attrs["evidence"]
     missing = table.attrs["missing"]
     if waiting := list(missing["model"]):
-        category, start = IncompleteWarning, "The"
+        category = IncompleteWarning
+        start = "The"
         if table.attrs["interrupted"]:
-            category, start = InterruptedWarning, "Stopped early: the"
+            category = InterruptedWarning
+            start = "Stopped early: the"
         warn(
             category(
                 f"{start} evidence for {shorten(waiting, _MAX_NAMED)} is not available yet, and the"

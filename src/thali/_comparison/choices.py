@@ -13,7 +13,7 @@ from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.experiment import select_held_tasks
 from thali._data.questions import Questions
 from thali._digits import format_percent
-from thali._inference.indexing import part_bounds, repeat_indices, sum_parts
+from thali._inference.indexing import find_first, part_bounds, repeat_indices, sum_parts
 from thali._labels import format_plural
 from thali._model.predictive_check import CHECKED
 from thali._model.registry import find_spec
@@ -68,10 +68,9 @@ class TaskSplitter(TaskDataSplitter):
         refuse_both(hold_out, folds)
         rng = np.random.default_rng(seed.spawn(1)[0])
         counts = np.diff(self.tasks.first_task)
-        if (counts < 2).any():
-            person = self.tasks.respondents[int((counts < 2).argmax())]
+        if (k := find_first(counts < 2)) is not None:
             raise DataError(
-                f"Respondent {person!r} has only one task; leaving out tasks requires at least two"
+                f"Respondent {self.tasks.respondents[k]!r} has only one task; leaving out tasks requires at least two"
                 " per respondent."
             )
         n_folds = check_n_folds(folds, int(counts.max()), "tasks of a respondent")
@@ -235,8 +234,10 @@ class ScoredOccasions:
         respondent_index: np.ndarray,  # the respondent of each occasion; -1 if unknown
         answer: np.ndarray,
     ) -> None:
-        self.data, self.questions = data, questions
-        self.respondent_index, self.answer = respondent_index, answer
+        self.data = data
+        self.questions = questions
+        self.respondent_index = respondent_index
+        self.answer = answer
         self.set = questions.question[answer]
         self.knows_people = questions.given is not None
         self.respondents = tuple(str(number + 1) for number in range(len(answer)))
@@ -364,7 +365,8 @@ class HitScorer(Scorer):
         log_score = self.log_score(score_table)
         hits = score_table.build_score_frame("hits")
         sizes = score_table.get_observed("sizes")
-        log_score[BASE], hits[BASE] = -np.log(sizes), 1.0 / sizes
+        log_score[BASE] = -np.log(sizes)
+        hits[BASE] = 1.0 / sizes
         return {"log_score": log_score, "hit_rate": hits}
 
     def log_score(self, score_table: ScoreTable) -> Any:

@@ -249,10 +249,8 @@ class PairSplitter(PairwiseSplitter):
         isolated, bridges, never_judged = [], [], set(self.data.never_judged)
         n_components = len(self.data.components())
         for part in range(self.data.n_pairs):
-            (data,), name = (
-                self.select_training_data(np.array([part])),
-                "-".join(self.options(part)),
-            )
+            (data,) = self.select_training_data(np.array([part]))
+            name = "-".join(self.options(part))
             if lost := [label for label in data.never_judged if label not in never_judged]:
                 isolated.append(f"{shorten(lost)} (compared only in the pair {name!r})")
             elif len(data.components()) > n_components:

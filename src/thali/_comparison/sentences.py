@@ -131,7 +131,8 @@ def describe_orders(
         return []
     if n_units < 2:
         return [f"A single {unit} cannot establish an order."]
-    established, open_ = [], []
+    established = []
+    open_ = []
     for a, b in couples:
         gain = compute_difference(a, b)
         if gain is None:

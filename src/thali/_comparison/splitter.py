@@ -178,7 +178,8 @@ class GroupSplitter(Splitter):
 
     def __init__(self, splitter_class: type[Splitter], data: GroupedData) -> None:
         super().__init__(data)
-        self.splitter_class, self.splitters = splitter_class, splitter_class.build_splitters(data)
+        self.splitter_class = splitter_class
+        self.splitters = splitter_class.build_splitters(data)
         self.leave_out: str = splitter_class.leave_out  # type: ignore[misc]
         self.part: str = splitter_class.part  # type: ignore[misc]
         self.default_run: dict[str, int | None] = splitter_class.default_run  # type: ignore[misc]

@@ -175,7 +175,8 @@ class ScoreTable:
         import pandas as pd
 
         groups = self.scorer.group_units(scores.index)
-        means, errors = {}, {}
+        means = {}
+        errors = {}
         for name in scores:
             means[name], errors[name] = mean_and_error(scores[name].to_numpy(), groups)
         return pd.Series(means, dtype=float), pd.Series(errors, dtype=float)

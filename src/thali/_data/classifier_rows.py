@@ -51,7 +51,8 @@ class Observations(Frozen):
     def _description(self) -> Description:
         """Return what `print` shows: numbers of rows, covariates and classes."""
         size = f"{len(self.covariates):,} rows of {self.covariates.shape[1]:,} covariates"
-        names, classes = map(str, self.covariates.columns), map(str, dict.fromkeys(self.labels))
+        names = map(str, self.covariates.columns)
+        classes = map(str, dict.fromkeys(self.labels))
         facts = ("data", size), ("covariates", tuple(names)), ("classes", tuple(classes))
         return Description(type(self).__name__, facts)
 

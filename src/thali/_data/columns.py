@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from thali._inference.indexing import find_first
 from thali._inference.warn import warn
 from thali._labels import (
     check_labels,
@@ -112,8 +113,7 @@ def read_square_cells(
     if hasattr(counts, "tocoo"):
         read_cells = _read_sparse_cells
     winner, loser, cell_counts = read_cells(counts, names, weights)
-    if (diagonal := np.flatnonzero(winner == loser)).size:
-        k = int(diagonal[0])
+    if (k := find_first(winner == loser)) is not None:
         raise DataError(
             f"The diagonal is {cell_counts[k]:g}"
             f" {describe_cell(names, int(winner[k]), int(loser[k]))},"
@@ -158,7 +158,8 @@ def _suggest_counts(counts: np.ndarray, describe_position: Callable[[int], str])
 def _read_sparse_cells(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
     """Return (row, column, count) of the positive cells of a scipy sparse matrix."""
     entries = counts.tocoo()
-    winner, loser = entries.row.astype(np.int64), entries.col.astype(np.int64)
+    winner = entries.row.astype(np.int64)
+    loser = entries.col.astype(np.int64)
     cell_counts = check_counts(
         entries.data, lambda k: describe_cell(names, int(winner[k]), int(loser[k])), weights
     )
@@ -286,9 +287,11 @@ def is_row_number(series: "pd.Series") -> bool:
     if len(series) < 3 or series.dtype.kind not in "iuf":
         return False
     # numbers of rows in a file, without dropped rows
-    rows, first_steps = series.index.to_numpy(), (-2, -1, 0, 1)
+    rows = series.index.to_numpy()
+    first_steps = (-2, -1, 0, 1)
     if rows.dtype.kind not in "iu" or (rows[0] <= 2 and np.ptp(rows) < len(rows)):
-        rows, first_steps = np.arange(len(series)), (0, 1)
+        rows = np.arange(len(series))
+        first_steps = (0, 1)
     steps = series.to_numpy(float) - rows
     return steps[0] in first_steps and np.ptp(steps) == 0
 
@@ -469,9 +472,9 @@ def encode_labels(
     indices = find_label_positions(
         codes, texts, names, lambda k: describe_position(k % n_rows, k < n_rows)
     )
-    winner, loser = indices[:n_rows], indices[n_rows:]
-    if (self_pairs := np.flatnonzero((winner == loser) & (counts > 0))).size:
-        k = int(self_pairs[0])
+    winner = indices[:n_rows]
+    loser = indices[n_rows:]
+    if (k := find_first((winner == loser) & (counts > 0))) is not None:
         label = names[winner[k]]
         if is_tie_label(label):
             raise DataError(
@@ -499,14 +502,12 @@ def find_label_positions(
     `where` describes the position of the first missing or unknown label in the error.
     """
     is_missing = (codes < 0) | np.isin(codes, [k for k, text in enumerate(texts) if not text])
-    if is_missing.any():
+    if (k := find_first(is_missing)) is not None:
         raise DataError(
-            f"{subject} is missing {describe_position(int(is_missing.argmax()))}; fill it in or"
-            " remove the row."
+            f"{subject} is missing {describe_position(k)}; fill it in or remove the row."
         )
     indices = find_label_indices(texts, names)[codes]
-    if (indices < 0).any():
-        k = int((indices < 0).argmax())
+    if (k := find_first(indices < 0)) is not None:
         text = texts[codes[k]]
         raise DataError(
             f"{text!r} {describe_position(k)} is not in `labels`.{suggest(text, names)}"
@@ -610,8 +611,7 @@ def read_flags(frame: "pd.DataFrame", name: str) -> np.ndarray:
     """Read a yes/no column as bool array (rows,); raise for other cells."""
     series = get_column(frame, name)
     is_yes, is_wrong = classify_yes_no(series)
-    if is_wrong.any():
-        row = int(is_wrong.argmax())
+    if (row := find_first(is_wrong)) is not None:
         raise DataError(
             f"Column {name!r} must contain 1 (yes) or 0 (no); row {frame.index[row]} contains"
             f" {format_label(series.iloc[row])!r}."

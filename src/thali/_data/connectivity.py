@@ -19,7 +19,8 @@ def number_components(
     # root[i] is an option of the same group with a lower number, or i itself
     root = np.arange(n_options)
     while True:
-        first_root, second_root = root[first_indices], root[second_indices]
+        first_root = root[first_indices]
+        second_root = root[second_indices]
         differ = first_root != second_root
         if not differ.any():
             break
@@ -60,9 +61,11 @@ def describe_disconnected(groups: list[list[str]], never_compared: list[str]) ->
             f"{sentence} Predictions of choices between these groups depend only on the prior."
         )
     if never_compared:
-        verb, pronoun = "were", "them"
+        verb = "were"
+        pronoun = "them"
         if len(never_compared) == 1:
-            verb, pronoun = "was", "it"
+            verb = "was"
+            pronoun = "it"
         sentences.append(
             f"{shorten(never_compared)} {verb} never compared: predictions for {pronoun} depend"
             " only on the prior."

@@ -124,7 +124,8 @@ _MAX_CHANCE = (
     1e-3  # numbers that rise from row to row with a lower probability are not due to chance
 )
 # a column of respondents has at least this number of different values, and rows of each
-_MIN_PEOPLE, _MIN_ANSWERS = 5, 2
+_MIN_PEOPLE = 5
+_MIN_ANSWERS = 2
 _MAX_CHECKED_CELLS = 100  # cells that must be dates
 _MAX_CHECKED_ROWS = 10_000  # rows checked for a column of respondents
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}:\d{2}")
@@ -235,7 +236,8 @@ def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> lis
     """
     if roles.who is not None or roles.counts or not roles.judged:
         return []
-    all_rows, frame = frame, frame.head(_MAX_CHECKED_ROWS)
+    all_rows = frame
+    frame = frame.head(_MAX_CHECKED_ROWS)
     options = _list_option_labels(frame, roles)
     used_codes = _encode_columns(frame, roles.all).values()
     codes = _encode_columns(frame, _list_unused_columns(frame, roles))
@@ -379,7 +381,8 @@ def _is_rising(series: "pd.Series", respondent_codes: np.ndarray) -> bool:
     if _is_text(series):
         return False
     order = np.argsort(respondent_codes, kind="stable")
-    numbers, sorted_people = series.to_numpy(float, na_value=np.nan)[order], respondent_codes[order]
+    numbers = series.to_numpy(float, na_value=np.nan)[order]
+    sorted_people = respondent_codes[order]
     is_same_person = sorted_people[1:] == sorted_people[:-1]
     log_chance = -sum(math.lgamma(rows + 1) for rows in np.bincount(respondent_codes))
     return log_chance < math.log(_MAX_CHANCE) and bool((np.diff(numbers)[is_same_person] > 0).all())

@@ -81,7 +81,8 @@ class GroupedData(Judged, Mapping[str, Any]):
             raise DataError(
                 f"Groups must be a mapping from group names to data; got {type(data).__name__}."
             )
-        names, parts = tuple(map(format_label, data)), tuple(data.values())
+        names = tuple(map(format_label, data))
+        parts = tuple(data.values())
         if not names:
             raise DataError(
                 "The mapping of groups is empty; give a mapping from group names to data."

@@ -20,9 +20,11 @@ OWN = "your own data"  # of a likelihood of the user
 ONE, GROUPS, PEOPLE, KINDS = "one", "groups", "people", "kinds"
 
 # of experiments: the attribute that distinguishes products from the no-choice option, and levels
-INSIDE, INSIDE_LEVELS = "inside", ("none", "inside")
+INSIDE = "inside"
+INSIDE_LEVELS = ("none", "inside")
 
-_SHAPES, _COMPARISON = "thali._reading.shapes", "thali._comparison"
+_SHAPES = "thali._reading.shapes"
+_COMPARISON = "thali._comparison"
 _CHOICE_SCORER = f"{_COMPARISON}.choices:ChoiceScorer"
 
 # In the order in which a table is tried; where no reading is sure, the first one counts.

@@ -29,7 +29,8 @@ class GivenAnswers(NamedTuple):
 
 
 PAIR, TIED, MOST_SIMILAR = "pair", "pair with ties", "pair of triplets"  # kinds of rows
-MEMBER, ANSWER = "member of a set", "option that is named"
+MEMBER = "member of a set"
+ANSWER = "option that is named"
 
 
 class ReportRows(NamedTuple):
@@ -52,7 +53,8 @@ def build_report_rows(
 
     n_rows = int(row.max()) + 1
     counted = csr_array((np.ones(len(row)), (row, np.arange(len(row)))), shape=(n_rows, len(row)))
-    group, group_row = np.array([0, n_questions]), np.array([0, n_rows])
+    group = np.array([0, n_questions])
+    group_row = np.array([0, n_rows])
     return ReportRows(kind, counted, names, np.ones(n_rows, bool), group, group_row)
 
 
@@ -147,7 +149,8 @@ class Questions:
 
         answers = self.given
         assert answers is not None
-        n_people, question = len(answers.respondents), self.question[answers.answer]
+        n_people = len(answers.respondents)
+        question = self.question[answers.answer]
         keys, row = np.unique(
             answers.respondent.astype(np.int64) * len(self.sizes) + question, return_inverse=True
         )

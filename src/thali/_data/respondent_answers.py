@@ -241,7 +241,8 @@ class Answers(RespondentAnswers):
 
         Return None if nothing is left.
         """
-        wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
+        wins = self.wins + share * self.tied
+        losses = self.losses + share * self.tied
         is_kept = wins + losses > 0
         if not is_kept.any():
             return None
@@ -322,8 +323,10 @@ def number_given_answers(data: Any) -> np.ndarray:
     """Return the index of each best-worst answer among all possible answers, (rows,)."""
     assert data.worst is not None
     set_index = data.set_of[data.choice]
-    start, sizes = data.start[set_index], data.sizes[set_index]
-    best, worst = data.choice - start, data.worst - start
+    start = data.start[set_index]
+    sizes = data.sizes[set_index]
+    best = data.choice - start
+    worst = data.worst - start
     return find_first_answers(data.start)[set_index] + best * (sizes - 1) + worst - (worst > best)
 
 
@@ -357,11 +360,13 @@ def list_ordered_pairs(size: int) -> tuple[np.ndarray, np.ndarray]:
 
 def list_possible_answers(start: np.ndarray) -> PossibleAnswers:
     """List all (best, worst) answers to sets with these bounds in `members`."""
-    sizes, first_answer = np.diff(start), find_first_answers(start)
+    sizes = np.diff(start)
+    first_answer = find_first_answers(start)
     best, worst = np.empty((2, first_answer[-1]), np.int64)
     for m in np.unique(sizes).tolist():
         sets = np.flatnonzero(sizes == m)[:, None]
         positions = first_answer[sets] + np.arange(m * (m - 1))
         best_of_set, worst_of_set = list_ordered_pairs(m)
-        best[positions], worst[positions] = start[sets] + best_of_set, start[sets] + worst_of_set
+        best[positions] = start[sets] + best_of_set
+        worst[positions] = start[sets] + worst_of_set
     return PossibleAnswers(first_answer, best, worst)

@@ -59,7 +59,8 @@ def refuse_ties(
     """
     for k, label in enumerate(labels):
         if is_tie_label(label):
-            n_won, n_lost = counts[winner == k].sum(), counts[loser == k].sum()
+            n_won = counts[winner == k].sum()
+            n_lost = counts[loser == k].sum()
             if bool(n_won) != bool(n_lost):
                 n_won, n_lost = (
                     format_plural(simplify_number(float(times)), "time")

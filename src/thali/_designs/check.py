@@ -241,7 +241,8 @@ class DesignRequest(NamedTuple):
 def read_request(design: Any, prior: Any, prior_sd: Any, interactions: Any) -> DesignRequest:
     """Check a design, its expected utilities and its interactions; return them together."""
     tasks = read_tasks(design)
-    scheme, has_none = tasks.scheme, bool(tasks.scheme.none)
+    scheme = tasks.scheme
+    has_none = bool(tasks.scheme.none)
     names = scheme.names[scheme.has_inside :]
     levels = list(scheme.levels.values())[scheme.has_inside :]
     utility_draws = draw_utilities(prior, prior_sd, names, levels, has_none, DRAWS)
@@ -288,7 +289,8 @@ def read_tasks(design: Any, levels: Any = None) -> "ChoiceExperiment":
             f" must be a table with the columns {TASK!r} and {ALTERNATIVE!r}, as returned by"
             f" designs.choice, or a ChoiceExperiment; got {type(design).__name__}.",
         )
-    frame, none = design, None
+    frame = design
+    none = None
     if VERSION not in frame:
         frame = frame.assign(**{VERSION: 1})
     attributes = [name for name in frame if name not in (VERSION, TASK, ALTERNATIVE, HELD_OUT)]
@@ -456,6 +458,7 @@ def _tabulate_overlap(data: "ChoiceExperiment", names: Any, levels: Any) -> "pan
         ).sum()
         overlap = least_overlap = np.nan
         if n_pairs:
-            overlap, least_overlap = same_pairs / n_pairs, least_pairs / n_pairs
+            overlap = same_pairs / n_pairs
+            least_overlap = least_pairs / n_pairs
         rows.append((name, overlap, least_overlap))
     return pd.DataFrame(rows, columns=["attribute", "overlap", "least"])

@@ -52,7 +52,8 @@ _MIN_GAIN = 1e-6
 _MAX_PRODUCT_TRIES = 200  # products drawn until a task has no duplicates
 
 
-MINIMAL, BALANCED = "minimal", "balanced"
+MINIMAL = "minimal"
+BALANCED = "balanced"
 _OVERLAP_WEIGHT = 10.0  # weight of the squared distance from the target overlap
 
 
@@ -140,7 +141,8 @@ class Balance:
     """Counts of levels per version and in tasks, with costs of imbalance."""
 
     def __init__(self, design: np.ndarray, sizes: Sequence[int], goal: DesignGoal) -> None:
-        self.goal, self.n_versions = goal, goal.n_versions
+        self.goal = goal
+        self.n_versions = goal.n_versions
         version_designs = np.split(design, goal.n_versions)
         self.level_counts = [
             np.array(
@@ -156,7 +158,8 @@ class Balance:
             np.eye(size)[design[..., i]].sum(axis=1) for i, size in enumerate(sizes)
         ]
         tasks, alternatives, _ = design.shape
-        self.n_tasks, self.n_pairs = tasks, tasks * alternatives * (alternatives - 1) / 2.0
+        self.n_tasks = tasks
+        self.n_pairs = tasks * alternatives * (alternatives - 1) / 2.0
 
     def compute_costs(self) -> np.ndarray:
         """Return the imbalance cost of each attribute, shape (attributes,)."""
@@ -172,7 +175,8 @@ class Balance:
         version = task * self.n_versions // self.n_tasks
         costs = []
         for level in levels:
-            level_counts, task_counts = self.level_counts[i].copy(), self.task_counts[i][task]
+            level_counts = self.level_counts[i].copy()
+            task_counts = self.task_counts[i][task]
             level_counts[version, old_level] -= 1.0
             level_counts[version, level] += 1.0
             costs.append(
@@ -220,7 +224,8 @@ def exchange_levels(
         - 10 \sum_i (o_i - o_i^*)^2, \qquad
         s_{vil} = \text{share of the products of version v with level } l
     """
-    design, sizes = start.copy(), attributes.sizes
+    design = start.copy()
+    sizes = attributes.sizes
     balance = Balance(design, sizes, goal)
     costs = balance.compute_costs()
     # (D, tasks, p, p)
@@ -269,7 +274,8 @@ def _list_allowed_levels(
     other_products = {
         tuple(product) for product_index, product in enumerate(task.tolist()) if product_index != j
     }
-    allowed_levels, changed_task = [], task.copy()
+    allowed_levels = []
+    changed_task = task.copy()
     for level in range(attributes.sizes[i]):
         product = task[j].tolist()
         if level == product[i]:
@@ -291,7 +297,8 @@ def _compute_log_det(informations: np.ndarray) -> np.ndarray:
     return np.linalg.slogdet(informations + _PRECISION * np.eye(p))[1].mean(axis=0) / p
 
 
-_MIN_STARTS, _MAX_STARTS = 5, 40
+_MIN_STARTS = 5
+_MAX_STARTS = 40
 _MAX_POSITIONS = 2_500  # approximate number of exchangeable levels, over all starts
 
 
@@ -513,7 +520,8 @@ def _check_holdout(number: int, product: Mapping[str, Any], attributes: Attribut
     """Raise ArgumentError if a hold-out product has unknown levels or is prohibited."""
     level_numbers = []
     for name, levels in zip(attributes.names, attributes.levels, strict=True):
-        labels, label = list(map(format_label, levels)), format_label(product[name])
+        labels = list(map(format_label, levels))
+        label = format_label(product[name])
         if label in labels:
             level_numbers.append(labels.index(label))
             continue

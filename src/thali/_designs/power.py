@@ -170,7 +170,8 @@ def _estimate_choice_power(
     beta = np.append(beta, np.zeros(len(coding.names) - len(beta)))
     _check_respondent_count(n_respondents, len(beta), spread)
     rngs = spawn_generators(random_seed, n_studies)
-    betas, mixing_matrix = np.tile(beta, (n_studies, 1)), _mixing_matrix(coding)
+    betas = np.tile(beta, (n_studies, 1))
+    mixing_matrix = _mixing_matrix(coding)
     estimates, covariances = simulate_studies(
         tasks, coding, crossed, betas, n_respondents, spread, rngs, mixing_matrix
     )
@@ -264,7 +265,8 @@ def simulate_studies(
     matrix = coding.encode_codes(answered_tasks.products)[answered_tasks.row_product]
     respondent = np.repeat(answered_tasks.respondent_of_task, np.diff(answered_tasks.first_row))
     studies, p = betas.shape
-    estimates, covariances = np.empty((studies, p)), np.empty((studies, p, p))
+    estimates = np.empty((studies, p))
+    covariances = np.empty((studies, p, p))
     model = MultinomialLogit(interactions=list(crossed))
     for study, rng in enumerate(rngs):
         noise = rng.normal(size=(n_respondents, p))
@@ -277,7 +279,8 @@ def simulate_studies(
         )
         with silence_warnings():
             fitted = model.fit(study_data := answered_tasks.with_fields(chosen=chosen))
-        estimates[study], covariances[study] = fitted.coef_, fitted.covariance_
+        estimates[study] = fitted.coef_
+        covariances[study] = fitted.covariance_
         if spread and n_respondents > 1:  # answers of one respondent are dependent
             covariance = clustered_covariance(
                 code_tasks(study_data, coding),
@@ -385,14 +388,16 @@ def search_sample_size(
     The number is doubled until the power suffices, then bisected.
     """
     rates: dict[int, np.ndarray] = {}
-    insufficient, sufficient = min_respondents - 1, max(8, min_respondents)
+    insufficient = min_respondents - 1
+    sufficient = max(8, min_respondents)
     while True:
         rates[sufficient] = separation_rates(sufficient)
         if rates[sufficient][-1] >= _TARGET_POWER:
             break
         if 2 * sufficient > max_respondents:
             return rates
-        insufficient, sufficient = sufficient, 2 * sufficient
+        insufficient = sufficient
+        sufficient = 2 * sufficient
     while sufficient - insufficient > max(1, sufficient // 10):  # to a tenth of the respondents
         middle = (insufficient + sufficient) // 2
         rates[middle] = separation_rates(middle)
@@ -436,7 +441,8 @@ def _draw_log_worths(
         return np.log(rng.gamma(1.0, size=(n_studies, len(labels))))
     if isinstance(prior, EliminationByAspects | BradleyTerryLuce):
         if isinstance(prior, BradleyTerryLuce):
-            known_labels, log_worths = prior._draws.labels, prior._draws.log_worths
+            known_labels = prior._draws.labels
+            log_worths = prior._draws.log_worths
         elif prior.aspects == "unique":
             known_labels = prior._view.labels
             log_worths = np.log(prior._view.unique.reshape(-1, len(known_labels)))

@@ -572,7 +572,8 @@ def check_identified_effects(
     is_unknown = ~np.isfinite(compute_variances(total))
     if not is_unknown.any():
         return
-    names, sizes = attributes.names, attributes.sizes
+    names = attributes.names
+    sizes = attributes.sizes
     effects: list[tuple[int, ...]] = []
     if has_none:
         effects.append(())
@@ -590,9 +591,11 @@ def check_identified_effects(
         remedy = (", or remove the interaction from ", Argument("interactions"), ".")
         i, j = unknown_pairs[0]
         effect_names = f"the interaction of {names[i]!r} and {names[j]!r}"
-    noun, first_remedy = "products", "allow more products"
+    noun = "products"
+    first_remedy = "allow more products"
     if directed:
-        noun, first_remedy = "tasks", "remove a direction"
+        noun = "tasks"
+        first_remedy = "remove a direction"
     raise ArgumentError(
         *describe_restrictions(attributes, directed),
         f" {noun} that do not identify {effect_names}; {first_remedy}",

@@ -142,7 +142,8 @@ def build_export(
 
 def _check_psychopy(plan: SurveyPlan) -> None:
     """Raise if PsychoPy cannot show the study, or would execute a label as code."""
-    question_kind, study = plan.survey.kind, plan.study
+    question_kind = plan.survey.kind
+    study = plan.study
     if question_kind == RANKING:
         raise DataError(
             "psychopy does not support rankings; use jspsych, or the kind 'best-worst', which is"
@@ -192,7 +193,8 @@ def _check_labels_kept(plan: SurveyPlan, labels: list[str]) -> None:
     """Raise if pandas, as used by PsychoPy, would change a label."""
     import pandas as pd
 
-    tasks, gap = _list_all_tasks(plan), []
+    tasks = _list_all_tasks(plan)
+    gap = []
     if len({len(task["shown"]) for task in tasks}) > 1:
         gap = [""]
     columns = [
@@ -332,7 +334,8 @@ def _name_pictures(plan: SurveyPlan) -> tuple[dict[str, str], dict[str, bytes]]:
                     f"The pictures of two options would both be called {name!r}; rename the"
                     " options."
                 )
-            names[option["label"]], files[name] = name, base64.b64decode(encoded_image)
+            names[option["label"]] = name
+            files[name] = base64.b64decode(encoded_image)
     return names, files
 
 

@@ -461,7 +461,8 @@ def _parse_extra_trial(name: str, entries: Mapping[str, Any]) -> ExtraTrial:
             }
             for product in shown_entries
         )
-        answer, answers = entries.get("answer"), tuple(range(1, len(shown) + 1))
+        answer = entries.get("answer")
+        answers = tuple(range(1, len(shown) + 1))
     if name == "practice":
         return ExtraTrial(shown)
     if answer not in answers:

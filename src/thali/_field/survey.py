@@ -229,7 +229,8 @@ def _is_table_header(line: str) -> bool:
 def _pair_pictures(names: list[str], folder: Path) -> PicturedOptions:
     """Return options; names of picture files become their pictures."""
     # The label of a picture is its file name without ending.
-    labels, pictures = [], {}
+    labels = []
+    pictures = {}
     for label in names:
         file = folder / label
         if file.suffix.lower() in ENDINGS:
@@ -412,7 +413,8 @@ def _build_choice_survey(frame: "pandas.DataFrame", question_kind: str | None) -
     is_held_out = np.zeros(len(frame), bool)
     if HELD_OUT in frame:
         is_held_out = read_flags(frame, HELD_OUT)
-    tasks, first_rows = [], []
+    tasks = []
+    first_rows = []
     for _, task_rows in frame.groupby(keys, sort=False):
         is_task_held_out = is_held_out[task_rows.index]
         tasks.append(_build_choice_task(task_rows, is_task_held_out, attributes))

@@ -29,7 +29,8 @@ def tabulate_individuals(
 
     from thali._result_table import Table
 
-    tails, (mean, low, high) = interval_tails(ci), np.empty((3, len(respondents), len(options)))
+    tails = interval_tails(ci)
+    mean, low, high = np.empty((3, len(respondents), len(options)))
     for block in iterate_slices(len(respondents), draws * len(options)):
         block_draws = read_draws(block)
         mean[block] = np.nanmean(block_draws, axis=0)

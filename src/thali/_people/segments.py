@@ -450,7 +450,8 @@ def _describe_differences(
     levels: Sequence[tuple[str, ...]], segment_profile: np.ndarray, average: np.ndarray
 ) -> list[str]:
     """Return phrases on a segment's most distinctive levels, strongest first."""
-    preferred, indifferent = [], []
+    preferred = []
+    indifferent = []
     for attribute in dict.fromkeys(tuple(attribute) for *attribute, _ in levels):
         level_indices = np.flatnonzero([tuple(name) == attribute for *name, _ in levels])
         difference = segment_profile[level_indices] - average[level_indices]

@@ -139,7 +139,8 @@ def _check_column_clash(
 def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignRows:
     """Find a design's columns of version, task and alternative; group its rows by task."""
     names = map_plain_names(column_names(frame))
-    version, task = VERSION.find_column(names), TASK.find_column(names)
+    version = VERSION.find_column(names)
+    task = TASK.find_column(names)
     alternative = next(ALTERNATIVE.find_certain_columns(names), None)
     if task is None:
         raise DataError(
@@ -199,7 +200,8 @@ def _read_task_answers(
             ]
         )
         frame = frame.sort_index(kind="stable")
-        task, chosen = _TASK, _PICKED
+        task = _TASK
+        chosen = _PICKED
     return TaskAnswers(
         frame,
         respondent,
@@ -219,7 +221,8 @@ _SET_ANSWERS = (CHOSEN_OF_TWO, BEST, WORST, ODD, SIMILARITY)
 
 def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[str]) -> RawTable:
     """Merge answers with a design of option sets: one row per respondent and set."""
-    design_names, answers = map_plain_names(column_names(design.frame)), table.frame
+    design_names = map_plain_names(column_names(design.frame))
+    answers = table.frame
     version = VERSION.find_column(design_names, option_columns)
     task = TASK.find_column(design_names, option_columns)
     rows: dict[str, list[int]] = {}
@@ -481,7 +484,8 @@ def _join_answers(
     has_added_none = any(position == len(task_rows) for task_rows, position in choices.values())
     rows, is_picked, answer_index, labels = [], [], [], []
     for index, (task_rows, position) in choices.items():
-        rows_of_task, labels_of_task = task_rows.tolist(), design.list_labels(task_rows)
+        rows_of_task = task_rows.tolist()
+        labels_of_task = design.list_labels(task_rows)
         if has_added_none:
             rows_of_task.append(-1)
             labels_of_task.append(NONE)

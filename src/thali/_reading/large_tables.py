@@ -12,6 +12,7 @@ import numpy as np
 from thali._data.columns import check_columns, get_column
 from thali._data.kinds import PAIRS
 from thali._data.pairs.dates import DAY, MissingDateError, read_dates
+from thali._inference.indexing import find_first
 from thali._inference.progress import Progress
 from thali._inference.warn import warn
 from thali._labels import format_label, has_repeats, shorten
@@ -69,7 +70,8 @@ class _FilteredFile(NamedTuple):
         start = 0
         for batch in self.batches.read_batches(list(dict.fromkeys([*columns, *filter_columns]))):
             table = pa.Table.from_batches([batch])
-            numbers, end = np.arange(start, start + len(table)), start + len(table)
+            numbers = np.arange(start, start + len(table))
+            end = start + len(table)
             if filter_columns:
                 frame = self.batches.as_frame(
                     table.select(filter_columns),
@@ -78,7 +80,8 @@ class _FilteredFile(NamedTuple):
                     self.texts,
                 )
                 is_kept = self.where.select(frame)
-                table, numbers = table.filter(pa.array(is_kept)), numbers[is_kept]
+                table = table.filter(pa.array(is_kept))
+                numbers = numbers[is_kept]
             yield table.select(columns), numbers, end
             start = end
 
@@ -172,19 +175,20 @@ class ComparisonTable(NamedTuple):
         frame = self.table.frame
         with prefix_errors(self.table.file):
             cells = get_column(frame, name)
-            if (empty_rows := np.flatnonzero(cells.isna())).size:
+            if (row := find_first(cells.isna().to_numpy())) is not None:
                 raise DataError(
                     f"Column {name!r} identifies answers but is empty in row"
-                    f" {frame.index[empty_rows[0]]}; fill it in."
+                    f" {frame.index[row]}; fill it in."
                 )
         compute_hashes: Any = hash_array  # pandas declares it as an object
         row_hashes = compute_hashes(cells.map(format_label).to_numpy(object), categorize=False)
         answer, is_repeated, times = self._group_answers()
         _, first_rows, hash_index = np.unique(row_hashes, return_index=True, return_inverse=True)
         is_known = np.isin(row_hashes, known_hashes) | (answer[first_rows][hash_index] != answer)
-        n_rows, n_known_rows = np.bincount(answer), np.bincount(answer, is_known)
-        if (partly_known := np.flatnonzero((n_known_rows > 0) & (n_known_rows < n_rows))).size:
-            in_answer = answer == partly_known[0]
+        n_rows = np.bincount(answer)
+        n_known_rows = np.bincount(answer, is_known)
+        if (k := find_first((n_known_rows > 0) & (n_known_rows < n_rows))) is not None:
+            in_answer = answer == k
             known_row = frame.index[in_answer & is_known][0]
             new_row = frame.index[in_answer & ~is_known][0]
             raise DataError(
@@ -254,7 +258,8 @@ def read_rows(
     `extra_columns`: columns that also distinguish rows, in addition to the columns of comparisons.
     `other_kinds`: other possible kinds of data.
     """
-    conditions, without = RowFilter.parse(where), options.pop("without", None) or ()
+    conditions = RowFilter.parse(where)
+    without = options.pop("without", None) or ()
     named_columns = [*extra_columns, *list_named_columns(options)]
     batched_file = None
     if not isinstance(path, Source):
@@ -348,7 +353,8 @@ def _count_distinct_rows(
             coded_columns = [codes[name].encode(batch[name]) for name in names]
             table = pa.table([*coded_columns, pa.array(numbers)], names=[*names, _ROW])
             groups.append(_group_rows(table, names, None))
-            n_groups, n_kept = n_groups + len(groups[-1]), n_kept + len(numbers)
+            n_groups = n_groups + len(groups[-1])
+            n_kept = n_kept + len(numbers)
             progress.update(min(n_read, batches.n_rows))
             if n_groups > max_groups:
                 groups = [_group_rows(pa.concat_tables(groups), names, _HOW_OFTEN)]
@@ -421,7 +427,8 @@ class _TextCodes:
             return _remove_dictionary(column)
         if self._code_of_text is None:
             self._code_of_text = {}
-        code_of_text, chunks = self._code_of_text, []
+        code_of_text = self._code_of_text
+        chunks = []
         for chunk in column.chunks:
             encoded = chunk
             if not pa.types.is_dictionary(chunk.type):
@@ -579,7 +586,8 @@ def _open_batched_text(path: Path, head: bytes) -> _BatchedFile | None:
         return None
     if separator is None or not first_table.named:
         return None
-    names, decimal_comma = first_table.names, separator != ","
+    names = first_table.names
+    decimal_comma = separator != ","
 
     def batches(columns: list[str]) -> Iterator["pyarrow.RecordBatch"]:
         """Yield batches of these columns as text."""

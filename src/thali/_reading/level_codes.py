@@ -11,6 +11,7 @@ import pandas as pd
 
 from thali._data.column_roles import column_names, simplify_name
 from thali._data.experiments.wide_table import list_attribute_names
+from thali._inference.indexing import find_first
 from thali._labels import format_label, shorten, suggest
 from thali.errors import Argument, DataError
 
@@ -113,8 +114,7 @@ def _replace_column_codes(cells: Any, labels: Mapping[str, str], name: str) -> A
     """Return a column with codes replaced by labels, as numbers if all are numeric."""
     texts = cells.map(format_label)
     label_of_code = dict(labels) | {text: text for text in LACKING if text not in labels}
-    if (is_unknown := ~texts.isin(list(label_of_code))).any():
-        row = int(np.flatnonzero(is_unknown)[0])
+    if (row := find_first(~texts.isin(list(label_of_code)).to_numpy())) is not None:
         raise DataError(
             f"Column {name!r} contains {texts.iloc[row]!r} in row {cells.index[row]}, which ",
             Argument("codes"),

@@ -221,7 +221,8 @@ class RecognitionError(DataError):
         nearest_shape: str = "",
     ) -> None:
         super().__init__(message)
-        self.kinds, self.nearest_shape = kinds, nearest_shape
+        self.kinds = kinds
+        self.nearest_shape = nearest_shape
 
 
 def read_data(path: str | Path | Source, *data_kinds: str, **options: Any) -> tuple[Any, str]:
@@ -347,7 +348,8 @@ def _refuse_foreign_arguments(
     shapes: Sequence[Shape], reading: Reading, options: Mapping[str, Any]
 ) -> None:
     """Raise ArgumentError for an argument of other layouts only."""
-    applicable, known_names = set(), set()
+    applicable = set()
+    known_names = set()
     for shape in shapes:
         known_names |= set(shape.options)
         if shape.name == reading.shape:
@@ -393,7 +395,8 @@ def check_names(options: dict[str, Any], *data_kinds: str) -> None:
 def _match_shapes(shapes: list[Shape], table: RawTable, options: dict[str, Any]) -> list[Reading]:
     """Return the readings of all layouts that match; raise an error if none is sure."""
     # An error of a shape is raised only if no reading is sure.
-    readings, faults = [], []
+    readings = []
+    faults = []
     for shape in shapes:
         try:
             reading = shape.match(

@@ -402,9 +402,11 @@ def _parse_condition(source: _FilterText, tokens: Any) -> tuple[Condition, _Toke
         return Condition(name, IN, _parse_list(source, tokens), source.argument), next(tokens)
     if _is_keyword(sign, "is"):
         word = next(tokens)
-        sign_text, expected = MISSING, "'missing' or 'not missing'"
+        sign_text = MISSING
+        expected = "'missing' or 'not missing'"
         if _is_keyword(word, "not"):
-            sign_text, expected = NOT_MISSING, "'missing'"
+            sign_text = NOT_MISSING
+            expected = "'missing'"
             word = next(tokens)
         if not _is_keyword(word, "missing"):
             raise _unexpected_error(source, word, expected)

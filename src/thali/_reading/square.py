@@ -59,7 +59,8 @@ class Square:
         """Whether the numbers are symmetric, or one triangle, and not all counts."""
         if self.numbers is None or self.has_counts:
             return False
-        lower, upper = np.tril(self.numbers, -1), np.triu(self.numbers, 1)
+        lower = np.tril(self.numbers, -1)
+        upper = np.triu(self.numbers, 1)
         return self.is_symmetric or lower.any() != upper.any()
 
     @property
@@ -109,7 +110,8 @@ def describe_non_square(frame: pd.DataFrame) -> str:
     is_numeric = [pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes]
     if is_numeric[0] or not all(is_numeric[1:]) or len(frame) + 1 != len(is_numeric):
         return ""
-    rows, header = list(map(format_label, frame.iloc[:, 0])), frame.columns[1:]
+    rows = list(map(format_label, frame.iloc[:, 0]))
+    header = frame.columns[1:]
     # a table of items by variables is not a square
     if frame.columns[0] != "column 1" and not {*rows} & {*header}:
         return ""

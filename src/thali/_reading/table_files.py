@@ -62,7 +62,8 @@ from .text_cells import (
 HARMLESS_WORKBOOK, MAX_UNPACKED, MAX_WORKBOOK = 1 << 25, 100, 1 << 30
 
 # digits of exact integers; a column with gaps has double precision
-_EXACT, _EXACT_BESIDE_GAPS = 17, 15
+_EXACT = 17
+_EXACT_BESIDE_GAPS = 15
 
 _UNNAMED = re.compile(r"column \d+|\.\.\.\d+|Unnamed: \d+")  # in thali, readr, pandas
 
@@ -149,7 +150,8 @@ def _check_unpacked_size(archive: ZipFile, packed_bytes: int) -> None:
 def _read_sheet_rows(sheet: Any) -> list[tuple[int, list[str]]]:
     """Return (line number, cells) of each filled row of a sheet."""
     sheet.reset_dimensions()  # some programs store a wrong size
-    filled_rows, n_cells = [], 0
+    filled_rows = []
+    n_cells = 0
     for line_number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
         n_cells += len(row) + 1
         if n_cells > MAX_CELLS:
@@ -388,7 +390,8 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
     numbers = iter(_parse_integers(file_bytes))
     rows: list[list[str]] = []
     lines: list[int] = []
-    width, n_unanswered = None, 0
+    width = None
+    n_unanswered = 0
     try:
         for line, respondent in numbers:
             n_variables, n_attributes, n_tasks, has_none = [int(next(numbers)[1]) for _ in range(4)]
@@ -416,7 +419,8 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
                 if has_none:
                     concepts.append([(line, "0")] * n_attributes)
                 for concept, tokens in enumerate(concepts, start=1):
-                    codes, is_chosen = [code for _, code in tokens], str(int(concept == chosen))
+                    codes = [code for _, code in tokens]
+                    is_chosen = str(int(concept == chosen))
                     rows.append(
                         [respondent, str(task), str(concept), *codes, is_chosen, *variables]
                     )

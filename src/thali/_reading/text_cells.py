@@ -66,7 +66,8 @@ def split_text_cells(file_bytes: bytes, joined: bool = False) -> TextTable:
     if cells is None:
         rows = _split_rows(text, separator)
         head = list(islice(rows, 4))
-        rows, completed_rows = chain(head, rows), None
+        rows = chain(head, rows)
+        completed_rows = None
         if len({len(row) for _, row in head}) > 1:
             all_rows = list(rows)
             completed_rows = complete_triangle(all_rows)
@@ -119,7 +120,8 @@ def _guess_separator(text: str) -> str:
         if width_counts and (separator != BLANKS or not best_separator):
             width, n_lines = width_counts.most_common(1)[0]
             if (agreement := (n_lines, widths[0] > 1, width)) > best_agreement:
-                best_separator, best_agreement = separator, agreement
+                best_separator = separator
+                best_agreement = agreement
     if fault is not None and (
         not best_separator
         or (best_separator == BLANKS and any(map(lines[0].__contains__, SEPARATORS)))
@@ -279,7 +281,8 @@ def complete_triangle(rows: NumberedRows) -> NumberedRows | None:
             cells.pop()
     if lines[0][1] == [str(len(lines) - 1)]:
         lines = lines[1:]
-    header, labels = lines[0][1], [cells[0] for _, cells in lines]
+    header = lines[0][1]
+    labels = [cells[0] for _, cells in lines]
     numbers = [str(k) for k in range(1, len(lines) + 2)]
     # with a header and labels, with labels only, and with numbers only
     layouts = [
@@ -318,7 +321,8 @@ def _complete_rows(
     # The cells must be numbers, and all rows must end at the diagonal or just before it.
     if not all(_is_numeric(cells) for _, cells in triangle):
         return None
-    n_absent, widths = len(names) - len(triangle), [len(cells) for _, cells in triangle]
+    n_absent = len(names) - len(triangle)
+    widths = [len(cells) for _, cells in triangle]
     without_diagonal = [*range(n_absent, len(names))]
     if widths not in (without_diagonal, [width + 1 for width in without_diagonal]):
         return None

@@ -116,7 +116,8 @@ _TITLES = {
     STATISTICS: "Statistical details",
 }
 _ORDER = {True: 0, None: 1, False: 2}  # findings that lead, may lead, do not lead
-SETTINGS, REFERENCES = "Settings and versions", "References"
+SETTINGS = "Settings and versions"
+REFERENCES = "References"
 
 
 def build_document(
@@ -140,9 +141,11 @@ def build_document(
         for sentence in finding.format_sentences(words)
     )
     # the title then is the short form of the question
-    shown_question, run_facts = asked_question, (*settings, *describe_versions())
+    shown_question = asked_question
+    run_facts = (*settings, *describe_versions())
     if not cover.title and asked_question.endswith("?"):
-        shown_question, run_facts = "", (*run_facts, ("Question", asked_question))
+        shown_question = ""
+        run_facts = (*run_facts, ("Question", asked_question))
     shown_findings = [finding for finding in shown_findings if finding.key != "asked"]
     lead = _choose_lead(shown_findings)
     lights = tuple(
@@ -214,7 +217,8 @@ def build_section(finding: Finding, words: Words) -> Section:
     sentences = finding.format_sentences(words)
     if finding.key == "methods":
         sentences = [" ".join(sentences)]
-    table, tables = finding.main_table, ()
+    table = finding.main_table
+    tables = ()
     if table is not None and len(table):
         tables = (PageTable(finding.title, table, finding.picture is not None),)
     return Section(
@@ -372,7 +376,8 @@ def _render_template(document: Document, figures: Figures) -> str:
     """Fill the report template with the document and its pictures."""
     picture_numbers = itertools.count(1)
     sections = [section for chapter in document.chapters for section in chapter.sections]
-    scripts, lead = [], None
+    scripts = []
+    lead = None
     if any(section.simulator for section in sections):
         scripts = [_read_file("market.js") + _read_file("simulator.js")]
     if document.lead is not None:

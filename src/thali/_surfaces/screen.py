@@ -77,7 +77,8 @@ def format_screen(
     `head`: a sentence about the data; `hints`: options and commands that show more; `is_read`:
     whether the terminal already shows the head, which then only takes up lines.
     """
-    briefs, width = _order_findings(findings), find_terminal_width()
+    briefs = _order_findings(findings)
+    width = find_terminal_width()
     labels = [_find_label(finding, brief) for finding, brief in briefs]
     indent = 2 + max(map(display_width, [*labels, "More"]))
     text_width = width - indent
@@ -175,10 +176,13 @@ def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: 
     ]
     if len(brief.parts) > len(parts):
         parts.append(f"and {len(brief.parts) - len(parts):,} more")
-    table_lines, n_rows = [], 0
+    table_lines = []
+    n_rows = 0
     if brief.table is not None and len(brief.table):
-        table_lines, n_rows = _format_short_table(brief.table, width), len(brief.table)
-    text_lines, part_lines = wrap(sentence, width), _join_parts(parts, width)
+        table_lines = _format_short_table(brief.table, width)
+        n_rows = len(brief.table)
+    text_lines = wrap(sentence, width)
+    part_lines = _join_parts(parts, width)
     return _Block(label, text_lines, part_lines, table_lines, n_rows, n_tables)
 
 
@@ -190,7 +194,8 @@ def _format_short_table(table: "pandas.DataFrame", width: int) -> list[str]:
         [cut_text(" ".join(cell.split()), width // 2) for cell in row]
         for row in (text_table.head, *text_table.rows)
     ]
-    columns, is_text = list(zip(*rows, strict=True)), list(text_table.is_text)
+    columns = list(zip(*rows, strict=True))
+    is_text = list(text_table.is_text)
     if is_text[-1]:
         max_width = max(_LEAST_CELL, width - 2 - _measure_width(columns[:-1]))
         columns[-1] = tuple(cut_text(cell, max_width) for cell in columns[-1])

@@ -72,7 +72,8 @@ class _TextColumn(NamedTuple):
 
 def _format_index(frame: "pandas.DataFrame", marks: Marks) -> list[_TextColumn]:
     """Format the index levels of a data frame as text columns."""
-    index, columns = frame.index.to_frame(index=False), []
+    index = frame.index.to_frame(index=False)
+    columns = []
     for position, index_name in enumerate(frame.index.names):
         name = ""
         if index_name is not None:
@@ -120,7 +121,8 @@ def _format_columns(
 ) -> Iterator[_TextColumn]:
     """Yield the columns of a data frame as text columns."""
     level = attrs.get("interval", INTERVAL)
-    is_monte_carlo, headings = attrs.get(MONTE_CARLO, False), attrs.get(HEADINGS, {})
+    is_monte_carlo = attrs.get(MONTE_CARLO, False)
+    headings = attrs.get(HEADINGS, {})
     names = [str(name) for name in frame.columns]
     cells = [_convert_integers(frame.iloc[:, column].tolist()) for column in range(len(names))]
     table_cells = _TableCells(

@@ -67,7 +67,8 @@ class BestWorstColumns(NamedTuple):
         choice_columns = f"choice in {self.best!r}"
         if self.worst is not None:
             choice_columns = f"choices in {self.best!r} and {self.worst!r}"
-        first_column, last_column = self.options[0], self.options[-1]
+        first_column = self.options[0]
+        last_column = self.options[-1]
         description = (
             f"one set per row, options in {first_column!r} to {last_column!r}, {choice_columns}"
         )
@@ -174,7 +175,8 @@ def find_column_series(names: list[str]) -> list[tuple[str, ...]]:
     for name in name_by_simplified:
         for marks in _SERIES_MARKS:
             if name.endswith(marks[0]):
-                stem, columns = name[: -len(marks[0])], []
+                stem = name[: -len(marks[0])]
+                columns = []
                 for mark in marks:
                     if stem + mark not in name_by_simplified:
                         break

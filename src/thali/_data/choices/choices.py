@@ -300,13 +300,16 @@ class Choices(Judged):
         members = np.column_stack([data.first, data.second]).ravel()
         start = 2 * np.arange(data.n_pairs + 1)
         counted: Any = data
-        respondent, pair = np.full(data.n_pairs, -1), np.arange(data.n_pairs)
+        respondent = np.full(data.n_pairs, -1)
+        pair = np.arange(data.n_pairs)
         if data.answers is not None:
             counted = data.answers
-            respondent, pair = counted.respondent.astype(np.int64), counted.pair.astype(np.int64)
+            respondent = counted.respondent.astype(np.int64)
+            pair = counted.pair.astype(np.int64)
         counts = np.column_stack([counted.wins, counted.losses])
         row, side = np.nonzero(counts)
-        respondent, pair = respondent[row], pair[row]
+        respondent = respondent[row]
+        pair = pair[row]
         rows = respondent, 2 * pair + side, counts[row, side]
         return cls._from_fields(
             data.labels, data.respondents, start, members, *rows, None, counted.people
@@ -342,7 +345,8 @@ class Choices(Judged):
         answers = None
         if self.respondents and (self.respondent >= 0).all():
             row_respondents = RowRespondents(self.respondents, self.respondent, self.people)
-            pair, is_first = self.choice // 2, self.choice % 2 == 0
+            pair = self.choice // 2
+            is_first = self.choice % 2 == 0
             answers = Answers.from_rows(
                 row_respondents, pair, is_first, self.times, 0.0 * self.times
             )
@@ -531,7 +535,8 @@ class Choices(Judged):
     @property
     def sets(self) -> list[tuple[str, ...]]:
         """Labels of the members of each distinct set."""
-        names, start = np.array(self.labels, object)[self.members].tolist(), self.start.tolist()
+        names = np.array(self.labels, object)[self.members].tolist()
+        start = self.start.tolist()
         return [tuple(names[set_start:set_end]) for set_start, set_end in pairwise(start)]
 
     @property
@@ -552,9 +557,11 @@ class Choices(Judged):
         """
         if self.n_ties and not ties:
             return subsets.drop_tied_sets(self).questions()
-        start, answer = self.start, self.choice
+        start = self.start
+        answer = self.choice
         if self.worst is not None:
-            start, answer = find_first_answers(start), number_given_answers(self)
+            start = find_first_answers(start)
+            answer = number_given_answers(self)
         if self.n_ties:
             start = part_bounds(np.where(self.n_tied > 1, 1, self.sizes))
             answer = answer + (start - self.start)[self.set_of[answer]]
@@ -590,7 +597,8 @@ class Choices(Judged):
         total = sum_parts(self.counts, self.start)
         set_index = int(total.argmax())
         set_slice = part_slice(self.start, set_index)
-        counts, members = self.counts[set_slice], self.members[set_slice]
+        counts = self.counts[set_slice]
+        members = self.members[set_slice]
         chosen_index = int(counts.argmax())
         name = " = ".join(
             repr(self.labels[i])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._inference.indexing import find_first
 from thali._labels import check_labels, format_label, index_labels, shorten, suggest
 from thali.errors import Argument, DataError
 
@@ -302,8 +303,7 @@ def read_occasion_counts(
     series = get_column(frame, count)
     first_rows = np.unique(occasion, return_index=True)[1][occasion]
     codes, _ = pd.factorize(series)
-    if (is_different := codes != codes[first_rows]).any():
-        k = int(is_different.argmax())
+    if (k := find_first(codes != codes[first_rows])) is not None:
         pair = " and ".join(format_label(series.iloc[row]) or "none" for row in (first_rows[k], k))
         raise DataError(
             f"The rows of {name(occasion[k])} have different counts, {pair}, in column {count!r};"

@@ -61,7 +61,8 @@ def _name_rankings(count: int) -> tuple[str, ...]:
 RANKS, OPTIONS, LONG, TEXT = "ranks", "options", "long", "text"
 SHAPES = (RANKS, OPTIONS, LONG, TEXT)
 # separators in rankings as text: between options, and between tied options
-BEFORE, TIED = ">", " = "
+BEFORE = ">"
+TIED = " = "
 # separators of options in lists, the best first, and names of columns with such lists
 _LISTED = (",", ";", "|", " ")
 _NAMES_OF_LISTS = ("ranking", "rankings", "rank", "ranks", "ranked", "order", "rankorder", "rang")
@@ -228,9 +229,11 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
     columns_by_question: dict[str, dict[str, str]] = {"": {}}
     for name in names:
         bracketed = _BRACKETED.fullmatch(name)
-        question, plain = "", simplify_name(name)
+        question = ""
+        plain = simplify_name(name)
         if bracketed:
-            question, plain = bracketed[1], simplify_name(bracketed[2])
+            question = bracketed[1]
+            plain = simplify_name(bracketed[2])
         columns_by_question.setdefault(question, {})[plain] = name
         match = _NUMBERED.fullmatch(plain)
         if match and (match[1] in _STEMS or (bracketed and not match[1])):
@@ -315,7 +318,8 @@ def is_ranking(ranks: np.ndarray, has_ties: bool = False) -> np.ndarray:
 
 def describe_layout(columns: RankingColumns) -> str:
     """Describe in words how a table's columns contain rankings."""
-    first_column, last_column = columns.columns[0], columns.columns[-1]
+    first_column = columns.columns[0]
+    last_column = columns.columns[-1]
     if columns.shape == LONG:
         return (
             f"one option of a ranking per row, option in {first_column!r}, rank in {last_column!r}"
@@ -404,7 +408,8 @@ def read_ranking_frame(
 
     count = read_counts(frame, columns.count, weights)
     if unranked == ABSENT:
-        frame, count = frame.loc[count > 0], count[count > 0]
+        frame = frame.loc[count > 0]
+        count = count[count > 0]
     if columns.shape == RANKS:
         texts = read_labels(frame, columns.columns)
         rows = [
@@ -429,12 +434,14 @@ def read_ranking_frame(
         orders = [
             _sort_by_rank(row, ranks, all_options, names, name) for row, ranks in enumerate(cells)
         ]
-    respondent, respondent_names = np.full(len(frame), -1), ()
+    respondent = np.full(len(frame), -1)
+    respondent_names = ()
     people_columns = None
     if columns.respondent is not None:
         respondent, respondent_names = encode_column(frame, columns.respondent)
     elif columns.count is None:
-        respondent, respondent_names = np.arange(len(frame)), _name_rankings(len(frame))
+        respondent = np.arange(len(frame))
+        respondent_names = _name_rankings(len(frame))
     if respondent_names:
         people_columns = build_people_table(frame, columns.used, respondent, respondent_names)
     return Rankings(names, orders, name, count, respondent_names, respondent, people_columns)
@@ -557,7 +564,8 @@ def _read_long_rankings(
         & ~np.isnan(rank_values[rows[:-1]])
     )
     if is_repeated.any():
-        row, hint = int(rows[1:][is_repeated].min()), ""
+        row = int(rows[1:][is_repeated].min())
+        hint = ""
         if columns.group is None:
             hint = "; if the respondent has several rankings, number them in a column 'task'"
         raise DataError(

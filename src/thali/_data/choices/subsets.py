@@ -153,7 +153,8 @@ def build_option_rows(data: "Choices") -> ReportRows:
     """Build the rows of a predictive check: each option's counts as best and as worst."""
     from scipy.sparse import csr_array
 
-    answers, n = list_possible_answers(data.start), data.n_options
+    answers = list_possible_answers(data.start)
+    n = data.n_options
     column = np.tile(np.arange(len(answers.best)), 2)
     row = np.concatenate([data.members[answers.best], n + data.members[answers.worst]])
     counted = csr_array((np.ones(len(row)), (row, column)), shape=(2 * n, len(answers.best)))
@@ -162,7 +163,8 @@ def build_option_rows(data: "Choices") -> ReportRows:
         "option": np.tile(np.array(data.labels), 2)[offered],
         "named": np.repeat(NAMED, n)[offered],
     }
-    group, group_row = np.array([0, data.n_sets]), np.array([0, len(offered)])
+    group = np.array([0, data.n_sets])
+    group_row = np.array([0, len(offered)])
     return ReportRows(
         ANSWER, counted[offered], names, np.ones(len(offered), bool), group, group_row
     )
@@ -210,7 +212,8 @@ def _merge_respondents(parts: "Sequence[Choices]") -> RowRespondents:
     ]
     numbers = count(1)
     for k, part in enumerate(respondents_of_parts):
-        names, people = list(part.names), part.people
+        names = list(part.names)
+        people = part.people
         for index, name in enumerate(names):
             if name.startswith(NAMELESS):
                 names[index] = f"{NAMELESS}{next(numbers)}"
@@ -272,7 +275,8 @@ def _merge_occasions(
         marks_by_part.append(marks)
         times.append(part.times)
         n_occasions += len(part.times)
-    occasion, alternative = np.concatenate(occasion), np.concatenate(alternative)
+    occasion = np.concatenate(occasion)
+    alternative = np.concatenate(alternative)
     order = np.lexsort((alternative, occasion))
     joined = [np.concatenate(marks)[order] for marks in zip(*marks_by_part, strict=True)]
     counts = np.concatenate(times)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_allowed, is_list
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import find_first, part_bounds
 from thali._labels import format_plural, shorten
 from thali.errors import DataError
 
@@ -285,20 +285,20 @@ def build_choice_fields(rows: RawOccasions) -> tuple[Any, ...]:
 def aggregate_occasions(rows: RawOccasions) -> Arrays:
     """Check each choice occasion, then count choices by respondent and set."""
     order = np.lexsort((rows.alternative, rows.occasion))
-    occasion, alternative = rows.occasion[order], rows.alternative[order]
-    chosen, count = rows.chosen[order], rows.count[order]
+    occasion = rows.occasion[order]
+    alternative = rows.alternative[order]
+    chosen = rows.chosen[order]
+    count = rows.count[order]
     available = np.ones(len(order), bool)
     if rows.available is not None:
         available = rows.available[order]
     is_repeated = (np.diff(occasion) == 0) & (np.diff(alternative) == 0)
-    if is_repeated.any():
-        k = int(is_repeated.argmax())
+    if (k := find_first(is_repeated)) is not None:
         raise DataError(
             f"{rows.labels[alternative[k]]!r} is listed twice in {rows.name(occasion[k])}; list it"
             " once."
         )
-    if (is_unavailable := chosen & ~available).any():
-        k = int(is_unavailable.argmax())
+    if (k := find_first(chosen & ~available)) is not None:
         raise DataError(
             f"{rows.labels[alternative[k]]!r} was chosen in {rows.name(occasion[k])}, but was not"
             " available; correct one of the two columns."
@@ -311,8 +311,7 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
             " alternatives of a set."
         )
     wins = np.bincount(occasion[chosen], minlength=n_occasions)
-    if (is_wrong := (wins != 1) & (not rows.has_ties) & ~is_single).any():
-        k = int(is_wrong.argmax())
+    if (k := find_first((wins != 1) & (not rows.has_ties) & ~is_single)) is not None:
         subject = "No alternative is"
         if wins[k]:
             subject = f"{wins[k]} alternatives are"
@@ -349,7 +348,8 @@ def count_choices(
         is_tied_first = all_marks[0] & (n_chosen[occasion] > 1)
         order = np.lexsort((alternative, ~is_tied_first, occasion))
         is_counted = order[is_counted[order]]
-    occasion, alternative = occasion[is_counted], alternative[is_counted]
+    occasion = occasion[is_counted]
+    alternative = alternative[is_counted]
     all_marks = [marks[is_counted] for marks in all_marks]
     size = np.bincount(occasion, minlength=counts.size)
     sizes, n_tied, members, rows = [], [], [], []

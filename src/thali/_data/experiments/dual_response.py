@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._inference.indexing import find_first
 from thali._labels import format_label
 from thali.errors import Argument, ArgumentError, DataError
 
@@ -106,9 +107,8 @@ def _check_bought_answers(
     is_known = np.isin([text.casefold() for text in answers], [*YES, *NO])
     first_rows = np.unique(task, return_index=True)[1]
     differs = answers != answers[first_rows][np.unique(task, return_inverse=True)[1]]
-    if is_known.all() and not differs.any():
+    if (row := find_first(~is_known | differs)) is None:
         return
-    row = int((~is_known | differs).argmax())
     problem = "differs between rows"
     if not is_known[row]:
         problem = describe_content(answers[row])

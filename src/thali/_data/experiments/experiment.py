@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._arguments import check_integer, is_list
 from thali._described import Facts
-from thali._inference.indexing import part_bounds, part_indices
+from thali._inference.indexing import find_first, part_bounds, part_indices
 from thali._inference.seeds import build_seed_sequence
 from thali._labels import format_label, format_plural, index_labels, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
@@ -41,10 +41,9 @@ def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) ->
         return marked
     number = check_integer("tasks", tasks, 1)
     counts = np.diff(data.first_task)
-    if (counts <= number).any():
-        person = data.respondents[int((counts <= number).argmax())]
+    if (respondent := find_first(counts <= number)) is not None:
         raise DataError(
-            f"Respondent {person!r} has only {format_plural(int(counts.min()), 'task')}, so no"
+            f"Respondent {data.respondents[respondent]!r} has only {format_plural(int(counts.min()), 'task')}, so no"
             f" task would be left to fit when {number} are held out; hold out fewer tasks."
         )
     # the last tasks are held out, of tasks in random order with a seed

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import is_list
+from thali._inference.indexing import find_first
 from thali._labels import (
     check_labels,
     find_label_indices,
@@ -29,7 +30,8 @@ ANY_NUMBER = "any number"
 # with more levels than this, an attribute of numbers is measured
 MANY_LEVELS = 30
 # representative levels of a measured attribute, and groups of its levels
-_LANDMARKS, _GROUPS = 5, 4
+_LANDMARKS = 5
+_GROUPS = 4
 _SHOWN = 4  # digits of measured levels in names
 
 
@@ -122,7 +124,8 @@ def sort_by_value(labels: Sequence[str]) -> tuple[tuple[str, ...], str]:
     numbers = {label: number for label in labels if (number := parse_number(label)) is not None}
     if len(numbers) == len(labels):
         _check_number_marks(numbers)
-        values, order = set(numbers.values()), NUMBERS
+        values = set(numbers.values())
+        order = NUMBERS
         if len(values) > MANY_LEVELS and not all(map(float.is_integer, values)):
             order = MEASURED
         return tuple(sorted(labels, key=lambda label: (numbers[label], label))), order
@@ -163,8 +166,7 @@ def encode_levels(
 ) -> np.ndarray:
     """Return the level index of each row; raise DataError for an unknown level."""
     level_numbers = find_label_indices(texts, levels)[codes]
-    if (level_numbers < 0).any():
-        row = int((level_numbers < 0).argmax())
+    if (row := find_first(level_numbers < 0)) is not None:
         text = texts[codes[row]]
         if not text:
             raise DataError(
@@ -195,8 +197,7 @@ def read_numbers(
     `where(row)` describes a row in the error.
     """
     row_numbers = np.array([parse_number(text) for text in texts], float)[codes]
-    if np.isnan(row_numbers).any():
-        row = int(np.isnan(row_numbers).argmax())
+    if (row := find_first(np.isnan(row_numbers))) is not None:
         problem = "is missing"
         if text := texts[codes[row]]:
             problem = f"is {text!r}, but must be a finite number"

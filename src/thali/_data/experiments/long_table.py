@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import is_list
-from thali._inference.indexing import repeat_indices
+from thali._inference.indexing import find_first, repeat_indices
 from thali._inference.warn import warn
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
@@ -369,7 +369,8 @@ def read_experiment(
     if bought is not None:
         table = _add_no_choice(table, bought)
         none = {table.alternative: NOTHING}
-    frame, rows = table.frame, table.read_labels()
+    frame = table.frame
+    rows = table.read_labels()
     _refuse_idle_respondents(get_column(frame, table.respondent), rows.person, table.respondent)
     scheme, is_none = _read_scheme(table, rows, settings, none, inside)
     picked = read_chosen_rows(frame, table.chosen, rows)
@@ -454,7 +455,8 @@ def _read_task_table(
 def _add_no_choice(table: TaskTable, bought: str) -> TaskTable:
     """Add a no-choice row to each task, using the answers in the column `bought`."""
     frame, task, rows = table.frame, table.task, table.read_labels()
-    tasks, picked = number_tasks(rows.person, rows.task), table.read_chosen()
+    tasks = number_tasks(rows.person, rows.task)
+    picked = table.read_chosen()
     if task == table.respondent:  # each respondent had one task, and now may have two
         task = next(name for name in ("task", "task of respondent") if name not in frame.columns)
         frame = frame.assign(**{task: "1"})
@@ -509,9 +511,9 @@ def _select_offered_rows(table: TaskTable, candidates: Iterable[str]) -> TaskTab
     if available is None:
         return table._replace(frame=frame.drop(columns=numbering))
     is_offered = read_flags(frame, available)
-    if (is_wrong := table.read_chosen() & ~is_offered).any():
+    if (row := find_first(table.read_chosen() & ~is_offered)) is not None:
         raise DataError(
-            f"The chosen alternative {table.read_labels().describe_task(int(is_wrong.argmax()))}"
+            f"The chosen alternative {table.read_labels().describe_task(row)}"
             f" has {available!r} = 0, as if it were not offered; correct the row, or remove the"
             " task."
         )
@@ -591,8 +593,7 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
 def _read_labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
     """Read a column of labels as texts; raise DataError if a cell is empty."""
     texts = read_row_texts(get_column(frame, name))
-    if (texts == "").any():
-        row = int((texts == "").argmax())
+    if (row := find_first(texts == "")) is not None:
         raise DataError(
             f"A label is missing in row {frame.index[row]}, column {name!r}; fill it in or remove"
             " the row."
@@ -805,9 +806,11 @@ def _sort_rows(
     person, people = pd.factorize(rows.person)
     number = number_tasks(rows.person, rows.task)
     order = np.lexsort((number, person))
-    number, person = number[order], person[order]
+    number = number[order]
+    person = person[order]
     first_row = np.append(np.flatnonzero(np.diff(number, prepend=-1)), len(order)).astype(np.int64)
-    starts, sizes = first_row[:-1], np.diff(first_row)
+    starts = first_row[:-1]
+    sizes = np.diff(first_row)
     first_task = np.searchsorted(person[starts], np.arange(len(people) + 1)).astype(np.int64)
     labels = number_positions(number).astype(object)
     if rows.alternative is not None:
@@ -837,24 +840,23 @@ def _check_tasks(
     n_chosen = np.add.reduceat(picked.astype(int), starts)
     n_none = np.add.reduceat(is_none.astype(int), starts)
 
-    def place(is_wrong: np.ndarray) -> str:
-        """Describe the first wrong row's task, for an error message."""
-        return rows.describe_task(int(order[starts[int(is_wrong.argmax())]]))
+    def place(task: int) -> str:
+        """Describe a task, for an error message."""
+        return rows.describe_task(order[starts[task]])
 
-    if (wrong := n_chosen != 1).any():
-        k = int(wrong.argmax())
-        number, task_rows = int(n_chosen[k]), slice(starts[k], starts[k] + sizes[k])
+    if (k := find_first(n_chosen != 1)) is not None:
+        number = int(n_chosen[k])
+        task_rows = slice(starts[k], starts[k] + sizes[k])
         if number > 1 and (np.ptp(products[task_rows][picked[task_rows]], axis=0) == 0).all():
             raise DataError(
-                f"The chosen alternative is listed {number} times {place(wrong)}; remove the"
+                f"The chosen alternative is listed {number} times {place(k)}; remove the"
                 " duplicates."
             )
         subject = "No alternative is"
         if number > 1:
             subject = f"{number} alternatives are"
-        raise DataError(f"{subject} marked as chosen {place(wrong)}; mark exactly one.")
-    if (wrong := n_none > 1).any():
+        raise DataError(f"{subject} marked as chosen {place(k)}; mark exactly one.")
+    if (k := find_first(n_none > 1)) is not None:
         raise DataError(
-            f"The no-choice option is listed {int(n_none[int(wrong.argmax())])} times"
-            f" {place(wrong)}; list it once."
+            f"The no-choice option is listed {n_none[k]} times {place(k)}; list it once."
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import part_indices
+from thali._inference.indexing import find_first, part_indices
 from thali._labels import find_label_indices, index_labels
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
@@ -231,10 +231,9 @@ class Scheme:
             if name in frame.columns
         }
         for name in filter(texts_by_column.__contains__, (self.respondent, self.task)):
-            if (is_empty := texts_by_column[name] == "").any():
+            if (row := find_first(texts_by_column[name] == "")) is not None:
                 raise DataError(
-                    f"A label is missing in row {frame.index[int(is_empty.argmax())]}, column"
-                    f" {name!r}; fill it in."
+                    f"A label is missing in row {frame.index[row]}, column {name!r}; fill it in."
                 )
         describe_row = _build_row_describer(frame, texts_by_column, self)
         no_labels = np.zeros(len(frame), dtype=np.int64)
@@ -282,8 +281,8 @@ class Scheme:
                 [*(level_index.get(label, -2) for label in other_levels[name]), -1], dtype=np.int64
             )
             converted[:, k] = numbers[codes]
-            if (converted[:, k] == -2).any():
-                label = other_levels[name][codes[int((converted[:, k] == -2).argmax())]]
+            if (row := find_first(converted[:, k] == -2)) is not None:
+                label = other_levels[name][codes[row]]
                 raise DataError(
                     f"Attribute {name!r} of the new tasks is {label!r}, which did not occur when"
                     " the model was fitted; declare it with ",
@@ -363,8 +362,7 @@ def check_unique_alternatives(
     import pandas as pd
 
     is_repeated = pd.DataFrame({"task": task_of_row, "alternative": labels}).duplicated().to_numpy()
-    if is_repeated.any():
-        row = int(is_repeated.argmax())
+    if (row := find_first(is_repeated)) is not None:
         raise DataError(
             f"Alternative {labels[row]!r} {describe_row(row)} is listed twice; remove a row, or"
             " number the alternatives."
@@ -449,7 +447,8 @@ def add_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
 
     The no-choice option lacks this attribute. Data that have the attribute are returned unchanged.
     """
-    scheme, option = data.scheme, Setting("constants", True)
+    scheme = data.scheme
+    option = Setting("constants", True)
     if scheme.alternative is None:
         raise ArgumentError(
             option,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.indexing import find_first
 from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, Setting
 
@@ -96,13 +97,15 @@ def find_wide_tasks(
     picked = {format_label(value) for value in frame[chosen].dropna().unique()}
     numbers = match_codes(_drop_none_words(picked), _NUMBERS)
     described: ColumnGroups = {}
-    alternatives_found, is_sure = listed_names, True
+    alternatives_found = listed_names
+    is_sure = True
     for groups, is_separated in _list_groupings(
         other_columns, listed_names, picked | {*numbers.values()}
     ):
         labels = tuple(dict.fromkeys(name for group in groups.values() for name in group))
         if len(groups) > len(described) and _fit_choices(groups, labels, listed_names, picked):
-            described, is_sure = groups, is_separated
+            described = groups
+            is_sure = is_separated
             alternatives_found = listed_names or labels
     marks = [name for name in described if simplify_name(name) in AVAILABLE.sure]
     attributes = {name: group for name, group in described.items() if name not in marks}
@@ -351,17 +354,21 @@ def build_long_frame(
     task_columns: dict[str, Any] = {"respondent": respondents, "task": task}
     if bought is not None:
         task_columns[BOUGHT] = frame[bought]
-    parts, row_indices = [], []
+    parts = []
+    row_indices = []
     for label in filter(None, (*columns.alternatives, none_label)):
-        offers, missing_cell = columns.available.get(label), LACKING
+        offers = columns.available.get(label)
+        missing_cell = LACKING
         if label == none_label:
-            offers, missing_cell = columns.none, None
-        is_offered, is_picked = np.ones(len(frame), bool), picked == label
+            offers = columns.none
+            missing_cell = None
+        is_offered = np.ones(len(frame), bool)
+        is_picked = picked == label
         if offers is not None:
             is_offered = read_flags(frame, offers)
-        if (is_wrong := is_picked & ~is_offered).any():
+        if (row := find_first(is_picked & ~is_offered)) is not None:
             raise DataError(
-                f"{label!r} was chosen in row {frame.index[is_wrong.argmax()]}, but was not"
+                f"{label!r} was chosen in row {frame.index[row]}, but was not"
                 " available; correct or remove the row."
             )
         row_values = task_columns | {"alternative": label, "chosen": is_picked.astype(int)}
@@ -380,7 +387,8 @@ def _read_picked(
     frame: "pd.DataFrame", columns: WideTasks, none: Any
 ) -> tuple[np.ndarray, str | None]:
     """Return the chosen alternative of each row, and the label of the no-choice option."""
-    labels, texts = columns.alternatives, list_texts(frame, columns.chosen)
+    labels = columns.alternatives
+    texts = list_texts(frame, columns.chosen)
     none_label = find_none_word(texts, labels)
     if none is not None:
         none_label = format_label(none)

@@ -149,7 +149,8 @@ class PairedComparisons(JudgedByPeople):
             self._freeze(*tables.build_fields(names, *cells))
         else:
             first_indices, second_indices, tied = tables.read_tie_cells(ties, names, weights)
-            winner, loser = np.append(cells[0], first_indices), np.append(cells[1], second_indices)
+            winner = np.append(cells[0], first_indices)
+            loser = np.append(cells[1], second_indices)
             counted = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
             self._freeze(*tables.build_fields(names, winner, loser, *counted))
         warn_each(find_similar_labels(names))
@@ -235,11 +236,13 @@ class PairedComparisons(JudgedByPeople):
 
     def _facts(self) -> Facts:
         """Return (name, text) facts about the comparisons for a report."""
-        n_options, counts = self.n_options, self.wins + self.losses + self.tied
+        n_options = self.n_options
+        counts = self.wins + self.losses + self.tied
         option_counts = np.bincount(
             np.concatenate([self.first, self.second]), np.tile(counts, 2), minlength=n_options
         )
-        total, ties = self.n_comparisons, self.n_ties
+        total = self.n_comparisons
+        ties = self.n_ties
         tie_share = ""
         if ties:
             tie_share = f", including {ties:,} ties ({format_number(100 * ties / total)} %)"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from thali._described import Facts
+from thali._inference.indexing import find_first
 from thali._labels import choose_number, format_label, format_plural, shorten, suggest
 from thali.errors import Argument, DataError, ModelName
 
@@ -215,7 +216,8 @@ class PairCovariates(Frozen):
 
         Return None if nothing is left.
         """
-        wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
+        wins = self.wins + share * self.tied
+        losses = self.losses + share * self.tied
         is_kept = wins + losses > 0
         if not is_kept.any():
             return None
@@ -395,7 +397,8 @@ def find_side_pair(
 
 def _split_side_words(column: str) -> list[tuple[str, str, str]]:
     """Return (rest, side word, other side's word) splits of a column name."""
-    splits, words = [], re.split(r"([ _.\-]+)", column)
+    splits = []
+    words = re.split(r"([ _.\-]+)", column)
     for k in range(0, len(words), 2):
         other_words = [*words[: max(k - 1, 0)], *words[k + 1 if k else 2 :]]
         for pair in _SIDES:
@@ -431,12 +434,12 @@ def _is_numeric(values: "pd.Series") -> bool:
 def _read_number_covariate(values: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray]:
     """Return a numeric column by name; raise DataError if it has gaps or is constant."""
     covariate = values.to_numpy(float, na_value=np.nan)
-    if (gap_rows := np.flatnonzero(~np.isfinite(covariate))).size:
+    if (row := find_first(~np.isfinite(covariate))) is not None:
         problem = "infinite"
-        if np.isnan(covariate[gap_rows[0]]):
+        if np.isnan(covariate[row]):
             problem = "empty"
         raise DataError(
-            f"The covariate {values.name!r} is {problem} in row {frame.index[gap_rows[0]]}; enter a"
+            f"The covariate {values.name!r} is {problem} in row {frame.index[row]}; enter a"
             " number, or remove the row."
         )
     if np.ptp(covariate) == 0.0:
@@ -452,7 +455,8 @@ def _build_indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]
     codes, levels = encode_column(frame, name)
     if not isinstance(frame[name].dtype, pd.CategoricalDtype):
         order = np.argsort(np.argsort(levels))
-        codes, levels = order[codes], sorted(levels)
+        codes = order[codes]
+        levels = sorted(levels)
     codes_present = np.unique(codes)
     if len(codes_present) == 1:
         raise _build_constant_error(name, repr(levels[codes_present[0]]))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._described import Facts
+from thali._inference.indexing import find_first
 from thali._labels import format_plural
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 PERIODS = ("day", "week", "month", "year")
 # units of time: days since 1970, or the integers of a column
-DAY, STEP = "day", "step"
+DAY = "day"
+STEP = "step"
 _LETTERS: dict[str, Any] = {"month": "M", "year": "Y"}  # NumPy's letters of periods
 _FORMATS = (
     "ISO8601",
@@ -172,15 +174,18 @@ class DatedComparisons(Frozen):
 
     def without_ties(self, share: float) -> "DatedComparisons":
         """Convert each tie to `share` of a choice of the first and of the second option."""
-        wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
+        wins = self.wins + share * self.tied
+        losses = self.losses + share * self.tied
         return self._replace_arrays(
             wins + losses > 0.0, counts=np.stack([wins, losses, 0.0 * wins])
         )
 
     def _replace_arrays(self, is_kept: np.ndarray, **new: Any) -> "DatedComparisons":
         """Return the rows `is_kept`, with some of their arrays replaced."""
-        option_indices, x = new.get("sides", (self.first, self.second)), new.get("x", self.x)
-        respondent, counts = new.get("respondent", self.respondent), new.get("counts", self.counts)
+        option_indices = new.get("sides", (self.first, self.second))
+        x = new.get("x", self.x)
+        respondent = new.get("respondent", self.respondent)
+        counts = new.get("counts", self.counts)
         if len(respondent):
             respondent = respondent[is_kept]
         option_indices = (option_indices[0][is_kept], option_indices[1][is_kept])
@@ -196,7 +201,8 @@ class DatedComparisons(Frozen):
 
     def between(self, since: Any, until: Any) -> "DatedComparisons":
         """Keep the rows between two dates, both included; None: no limit."""
-        first_time, last_time = self.time.min(), self.time.max()
+        first_time = self.time.min()
+        last_time = self.time.max()
         if (bound := parse_bound(self.unit, "since", since)) is not None:
             first_time = bound[0]
         if (bound := parse_bound(self.unit, "until", until)) is not None:
@@ -294,7 +300,8 @@ class MissingDateError(DataError):
             Setting("where", f"{name} is not missing"),
             ".",
         )
-        self.row, self.count = row, count
+        self.row = row
+        self.count = count
 
 
 def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
@@ -303,10 +310,8 @@ def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
 
     series = get_column(frame, name)
     is_blank = series.isna() | (series.astype(str).str.strip() == "")
-    if is_blank.any():
-        raise MissingDateError(
-            name, int(frame.index[int(np.flatnonzero(is_blank)[0])]), int(is_blank.sum())
-        )
+    if (row := find_first(is_blank.to_numpy())) is not None:
+        raise MissingDateError(name, int(frame.index[row]), int(is_blank.sum()))
     if pd.api.types.is_datetime64_any_dtype(series.dtype):
         return RowDates(name, DAY, _convert_days(series))
     if has_numbers(series) and not pd.api.types.is_bool_dtype(series.dtype):
@@ -341,10 +346,9 @@ def _parse_numbers(name: str, numbers: np.ndarray, frame: "pd.DataFrame") -> Row
         per_second = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
         unit = next(unit for smallest, unit in _SECONDS if largest >= smallest)
         return RowDates(name, DAY, np.floor(numbers / per_second[unit] / 86_400.0).astype(np.int64))
-    if (fractional := np.flatnonzero(numbers != np.floor(numbers))).size:
+    if (row := find_first(numbers != np.floor(numbers))) is not None:
         raise DataError(
-            f"Column {name!r} contains {numbers[fractional[0]]:g} in row"
-            f" {frame.index[fractional[0]]},"
+            f"Column {name!r} contains {numbers[row]:g} in row {frame.index[row]},"
             f" which is not a date such as {_EXAMPLE}, a number of seconds since 1970, or an"
             " integer period."
         )
@@ -363,7 +367,8 @@ def _parse_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.nda
 
     distinct, text_index = np.unique(texts.to_numpy(str), return_inverse=True)
     texts_left: Any = pd.Series(distinct)
-    days_by_format, best_format = {}, ("", np.zeros(len(distinct), bool))
+    days_by_format = {}
+    best_format = ("", np.zeros(len(distinct), bool))
     for form in _FORMATS:
         date_texts = texts_left
         if form != "ISO8601":
@@ -375,18 +380,19 @@ def _parse_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.nda
             best_format = form, days.notna().to_numpy()
     readings = list(days_by_format.values())
     if not readings:
-        bad_row = int(np.flatnonzero(~best_format[1][text_index])[0])
-        good_rows = np.flatnonzero(best_format[1][text_index])
+        is_read = best_format[1][text_index]
+        bad_row = int(is_read.argmin())
+        good_row = find_first(is_read)
         contrast = ""
-        if good_rows.size:
-            contrast = f", but {texts.iloc[good_rows[0]]!r} in row {frame.index[good_rows[0]]}"
+        if good_row is not None:
+            contrast = f", but {texts.iloc[good_row]!r} in row {frame.index[good_row]}"
         raise DataError(
             f"Column {name!r} contains {texts.iloc[bad_row]!r} in row"
             f" {frame.index[bad_row]}{contrast};"
             f" write all dates in one format, preferably as {_EXAMPLE}."
         )
     if any(not np.array_equal(readings[0], days) for days in readings[1:]):
-        k = int(np.flatnonzero(readings[0][text_index] != readings[1][text_index])[0])
+        k = int((readings[0] != readings[1])[text_index].argmax())
         raise DataError(
             f"Column {name!r} contains {texts.iloc[k]!r} in row {frame.index[k]}, where day and"
             f" month are ambiguous; write dates as {_EXAMPLE}."

@@ -92,20 +92,18 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
     old_indices = _find_option_positions(data, names)
     new_index[old_indices] = np.arange(len(names))
     is_kept = (new_index[data.first] >= 0) & (new_index[data.second] >= 0)
-    first_indices, second_indices = new_index[data.first[is_kept]], new_index[data.second[is_kept]]
-    winner, loser = (
-        np.concatenate([first_indices, second_indices]),
-        np.concatenate([second_indices, first_indices]),
-    )
+    first_indices = new_index[data.first[is_kept]]
+    second_indices = new_index[data.second[is_kept]]
+    winner = np.concatenate([first_indices, second_indices])
+    loser = np.concatenate([second_indices, first_indices])
     counts = np.concatenate([data.wins[is_kept], data.losses[is_kept]])
     tied = np.concatenate([data.tied[is_kept], 0.0 * data.tied[is_kept]])
     selected = data._from_fields(*build_fields(names, winner, loser, counts, tied))
-    new_first, new_second = new_index[data.first], new_index[data.second]
+    new_first = new_index[data.first]
+    new_second = new_index[data.second]
     pair_key = np.minimum(new_first, new_second) * len(names) + np.maximum(new_first, new_second)
-    new_pair, is_turned = (
-        np.searchsorted(selected.first * len(names) + selected.second, pair_key),
-        new_first > new_second,
-    )
+    new_pair = np.searchsorted(selected.first * len(names) + selected.second, pair_key)
+    is_turned = new_first > new_second
     forward = None
     if data.forward is not None:
         backward = np.array([data.losses, data.wins, data.tied]) - data.forward[[1, 0, 2]]
@@ -145,7 +143,8 @@ def with_cell_counts(
         return with_counts(data, wins, losses, tied)
     if tied is None:
         tied = np.zeros(len(wins))
-    pair, counts = data.covariates.pair, (wins, losses, tied)
+    pair = data.covariates.pair
+    counts = (wins, losses, tied)
     sums = (np.bincount(pair, cell_counts, data.n_pairs) for cell_counts in counts)
     return with_counts(data, *sums)._copy_with_fields(
         covariates=data.covariates.with_counts(*counts)
@@ -215,7 +214,8 @@ def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedCompa
     arrays = (
         array[is_kept] for array in (data.first, data.second, data.wins, data.losses, data.tied)
     )
-    new_index, is_turned = np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool)
+    new_index = np.cumsum(is_kept) - 1
+    is_turned = np.zeros(len(is_kept), bool)
     forward = answers = covariates = dates = None
     if data.forward is not None:
         forward = data.forward[:, is_kept]
@@ -283,7 +283,8 @@ def build_cells(data: "PairedComparisons") -> CovariateCells:
         no_values = np.zeros((data.n_pairs, 0))
         arrays = data.first, data.second, data.wins, data.losses, data.tied
         return CovariateCells(np.arange(data.n_pairs), *arrays, no_values, data.answers)
-    first_indices, second_indices = data.first[covariates.pair], data.second[covariates.pair]
+    first_indices = data.first[covariates.pair]
+    second_indices = data.second[covariates.pair]
     x = covariates.values + covariates.options[first_indices] - covariates.options[second_indices]
     return CovariateCells(
         covariates.pair,
@@ -320,7 +321,8 @@ def build_questions(
 
     def rows() -> ReportRows:
         """Build the rows of a predictive check: one per pair and outcome but the last."""
-        labels, shown_pair = np.array(data.labels), np.repeat(np.arange(data.n_pairs), size - 1)
+        labels = np.array(data.labels)
+        shown_pair = np.repeat(np.arange(data.n_pairs), size - 1)
         names = {"a": labels[data.first[shown_pair]], "b": labels[data.second[shown_pair]]}
         row_kind = PAIR
         if size == OUTCOMES:
@@ -378,7 +380,8 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     counts = np.stack([np.array([data.wins, data.losses, data.tied]) - forward, forward], axis=2)
     is_positive = counts.sum(axis=0) > 0.0
     pair, is_forward = np.nonzero(is_positive)
-    values, options = np.where(is_forward, 1.0, -1.0)[:, None], np.zeros((data.n_options, 1))
+    values = np.where(is_forward, 1.0, -1.0)[:, None]
+    options = np.zeros((data.n_options, 1))
     sums = [outcome_counts[is_positive] for outcome_counts in counts]
     covariates = PairCovariates._from_fields((ORDER,), pair, values, options, *sums, None)
     return data._copy_with_fields(covariates=covariates)
@@ -710,9 +713,11 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
             "Comparisons with option covariates cannot be merged; add these covariates afterwards."
         )
     if (data.dates is None) != (more.dates is None):
-        old_dates_words, new_dates_words = "no dates", "some"
+        old_dates_words = "no dates"
+        new_dates_words = "some"
         if more.dates is None:
-            old_dates_words, new_dates_words = "dates", "none"
+            old_dates_words = "dates"
+            new_dates_words = "none"
         raise DataError(
             f"The comparisons have {old_dates_words}, but the new comparisons have"
             f" {new_dates_words}; name the column of dates for both."
@@ -788,7 +793,8 @@ def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
     rows, counts, respondent = np.arange(len(cells.first)), cells, np.zeros(0, np.int64)
     if cells.answers is not None:
         counts = cells.answers
-        rows, respondent = counts.pair, counts.respondent
+        rows = counts.pair
+        respondent = counts.respondent
     option_indices = cells.first[rows], cells.second[rows]
     return ComparisonRows(
         *option_indices, counts.wins, counts.losses, counts.tied, cells.x[rows], respondent

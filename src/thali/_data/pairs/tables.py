@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._inference.indexing import find_first
 from thali._labels import format_label, shorten
 from thali.errors import DataError
 
@@ -195,7 +196,8 @@ def _read_counts(
     frame: "pd.DataFrame", columns: PairColumns, weights: bool
 ) -> tuple[np.ndarray, ...]:
     """Read each row's counts of the first option, the second, and ties."""
-    zeros, ties = np.zeros(len(frame)), columns.ties
+    zeros = np.zeros(len(frame))
+    ties = columns.ties
     tied = zeros
     if ties is not None and not frame[ties].isna().to_numpy().all():
         tied = read_counts(frame, ties, weights)
@@ -203,8 +205,7 @@ def _read_counts(
     chosen, rejected = [*times, zeros, zeros][:2]
     if columns.times:
         return chosen, rejected, tied
-    if (large_ties := np.flatnonzero(tied > 1)).size:
-        k = int(large_ties[0])
+    if (k := find_first(tied > 1)) is not None:
         raise DataError(
             f"Column {ties!r} contains {tied[k]:g} in row {frame.index[k]}, but no column contains"
             " the number of choices; name that column with `count`, or enter 1 for ties and 0 for"

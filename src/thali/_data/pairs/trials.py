@@ -322,7 +322,8 @@ def _build_unreadable_error(
     row = int(is_fault.argmax())
     text = cells[row]
     equal_rows = frame.loc[is_fault & (frame[chosen].astype(str).str.strip() == text).to_numpy()]
-    repetitions, side_examples = "", "a side (left, right, first, second, 1, 2)"
+    repetitions = ""
+    side_examples = "a side (left, right, first, second, 1, 2)"
     if (number := count_comparisons(equal_rows, count)) > 1:
         repetitions = f" (and {number - 1:,.0f} more times)"
     if game:
@@ -413,7 +414,8 @@ def _find_options(
     frame: "pd.DataFrame", names: list[str], named_columns: Mapping[str, str | None], game: bool
 ) -> tuple[str, str, bool]:
     """Find the two columns of options, and whether the first plays at home."""
-    first_column, second_column = named_columns.get("first"), named_columns.get("second")
+    first_column = named_columns.get("first")
+    second_column = named_columns.get("second")
     if first_column is not None and second_column is not None:
         return first_column, second_column, False
     used_columns = set(named_columns.values())
@@ -457,9 +459,11 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
     """
     names = column_names(frame)
     name_by_simplified = map_plain_names(names)
-    role, outcome = CHOSEN_OF_TWO, "was chosen"
+    role = CHOSEN_OF_TWO
+    outcome = "was chosen"
     if game:
-        role, outcome = RESULT, "won"
+        role = RESULT
+        outcome = "won"
     verdict = role.find_column(name_by_simplified)
     try:
         first_column, second_column, at_home = _find_options(frame, names, {}, game)
@@ -600,7 +604,8 @@ def read_trial_outcomes(
     is_answered = ~np.isnan(verdicts.outcome)
     if not is_answered.any():
         raise DataError(f"Column {columns.verdict[0]!r} contains no answers; check the table.")
-    rows, outcome = frame.loc[is_answered], verdicts.outcome[is_answered]
+    rows = frame.loc[is_answered]
+    outcome = verdicts.outcome[is_answered]
     weights = weights or simplify_name(columns.count or "") in WEIGHTS
     times = read_counts(rows, columns.count, weights)
     option_columns = columns.first, columns.second

@@ -289,7 +289,8 @@ def read_wide_outcomes(
     cell_outcomes = outcome[row, column_index]
     is_first_chosen = cell_outcomes != SECOND
     first_indices, second_indices = option_indices[column_index].T
-    times, row_respondents = np.ones(len(frame)), None
+    times = np.ones(len(frame))
+    row_respondents = None
     if columns.count is not None:
         times = read_counts(
             frame, columns.count, weights or simplify_name(columns.count) in WEIGHTS
@@ -315,7 +316,8 @@ def _read_row_respondents(frame: "pd.DataFrame", columns: WideColumns) -> RowRes
     """Read the respondent column; without one, each row is a respondent."""
     if (row_respondents := read_respondents(frame, columns.respondent, columns.used)) is not None:
         return row_respondents
-    row_indices, names = np.arange(len(frame)), tuple(map(format_label, range(1, len(frame) + 1)))
+    row_indices = np.arange(len(frame))
+    names = tuple(map(format_label, range(1, len(frame) + 1)))
     return RowRespondents(
         names, row_indices, build_people_table(frame, columns.used, row_indices, names)
     )
@@ -352,7 +354,8 @@ def _decode_outcomes(
     unknown = find_no_answers((text for each in texts for text in each), known_words) | missing
     texts_found = {text for each in texts for text in each if text} - unknown
     shared_code, description = _recognise_code(texts_found, pairs, coding)
-    outcome, n_dropped = np.full((len(frame), len(pairs)), np.nan), 0
+    outcome = np.full((len(frame), len(pairs)), np.nan)
+    n_dropped = 0
     for k, ((name, pair), (codes, _), column_texts) in enumerate(
         zip(pairs.items(), cells, texts, strict=True)
     ):

@@ -441,7 +441,8 @@ class Similarities(JudgedByPeople):
         by_name = {}
         for respondent, name in enumerate(answers.respondents):
             rows = answers.respondent == respondent
-            pair, values = answers.pair[rows], answers.values[rows]
+            pair = answers.pair[rows]
+            values = answers.values[rows]
             if len(pair):
                 arrays = self.first[pair], self.second[pair], values, np.ones(len(pair))
                 by_name[name] = self._from_fields(
@@ -508,7 +509,8 @@ class Similarities(JudgedByPeople):
 
     def _describe_judgements(self) -> str:
         """Return a text on the judgements per pair; "" if all are 1."""
-        minimum, maximum = float(self.judgements.min()), float(self.judgements.max())
+        minimum = float(self.judgements.min())
+        maximum = float(self.judgements.max())
         if minimum == maximum == 1:
             return ""
         if minimum < maximum:
@@ -557,11 +559,10 @@ class Similarities(JudgedByPeople):
                 " for means."
             )
         new_indices = np.array([labels.index(label) for label in self.labels])
-        first_indices, second_indices = new_indices[self.first], new_indices[self.second]
-        lower, higher = (
-            np.minimum(first_indices, second_indices),
-            np.maximum(first_indices, second_indices),
-        )
+        first_indices = new_indices[self.first]
+        second_indices = new_indices[self.second]
+        lower = np.minimum(first_indices, second_indices)
+        higher = np.maximum(first_indices, second_indices)
         order = np.lexsort((higher, lower))
         pairs = lower[order], higher[order], self.values[order], self.judgements[order]
         answers = self.answers

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import count_pairs
+from thali._inference.indexing import count_pairs, find_first
 from thali._inference.numerics.shares import replace_zeros
 from thali._inference.warn import warn
 from thali._labels import find_label_indices, format_label, format_plural, has_repeats, shorten
@@ -92,15 +92,15 @@ def read_measured_pairs(
     n = len(names)
     diagonal = [_convert_leniently(table[k, k]) for k in range(n)]
     table = convert_numbers(table, names, "similarity")
-    if np.isinf(table).any():
-        k = int(np.isinf(table).argmax())
+    if (k := find_first(np.isinf(table))) is not None:
         raise DataError(
             f"The similarity {describe_cell(names, k // n, k % n)} is infinite; enter finite"
             " numbers, or NaN for pairs that were not measured."
         )
     layout, has_cleared_zeros = _find_layout(table)
     i, j = np.triu_indices(n, k=1)
-    above, below = table[i, j], table[j, i]
+    above = table[i, j]
+    below = table[j, i]
     if not has_cleared_zeros and symmetrize is None:
         _check_symmetry(names, table)
     n_judgements, upper_share = np.ones(len(i)), 0.5  # share of the judgements above the diagonal
@@ -116,8 +116,10 @@ def read_measured_pairs(
     combined = upper_share * above + (1.0 - upper_share) * below
     values = np.where(np.isnan(above), below, np.where(np.isnan(below), above, combined))
     measured = np.flatnonzero(~np.isnan(values))
-    first_indices, second_indices = i[measured].astype(np.int64), j[measured].astype(np.int64)
-    values, n_judgements = values[measured], n_judgements[measured]
+    first_indices = i[measured].astype(np.int64)
+    second_indices = j[measured].astype(np.int64)
+    values = values[measured]
+    n_judgements = n_judgements[measured]
     check_judgements_known(names, first_indices, second_indices, n_judgements)
     has_lowest_diagonal = _is_diagonal_lowest(
         np.array(diagonal), first_indices, second_indices, values
@@ -171,8 +173,7 @@ def compute_similarities(
 
     `describe_pair(k)` names pair k in errors.
     """
-    if (is_wrong := (distance < 0) | np.isinf(distance)).any():
-        k = int(is_wrong.argmax())
+    if (k := find_first((distance < 0) | np.isinf(distance))) is not None:
         problem = "infinite"
         if distance[k] < 0:
             problem = "negative"
@@ -270,7 +271,8 @@ def _check_returned(similarity: Any, pairs: int) -> np.ndarray:
         converted = np.array(similarity, dtype=np.float64)
         description = f"an array of shape {converted.shape}"
     except (TypeError, ValueError):
-        converted, description = np.empty(0), type(similarity).__name__
+        converted = np.empty(0)
+        description = type(similarity).__name__
     if converted.shape == (pairs,):
         description = "some values that are not finite"
     if converted.shape != (pairs,) or not np.isfinite(converted).all():
@@ -301,9 +303,7 @@ def read_judgements(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
         row_indices = [judgement_labels.index(name) for name in names]
         table = table[np.ix_(row_indices, row_indices)]
     table = convert_numbers(table, names, "number of judgements")
-    is_wrong = (table < 0) | (table > MAX_EXACT_COUNT)
-    if is_wrong.any():
-        k = int(is_wrong.argmax())
+    if (k := find_first((table < 0) | (table > MAX_EXACT_COUNT))) is not None:
         raise DataError(
             f"The number of judgements {describe_cell(names, k // n, k % n)} is {table.flat[k]:g};"
             " it must"
@@ -319,8 +319,8 @@ def check_judgement_symmetry(names: tuple[str, ...], table: np.ndarray) -> np.nd
     If only one of n_ij and n_ji is present, it is used. Raise if they differ.
     """
     differ = ~np.isnan(table) & ~np.isnan(table.T) & (table != table.T)
-    if differ.any():
-        i, j = divmod(int(differ.argmax()), len(table))
+    if (k := find_first(differ)) is not None:
+        i, j = divmod(k, len(table))
         raise DataError(
             f"`judgements` must be symmetric, like the similarities; it is {table[i, j]:g}"
             f" {describe_cell(names, i, j)} and {table[j, i]:g} {describe_cell(names, j, i)}."
@@ -335,9 +335,7 @@ def check_judgements_known(
     n_judgements: np.ndarray,
 ) -> None:
     """Raise DataError if a measured pair has no number of judgements."""
-    is_unknown = np.isnan(n_judgements)
-    if is_unknown.any():
-        k = int(is_unknown.argmax())
+    if (k := find_first(np.isnan(n_judgements))) is not None:
         raise DataError(
             f"The similarity {describe_cell(names, int(first_indices[k]), int(second_indices[k]))}"
             " was measured,"
@@ -376,9 +374,11 @@ def average_respondents(
     i, j = np.triu_indices(len(names), k=1)
     pairs = values_by_person[:, i, j]
     is_measured = ~np.isnan(pairs).all(axis=0)
-    first_indices, second_indices = i[is_measured].astype(np.int64), j[is_measured].astype(np.int64)
+    first_indices = i[is_measured].astype(np.int64)
+    second_indices = j[is_measured].astype(np.int64)
     pairs = pairs[:, is_measured]
-    mean, empirical = np.empty(0), None
+    mean = np.empty(0)
+    empirical = None
     judges = (~np.isnan(pairs)).sum(axis=0)
     if pairs.size:
         mean = np.nanmean(pairs, axis=0)
@@ -411,7 +411,8 @@ def _sort_objects(
         )
     table = np.full((len(names), len(names)), np.nan)
     new_indices = find_label_indices(person.labels, names)
-    first_indices, second_indices = new_indices[person.first], new_indices[person.second]
+    first_indices = new_indices[person.first]
+    second_indices = new_indices[person.second]
     table[first_indices, second_indices] = table[second_indices, first_indices] = person.values
     return table
 
@@ -579,17 +580,14 @@ def read_pair_list(
     values = check_numbers(
         list_cells(series), lambda k: f"in row {frame.index[k]}, {column_text}", "similarity"
     )
-    if np.isinf(values).any():
-        k = int(np.isinf(values).argmax())
+    if (k := find_first(np.isinf(values))) is not None:
         raise DataError(
             f"The similarity in row {frame.index[k]}, {column_text} is infinite; similarities must"
             " be finite."
         )
     counts = read_counts(frame, columns.count, weights=True)
-    first_labels, second_labels = (
-        get_column(frame, columns.first),
-        get_column(frame, columns.second),
-    )
+    first_labels = get_column(frame, columns.first)
+    second_labels = get_column(frame, columns.second)
     # rows that compare an object with itself are the diagonal; count 0 avoids an error
     names, first_index, second_index = encode_labels(
         first_labels, second_labels, np.zeros(len(frame)), labels
@@ -631,12 +629,14 @@ def _average_judged_rows(
     )
     if _is_written_twice(i < j, key_index, values == values[row][key_index], counts):
         i, j, values, counts = i[row], j[row], values[row], counts[row]
-        pair, respondent_index = pair[row], row_respondents.number[row]
+        pair = pair[row]
+        respondent_index = row_respondents.number[row]
     elif len(row) == len(key_index):
         respondent_index = row_respondents.number
     else:
         k = int((np.bincount(key_index) > 1).argmax())
-        first_object, second_object = names[i[row[k]]], names[j[row[k]]]
+        first_object = names[i[row[k]]]
+        second_object = names[j[row[k]]]
         warn(
             DataWarning(
                 "The column of respondents was ignored because"

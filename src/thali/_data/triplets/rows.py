@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import find_first, part_bounds
 from thali._labels import (
     check_labels,
     find_label_indices,
@@ -84,9 +84,7 @@ def check_distinct_objects(
 ) -> None:
     """Raise DataError if a set contains the same object twice."""
     ordered = np.sort(members, axis=1)
-    is_repeated = (np.diff(ordered, axis=1) == 0).any(axis=1)
-    if is_repeated.any():
-        k = int(is_repeated.argmax())
+    if (k := find_first((np.diff(ordered, axis=1) == 0).any(axis=1))) is not None:
         repeated = ordered[k][1:][np.diff(ordered[k]) == 0][0]
         raise DataError(
             f"{labels[repeated]!r} is listed twice {describe(k)}; give different objects, or remove"
@@ -162,7 +160,8 @@ def encode_objects(
 
     if not len(columns[0]):
         raise DataError("The table has no rows, so it contains no questions.")
-    index, names = columns[0].index, [str(column.name) for column in columns]
+    index = columns[0].index
+    names = [str(column.name) for column in columns]
     values = np.stack([column.to_numpy(dtype=object) for column in columns], axis=1).ravel()
     codes, distinct = pd.factorize(values)
     texts = [format_label(value) for value in distinct]
@@ -223,7 +222,8 @@ def _check_object_numbers(indices: np.ndarray, n_labels: int | None) -> None:
     is_wrong = (indices < 0) | (indices >= n_allowed)
     if not is_wrong.any():
         return
-    invalid_number, allowed = int(indices[is_wrong][0]), ">= 0"
+    invalid_number = int(indices[is_wrong][0])
+    allowed = ">= 0"
     if n_labels is not None:
         allowed = f"positions in `labels`, from 0 to {n_allowed - 1}"
     elif invalid_number >= n_allowed:
@@ -322,8 +322,10 @@ def read_sets(
     names = choose_labels(
         labels, [name for pairs in pairs_by_set for pair in pairs for name in pair]
     )
-    label_indices, n = index_labels(names), len(names)
-    times, parts = read_times(counts, len(pairs_by_set)), []
+    label_indices = index_labels(names)
+    n = len(names)
+    times = read_times(counts, len(pairs_by_set))
+    parts = []
     for m in sorted({len(pairs) for pairs in pairs_by_set}):
         rows = [k for k, pairs in enumerate(pairs_by_set) if len(pairs) == m]
         keys = np.array(
@@ -336,16 +338,15 @@ def read_sets(
         chosen_keys = np.array(
             [_compute_pair_key(label_indices, n, answers[k], k) for k in rows], np.int64
         )
-        if (is_repeated := (np.diff(np.sort(keys, axis=1), axis=1) == 0).any(axis=1)).any():
+        is_repeated = (np.diff(np.sort(keys, axis=1), axis=1) == 0).any(axis=1)
+        if (k := find_first(is_repeated)) is not None:
             raise DataError(
-                f"A pair is listed twice {describe_row(rows[int(is_repeated.argmax())])}; give"
-                " different pairs."
+                f"A pair is listed twice {describe_row(rows[k])}; give different pairs."
             )
         is_chosen = keys == chosen_keys[:, None]
-        if (is_missing := ~is_chosen.any(axis=1)).any():
-            k = rows[int(is_missing.argmax())]
+        if (k := find_first(~is_chosen.any(axis=1))) is not None:
             raise DataError(
-                f"The pair {answers[k]} {describe_row(k)} is not in its set; correct the pair or"
+                f"The pair {answers[rows[k]]} {describe_row(rows[k])} is not in its set; correct the pair or"
                 " the set."
             )
         parts.append(TripletQuestions(keys, is_chosen.argmax(axis=1), times[rows]))
@@ -583,8 +584,7 @@ def read_answers(
             _find_named_object(frame, name, members, names, columns.objects)
             for name in columns.chosen
         )
-        if (is_same := first_positions == second_positions).any():
-            k = int(is_same.argmax())
+        if (k := find_first(first_positions == second_positions)) is not None:
             name = names[members[k, first_positions[k]]]
             raise DataError(f"The two chosen objects {where(k)} are both {name!r}; give a pair.")
         questions = build_set_questions(n, members, first_positions, second_positions, times)

@@ -112,7 +112,8 @@ class Triplets(JudgedByPeople):
     ) -> None:
         rows = check_three_columns(triplets)
         members, names, times = read_objects(rows, labels, counts)
-        n, odd = len(names), np.full(len(rows), 2)
+        n = len(names)
+        odd = np.full(len(rows), 2)
         self._set_fields(
             names, [build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)]
         )
@@ -447,7 +448,8 @@ class Triplets(JudgedByPeople):
 
         Respondents are kept if all know them.
         """
-        parts, object_indices = [self, *others], index_labels(labels)
+        parts = [self, *others]
+        object_indices = index_labels(labels)
         answers_by_part = [part.answers for part in parts if part.answers is not None]
         # for each part the keys of its pairs, and the position, times and respondent of each answer
         rows = []
@@ -467,7 +469,8 @@ class Triplets(JudgedByPeople):
                 )
             set_index = part.set_of[positions_of_answers[0]]
             rows.append((keys, part.start[set_index], part.sizes[set_index], positions_of_answers))
-        questions, respondents = [], []
+        questions = []
+        respondents = []
         for m in np.unique(np.concatenate([sizes for _, _, sizes, _ in rows])).tolist():
             chunks = []
             for number, (keys, starts, sizes, (position, times, respondent)) in enumerate(rows):
@@ -602,9 +605,11 @@ class Triplets(JudgedByPeople):
         ):
             warn(DataWarning(f"{sentence} Similarities between groups depend only on the prior."))
         if unshown := self.never_judged:
-            was, its = "were", "their"
+            was = "were"
+            its = "their"
             if len(unshown) == 1:
-                was, its = "was", "its"
+                was = "was"
+                its = "its"
             message = (
                 f"{shorten(unshown)} {was} never shown, so {its} features depend only on the prior."
             )

@@ -231,7 +231,8 @@ def _read_rankings(
 def find_rankings_lack(table: RawTable) -> Lack | None:
     """Return the missing column of options next to a column of ranks; else None."""
     names = map_plain_names(table.names)
-    option, rank = OPTION.find_column(names), RANK.find_column(names)
+    option = OPTION.find_column(names)
+    rank = RANK.find_column(names)
     if rank is not None and option is None:
         return Lack(f"a column of options to match {rank!r}", "option", 2)
     return None
@@ -329,7 +330,8 @@ def _read_best_worst_roles(best_worst_table: Any, *options: str) -> ColumnsRead:
 def find_best_worst_lack(table: RawTable) -> Lack | None:
     """Return the missing column of options or of the worst; else None."""
     names = map_plain_names(table.names)
-    best, worst = BEST.find_column(names), WORST.find_column(names)
+    best = BEST.find_column(names)
+    worst = WORST.find_column(names)
     if best is not None and worst is not None:
         return Lack(
             "the columns 'option1', 'option2', 'option3' with the options offered, to match"

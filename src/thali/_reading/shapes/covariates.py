@@ -8,6 +8,7 @@ from thali._data.classifier_rows import Observations
 from thali._data.column_roles import TARGET, has_numbers
 from thali._data.columns import add_note, is_row_number
 from thali._data.kinds import CLASSES
+from thali._inference.indexing import find_first
 from thali._labels import format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 
@@ -55,10 +56,8 @@ def _read_observations(table: RawTable, target: str | None) -> tuple[Observation
             f"The table has no column of covariates other than {target!r} (row numbers do not"
             " count); add a column."
         )
-    is_empty = labels.isna().to_numpy()
-    if is_empty.any():
-        line = labels.index[int(is_empty.argmax())]
-        raise DataError(f"Line {line} has no class in {target!r}; remove such lines.")
+    if (row := find_first(labels.isna().to_numpy())) is not None:
+        raise DataError(f"Line {labels.index[row]} has no class in {target!r}; remove such lines.")
     _check_numbers(covariates)
     data = Observations(covariates.astype(float).reset_index(drop=True), labels.to_numpy(), target)
     return data, str(data)
@@ -95,7 +94,8 @@ def _check_numbers(covariates: "pandas.DataFrame") -> None:
         )
     empty_cells = np.argwhere(covariates.isna().to_numpy())
     if len(empty_cells):
-        line, column = covariates.index[empty_cells[0, 0]], covariates.columns[empty_cells[0, 1]]
+        line = covariates.index[empty_cells[0, 0]]
+        column = covariates.columns[empty_cells[0, 1]]
         other_cells = ""
         if len(empty_cells) > 1:
             other_cells = f" (and {format_plural(len(empty_cells) - 1, 'more cell')})"

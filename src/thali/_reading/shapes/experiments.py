@@ -46,7 +46,8 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
     attributes = list_attributes(table)
     if not known and not attributes:
         return None
-    description, other_kind = "choices of one of several alternatives", ""
+    description = "choices of one of several alternatives"
+    other_kind = ""
     if attributes:
         description += f", described by {shorten(attributes)}"
     if has_position_labels(table):
@@ -150,7 +151,8 @@ def has_position_labels(table: RawTable) -> bool:
     numbers = set(labels[is_product])
     if numbers != {str(k + 1) for k in range(len(numbers))}:
         return False
-    cells, attributes = table.frame.loc[is_product], list_attributes(table)
+    cells = table.frame.loc[is_product]
+    attributes = list_attributes(table)
     numeric_cells = cells[attributes].apply(pd.to_numeric, errors="coerce")
     text_attributes = [name for name in attributes if numeric_cells[name].isna().any()]
     if not text_attributes:

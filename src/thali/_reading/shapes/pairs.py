@@ -80,7 +80,8 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
     other_kind = ""
     if is_doubtful:
         other_kind = SIMILARITIES
-    convert, question = partial(_read_square, table, square, weights), _question_square(square)
+    convert = partial(_read_square, table, square, weights)
+    question = _question_square(square)
     return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, convert, is_sure, other_kind, doubt=question)
 
 
@@ -159,7 +160,8 @@ def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
 
 def _read_sheets(table: RawTable, description: str, weights: bool) -> tuple[PairedComparisons, str]:
     """Read one square of counts per respondent; sum them."""
-    rows, labels = [], None
+    rows = []
+    labels = None
     for title, sheet in table.sheets:
         square = sheet.square
         assert square is not None
@@ -319,7 +321,8 @@ def _list_countable_columns(
         return None
     if pair_columns.ties is not None and not has_counts:
         return None
-    count, losses = named_columns["count"], named_columns["losses"]
+    count = named_columns["count"]
+    losses = named_columns["losses"]
     counts = dict.fromkeys(filter(None, (*pair_columns.times, count, losses, pair_columns.ties)))
     return (*pair_columns.options, *filter(None, (named_columns["date"],)), *counts), tuple(counts)
 
@@ -569,7 +572,8 @@ def find_wide_lack(table: RawTable) -> Lack | None:
             near=3,
         )
     if numbered_columns := find_numbered_answers(table.frame):
-        first_name, last_name = numbered_columns[0], numbered_columns[-1]
+        first_name = numbered_columns[0]
+        last_name = numbered_columns[-1]
         problem = (
             f"some pairs: the number of columns from {first_name!r} to {last_name!r} is not 3, 6,"
             " 10, 15, ..."

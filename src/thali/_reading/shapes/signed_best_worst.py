@@ -31,7 +31,8 @@ def match_signed_marks(table: RawTable, respondent: str | None = None) -> Readin
         (option,) = other_columns
     if len(signed) != 1 or task is None or option is None:
         return None
-    keys, (column,) = tuple(name for name in (respondent_column, task) if name is not None), signed
+    keys = tuple(name for name in (respondent_column, task) if name is not None)
+    (column,) = signed
     marks = table.frame[column].map(_read_mark)
     frame: Any = table.frame.assign(best=(marks == 1) * 1, worst=(marks == -1) * 1)
     if (frame.groupby(list(keys))[["best", "worst"]].sum() > 1).any(axis=None):

@@ -73,7 +73,8 @@ def read_data(study: StudyFolder, terminal: Terminal, cores: int) -> None:
 
 def fit_model(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Fit the requested model, or resume its fit; write results and report."""
-    start_time, earlier_seconds = time.monotonic(), study.read(FIT_TIME).get("seconds", 0.0)
+    start_time = time.monotonic()
+    earlier_seconds = study.read(FIT_TIME).get("seconds", 0.0)
     try:
         _run_fit_command(study, terminal, cores, {})
     except KeyboardInterrupt:  # before the first draws
@@ -163,7 +164,8 @@ def compare_by_prediction(study: StudyFolder, terminal: Terminal, cores: int) ->
     """Compare the requested models by held-out predictions; write the report."""
     from ..cli.commands.report import run_report
 
-    start_time, earlier_seconds = time.monotonic(), study.read(COMPARE_TIME).get("seconds", 0.0)
+    start_time = time.monotonic()
+    earlier_seconds = study.read(COMPARE_TIME).get("seconds", 0.0)
     try:
         _run_comparison(study, terminal, cores, COMPARE, {"by": "prediction"})
     finally:
@@ -317,7 +319,8 @@ def carry_out(
         ):
             sentences.append(sentence)
 
-    code, message = _SUCCESS, ""
+    code = _SUCCESS
+    message = ""
     with warnings.catch_warnings():
         warnings.showwarning = show
         warnings.simplefilter("always", ThaliWarning)
@@ -326,21 +329,22 @@ def carry_out(
         try:
             run_function(study, terminal, cores)
         except ThaliError as error:
-            code, (message, argument_names) = REFUSED, render_error(error, terminal.words)
+            code = REFUSED
+            message, argument_names = render_error(error, terminal.words)
         except typer.Exit as exit_request:
             code = exit_request.exit_code
         except OSError as error:
-            code, message = REFUSED, f"{error.filename or 'The file'}: {error.strerror or error}."
+            code = REFUSED
+            message = f"{error.filename or 'The file'}: {error.strerror or error}."
         except MemoryError:
-            code, message = REFUSED, "Not enough memory; use fewer draws or chains."
+            code = REFUSED
+            message = "Not enough memory; use fewer draws or chains."
         except KeyboardInterrupt:
             code = _STOPPED
         except Exception:
             traceback.print_exc()
-            code, message = (
-                _FAILED,
-                "thali met an internal error; see the log of the fit for details.",
-            )
+            code = _FAILED
+            message = "thali met an internal error; see the log of the fit for details."
     return {"code": code, "message": message, "named": argument_names, "warnings": sentences}
 
 

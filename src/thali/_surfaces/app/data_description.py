@@ -98,7 +98,8 @@ def describe_table(study: StudyFolder, terminal: Terminal) -> dict[str, Any]:
 def _describe_data(study: StudyFolder, words: AppWords) -> dict[str, Any]:
     """Describe a study's data, or the problem of reading them, as a dict."""
     request = study.read(READ)
-    description, read_arguments = build_empty_reading(""), {}
+    description = build_empty_reading("")
+    read_arguments = {}
     try:
         named_data = _open_data(study)
         if named_data.bundled is None:
@@ -121,10 +122,8 @@ def _describe_data(study: StudyFolder, words: AppWords) -> dict[str, Any]:
         description["parts"] = _count_parts(data)
         description["attributes"] = data_questions.list_attributes(data)
         default = choose_default_model(data, {GROUP} & request.get("typed", {}).keys())
-        description["models"], description["settings"] = (
-            [default.offer.name, *default.others],
-            default.settings,
-        )
+        description["models"] = [default.offer.name, *default.others]
+        description["settings"] = default.settings
     except RecognitionError as error:
         description |= {"problem": error.render(words), "found": list(error.kinds)}
     except ThaliError as error:
@@ -169,7 +168,8 @@ def _read_data(
     """Return kind, data, sentences and another possible kind; fill `description`."""
     # Read the columns without groups and covariates first, so that a page can offer them even if
     # their current values cause an error.
-    data_kind, reading = request.get("kind", ""), None
+    data_kind = request.get("kind", "")
+    reading = None
     if not data_kind:
         data_kind = next((spec.kind for spec in SPECS if spec.by_name in read_arguments), "")
     if named_data.bundled is not None:
@@ -283,7 +283,8 @@ class _JudgementQuestions(_DataQuestions):
             return {}
         people_columns = list_people_columns(data.people)
         offered = {GROUP: [*people_columns, *filter(None, (roles.who,))], BY: people_columns}
-        respondent_column, column_and_examples = None, []
+        respondent_column = None
+        column_and_examples = []
         if not data.respondents:
             respondent_column = guess_respondent_column(frame, roles, other_columns)
         if respondent_column is not None:

@@ -44,7 +44,8 @@ class Tickets:
 
     def issue(self, response: Response) -> str:
         """Store a response; return the secret name under which it can be fetched once."""
-        now, name = time.monotonic(), secrets.token_urlsafe(32)
+        now = time.monotonic()
+        name = secrets.token_urlsafe(32)
         self._waiting = {key: entry for key, entry in self._waiting.items() if entry[0] > now}
         self._waiting[name] = now + _VALID, response
         return name
@@ -63,7 +64,8 @@ def find_file(study: StudyFolder, address: str) -> Response | None:
     folder = study.path / name
     if name not in RUNS or folder.is_symlink():
         return None
-    report, stem = folder / "report.html", format_stem(study)
+    report = folder / "report.html"
+    stem = format_stem(study)
     if file_kind in ("view", "report") and _is_plain_file(report):
         download_name = None
         if file_kind == "report":
@@ -187,7 +189,8 @@ class _ZipBuffer(io.RawIOBase):
 
     def take(self) -> bytes:
         """Return and clear the bytes written since the last call."""
-        taken_bytes, self._chunks = b"".join(self._chunks), []
+        taken_bytes = b"".join(self._chunks)
+        self._chunks = []
         return taken_bytes
 
 

@@ -97,7 +97,8 @@ class Runs:
             with self.report_errors(study.path):
                 for name in QUEUED_RUNS:
                     runs_by_state.setdefault(self.find_state(study, name), []).append((study, name))
-        n_free, queued_runs = self.slots - len(runs_by_state[RUNNING]), runs_by_state[QUEUED]
+        n_free = self.slots - len(runs_by_state[RUNNING])
+        queued_runs = runs_by_state[QUEUED]
         for study, name in sorted(queued_runs, key=lambda run: _read_queue_time(*run)):
             if n_free > 0:
                 with self.report_errors(study.path):
@@ -208,7 +209,8 @@ class Runs:
         )
         if n_done < n_before:  # the chains were restarted
             self._snapshots[study.name, name] = snapshot_time, n_done
-        seconds_spent, n_since = (snapshot_time - first_time).total_seconds(), n_done - n_before
+        seconds_spent = (snapshot_time - first_time).total_seconds()
+        n_since = n_done - n_before
         seconds_left = None
         if n_since > 0 and seconds_spent > 0 and n_total > n_done:
             seconds_left = seconds_spent * (n_total - n_done) / n_since

@@ -168,7 +168,8 @@ class Server:
     async def set_respondent(self, request: Request) -> Response:
         """Read the table again with the user's answer on which column is the respondent."""
         study, form = await self._read_study_and_form(request)
-        reading, request_before = find_reading(study), study.read(READ)
+        reading = find_reading(study)
+        request_before = study.read(READ)
         if not is_open(self.runs, study):
             return _build_problem(english.texts.refused.fitted, 409)
         column, *_ = reading["who"] or [""]
@@ -189,7 +190,8 @@ class Server:
 
     async def upload_option_file(self, request: Request) -> Response:
         """Save an uploaded file for an option, such as a tree."""
-        study, word = self._find_study(request), request.path_params["word"]
+        study = self._find_study(request)
+        word = request.path_params["word"]
         if word not in index_options():
             raise HTTPException(404)
         suffix = choose_suffix(unquote(request.headers.get("x-name", "")))
@@ -281,7 +283,8 @@ class Server:
 
         If they cannot be used, the table remains unchanged and a problem is returned.
         """
-        read_request, reading = study.read(READ), study.read("reading")
+        read_request = study.read(READ)
+        reading = study.read("reading")
         options = list_data_options(reading["kind"])
         questions, other_options = _split_questions(read_request.get("typed", {}), options)
         new_questions = _read_form_options(
@@ -300,7 +303,8 @@ class Server:
     async def add_draws(self, request: Request) -> Response:
         """Queue the fit again, with more draws per chain."""
         study, form = await self._read_study_and_form(request)
-        fit_request, texts = study.read(FIT), english.texts.refused
+        fit_request = study.read(FIT)
+        texts = english.texts.refused
         draws = form.get("draws", "").strip()
         draw_counts = self.runs.count_draws(study, FIT)
         if draw_counts is None or self.runs.find_state(study, FIT) in (runs.RUNNING, runs.QUEUED):
@@ -318,7 +322,8 @@ class Server:
 
     def resume(self, request: Request) -> Response:
         """Queue a run that was stopped or killed; redirect to its page."""
-        study, name = self._find_study(request), self._get_run_name(request)
+        study = self._find_study(request)
+        name = self._get_run_name(request)
         if name not in QUEUED_RUNS or not study.read(name):
             raise HTTPException(404)
         self.runs.queue(study, name)
@@ -326,7 +331,8 @@ class Server:
 
     def stop(self, request: Request) -> Response:
         """Stop a run and keep its results; kill it at the second request. Redirect to its page."""
-        study, name = self._find_study(request), self._get_run_name(request)
+        study = self._find_study(request)
+        name = self._get_run_name(request)
         self.runs.stop(study, name)
         return _redirect(study, SCREEN_OF.get(name, ""))
 
@@ -357,7 +363,8 @@ class Server:
 
     async def test(self, request: Request) -> Response:
         """Start a classical test with the submitted options."""
-        study, name = self._find_study(request), (await _read_form(request)).get("test", "")
+        study = self._find_study(request)
+        name = (await _read_form(request)).get("test", "")
         spec = next((spec for spec in list_tests(has_groups(study)) if spec.name == name), None)
         if spec is None or study.read("reading").get("kind") != PAIRS:
             raise HTTPException(404)
@@ -402,7 +409,8 @@ class Server:
 
     async def stream_progress(self, request: Request) -> Response:
         """Stream a run's progress as server-sent events until it ends."""
-        study, name = self._find_study(request), self._get_run_name(request)
+        study = self._find_study(request)
+        name = self._get_run_name(request)
 
         async def stream() -> AsyncIterator[str]:
             """Yield an event whenever the progress changes, until the run ends."""
@@ -425,7 +433,8 @@ class Server:
 
         Frames and downloads cannot send the key in a header.
         """
-        study, address = self._find_study(request), (await _read_form(request)).get("what", "")
+        study = self._find_study(request)
+        address = (await _read_form(request)).get("what", "")
         if address == "folder":
             if runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
                 return _build_problem(english.texts.refused.part_is_running, 409)

@@ -47,10 +47,12 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
 
     is_open = host not in LOCAL
     study_folder = folder or find_default_folder()
-    key, hosts = secrets.token_urlsafe(32), LOCAL
+    key = secrets.token_urlsafe(32)
+    hosts = LOCAL
     if is_open:
         host_names = (socket.gethostname().lower(), socket.getfqdn().lower())
-        key, hosts = make_password(), (*LOCAL, host, *host_names)
+        key = make_password()
+        hosts = (*LOCAL, host, *host_names)
     app = build_app(study_folder.absolute(), key, hosts, any_address=is_open)
     os.environ["PYTHONUNBUFFERED"] = "1"  # the output of children is read while they run
     with _open_socket(host, port) as server_socket, ExitStack() as stack:

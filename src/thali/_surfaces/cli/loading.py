@@ -170,7 +170,8 @@ def recognise_data(
 
     if named_data.bundled is not None:
         data, sentence = _load_bundled(named_data.bundled, spec, read_arguments)
-        sentences, other_kind = [sentence], ""
+        sentences = [sentence]
+        other_kind = ""
     else:
         reading = recognise_table(named_data.table, spec.data, read_arguments)
         other_kind = reading.other_kind

@@ -168,7 +168,8 @@ def parse_models(
     [('BTL', BradleyTerryLuce()),
      ('3', EliminationByAspects(aspects=3, lapse=0.0, alpha=1.0))]
     """
-    named_models, has_tree = [], False
+    named_models = []
+    has_tree = False
     for name, model_text in _split_models(text):
         if not name or not model_text:
             raise ArgumentError(
@@ -279,7 +280,8 @@ def _build_model(
     if get_features_argument(data_kind):
         if spec is not None:  # its name says nothing about features
             model_text = "ibp"
-        features, alpha = _parse_features(model_text, settings, labels, data_kind), None
+        features = _parse_features(model_text, settings, labels, data_kind)
+        alpha = None
         if not isinstance(features, dict):
             alpha = settings.get("alpha")
         return thali.AdditiveClustering(features, alpha=alpha, **lapse_setting)

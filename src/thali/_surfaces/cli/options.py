@@ -502,9 +502,11 @@ def repeat_options(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> li
     for word in words:
         if word.startswith("-"):
             name, _, text_value = word.partition("=")
-            option, is_first = "", False
+            option = ""
+            is_first = False
             if name in options:
-                option, is_first = name, not text_value
+                option = name
+                is_first = not text_value
         elif option and "=" in word and not is_first:
             repeated_words.append(option)
         elif not is_first:

@@ -154,7 +154,8 @@ def _report_interruption(table: "pandas.DataFrame", by: str, out_folder: Path | 
     """Print how many fits of an interrupted comparison are done, and how to resume."""
     from thali._comparison.by_evidence import EVIDENCE
 
-    n_fits, unit = table.attrs["fits"], "fits"
+    n_fits = table.attrs["fits"]
+    unit = "fits"
     if by == EVIDENCE:
         unit = "models"
     progress_text = f"{n_fits - len(table.attrs['missing']):,} of {n_fits:,} {unit} are"

@@ -51,7 +51,8 @@ def run_design(
     else:
         _check_pair_options(typed, seed)
         pair_design = paired.pair_design(_parse_options(options))
-        sentence, design = pair_design.note, pair_design.table
+        sentence = pair_design.note
+        design = pair_design.table
     parts = {"Design": (sentence, design)}
     if "power" in typed:
         parts["Power"] = _simulate_ranks(design, typed, seed)
@@ -89,7 +90,8 @@ def _design_sets(
     options: list[str], typed: dict[str, Any], seed: int | None
 ) -> "tuple[str, pandas.DataFrame]":
     """Build a design of option sets; return a sentence and the table."""
-    size, n_versions = typed.get("size", 2), typed.get("versions", 1)
+    size = typed.get("size", 2)
+    n_versions = typed.get("versions", 1)
     labels = _parse_options(options)
     design = designs.sets(labels, size, typed.get("per-person"), n_versions, random_seed=seed)
     sentence = (

@@ -63,7 +63,8 @@ class FitRequest(NamedTuple):
     @property
     def without_holdouts(self) -> "FitRequest":
         """Copy of the request without the holdout tasks."""
-        options, values = self.options.copy(), self.values.copy()
+        options = self.options.copy()
+        values = self.values.copy()
         options.pop("holdouts", None)
         values.pop("holdouts", None)
         return self._replace(options=options, values=values)
@@ -99,7 +100,8 @@ class FitRequest(NamedTuple):
 
 def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
     """Combine --people, --by and --group into the argument `people` of the model."""
-    by, people = arguments.pop("by", None), arguments.get("people")
+    by = arguments.pop("by", None)
+    people = arguments.get("people")
     if by is None:
         if has_groups and people is None:
             return arguments | {"people": Groups()}
