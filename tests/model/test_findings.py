@@ -315,7 +315,6 @@ _SENTENCES = (
     "aspects.findings.english",
     "choice.answers.english",
     "classify.findings",
-    "comparison.findings",
 )
 
 

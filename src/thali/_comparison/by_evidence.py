@@ -312,8 +312,7 @@ def compute_posterior_probabilities(
     [0.25, 0.75]
     """
     logs = log_evidence + np.log(prior)
-    probability = scale_to_maximum(logs)
-    probability /= probability.sum()
+    probability = compute_shares(scale_to_maximum(logs))
     # d p[m] / d log Z[k] = p[m] (1[m = k] - p[k])
     slopes = probability[:, None] * (np.eye(len(prior)) - probability)
     return probability, np.sqrt((slopes**2) @ standard_error**2)

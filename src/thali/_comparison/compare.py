@@ -181,7 +181,7 @@ def _check_evidence_models(data: Any, models: Any) -> tuple[Any, dict[str, Any]]
     """Return converted data and models by name, for `by="evidence"`."""
     if is_custom_data(data):
         return data, check_custom_models(models)
-    data, _ = convert_data(data, None)
+    data = convert_data(data, None)
     form = find_data_form(data)
     return data, add_ties(check_models(models, form, find_scheme(form).scorer), data)
 
@@ -465,7 +465,7 @@ def compare(
             sensitivity=sensitivity,
         )
         return compare_by_evidence(models_by_name, data, evidence_run, prior_odds, job)
-    data, leave_out = convert_data(data, leave_out)
+    data = convert_data(data, leave_out)
     form = find_data_form(data)
     scheme = find_scheme(form, leave_out)
     models_by_name = add_ties(check_models(models, form, scheme.scorer), data)

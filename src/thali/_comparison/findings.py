@@ -26,36 +26,6 @@ if TYPE_CHECKING:
     import pandas
 
 
-# Sentences of the findings, except the sentences about the orders of models -----------------------
-
-
-ENGLISH = {
-    "asked": "Each model was fitted without a {part} and scored on how well it predicts that"
-    " {part}.",
-    "comparison.title": "Scores for predictions of held-out {units} ({count} {units})",
-    "comparison.caption": "Score of each {unit} under one model, plotted against its score under"
-    " another model.",
-    "scores.title": "Scores of the held-out {units}",
-    "scores": "Standard errors of differences are based on {count}. A difference is called"
-    " established if chance alone would rarely produce one as large (two-sided Student's t"
-    " test over independent units, 5 % level).",
-    "chains": "The chains disagree on held-out predictions.",
-    "evidence.asked": "The evidence of a model is the probability of the data under its prior, with"
-    " all parameters integrated out. The evidence depends on the priors, including those that"
-    " have almost no effect on the posterior.",
-    "evidence.prior": "Prior probabilities of the models: {prior}.",
-    "evidence.title": "Evidence and posterior probability of each model",
-    "evidence.legend": "log evidence: natural logarithm of the probability of the data, all"
-    " parameters integrated out; probability: posterior probability of the model; log BF of"
-    " best: log Bayes factor of the best model against the model in the row.",
-    "evidence.priors": "Evidence under other priors",
-    "temperatures": "Mean log-likelihood along the path from the prior to the posterior, from which"
-    " the evidence was computed.",
-    "evidence.good": "The evidence is reliable.",
-    "evidence.bad": "The evidence is not reliable yet.",
-}
-
-
 def find_comparison_findings(table: "pandas.DataFrame") -> Findings:
     """Return the findings of a table from `thali.compare`."""
     if table.attrs.get("by") == EVIDENCE:
@@ -69,7 +39,10 @@ def find_comparison_findings(table: "pandas.DataFrame") -> Findings:
 @finding("asked", "Research question", SHOWN)
 def asked(table: "pandas.DataFrame", settings: None) -> Finding:
     """Report which parts of the data were held out."""
-    return Finding(ENGLISH["asked"].format(part=table.attrs["part"]))
+    part = table.attrs["part"]
+    return Finding(
+        f"Each model was fitted without a {part} and scored on how well it predicts that {part}."
+    )
 
 
 @finding("comparison", "Predictive accuracy", ON_SCREEN)
@@ -83,13 +56,16 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
         count = f"{n_counted:,}"
     else:
         count = f"{n_counted:,} of {attrs['units']:,}"
-    caption = ENGLISH["comparison.caption"].format(unit=attrs["unit"])
+    caption = (
+        f"Score of each {attrs['unit']} under one model, plotted against its score under another"
+        " model."
+    )
     picture = None
     if scorer.units == "pairs" and attrs["best"] is not None:
         picture = Picture("comparison", caption, table)
     return Finding(
         text[0],
-        title=ENGLISH["comparison.title"].format(units=scorer.called, count=count),
+        title=f"Scores for predictions of held-out {scorer.called} ({count} {scorer.called})",
         table=table.rename_axis("model"),
         shown=table[[name for name in scorer.shown if name in table]].rename_axis("model"),
         picture=picture,
@@ -117,8 +93,10 @@ def scores(table: "pandas.DataFrame", settings: None) -> Finding:
         column = f"{scorer.level}s"
     count = format_plural(int(table[column].iloc[0]), table.attrs["unit"])
     return Finding(
-        ENGLISH["scores"].format(count=count),
-        title=ENGLISH["scores.title"].format(units=scorer.called),
+        f"Standard errors of differences are based on {count}. A difference is called established"
+        " if chance alone would rarely produce one as large (two-sided Student's t test over"
+        " independent units, 5 % level).",
+        title=f"Scores of the held-out {scorer.called}",
         table=table.attrs[scorer.units].reset_index(),
     )
 
@@ -137,7 +115,7 @@ def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
     """Report the models whose chains disagree; None if there are none."""
     if not (sentence := describe_disagreement(table)):
         return None
-    return Finding(sentence, good=False, headline=ENGLISH["chains"], brief=Brief("Chains"))
+    return Finding(sentence, good=False, headline="The chains disagree on held-out predictions.", brief=Brief("Chains"))
 
 
 # by evidence --------------------------------------------------------------------------------------
@@ -148,7 +126,10 @@ def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """Report what evidence means, and the prior probabilities."""
     prior = ", ".join(f"{name} {p:.3g}" for name, p in table.attrs["prior"].items())
     return Finding(
-        ENGLISH["evidence.asked"], notes=(ENGLISH["evidence.prior"].format(prior=prior),)
+        "The evidence of a model is the probability of the data under its prior, with all"
+        " parameters integrated out. The evidence depends on the priors, including those that have"
+        " almost no effect on the posterior.",
+        notes=(f"Prior probabilities of the models: {prior}.",),
     )
 
 
@@ -156,15 +137,22 @@ def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
 def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """Report log evidence and probability of each model."""
     text = describe_evidence(table)
-    columns = ["log_evidence", "std_error", "probability", "log_bayes_factor"]
-    columns += ["log_bayes_factor_se", "evidence_against"]
+    columns = [
+        *("log_evidence", "std_error", "probability"),
+        *("log_bayes_factor", "log_bayes_factor_se", "evidence_against"),
+    ]
     table = table.rename_axis("model")
     return Finding(
         text[0],
-        title=ENGLISH["evidence.title"],
+        title="Evidence and posterior probability of each model",
         table=table,
         shown=table[columns],
-        notes=(ENGLISH["evidence.legend"], *text[1:]),
+        notes=(
+            "log evidence: natural logarithm of the probability of the data, all parameters"
+            " integrated out; probability: posterior probability of the model; log BF of best: log"
+            " Bayes factor of the best model against the model in the row.",
+            *text[1:],
+        ),
         brief=Brief("Models", table=table[["log_evidence", "probability", "evidence_against"]]),
     )
 
@@ -176,7 +164,7 @@ def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
         return None
     changes = table.attrs["sensitivity"]
     shown = changes.filter(["log_evidence", "std_error", "probability", "log_bayes_factor"])
-    return Finding(title=ENGLISH["evidence.priors"], table=changes.reset_index(), shown=shown)
+    return Finding(title="Evidence under other priors", table=changes.reset_index(), shown=shown)
 
 
 @finding("temperatures", "Computation of the evidence", FULL, chapter=STATISTICS)
@@ -193,7 +181,8 @@ def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
         return None
     joined = pd.concat(paths, names=["model", None]).reset_index(level=0).reset_index(drop=True)
     return Finding(
-        title=ENGLISH["temperatures"],
+        title="Mean log-likelihood along the path from the prior to the posterior, from which the"
+        " evidence was computed.",
         table=joined,
     )
 
@@ -204,10 +193,10 @@ def convergence(table: "pandas.DataFrame", settings: None) -> Finding:
     evidence = table.attrs["evidence"]
     is_usable = all(log_evidence.usable for log_evidence in evidence.values())
     checks = [f"{name}: {log_evidence.convergence}" for name, log_evidence in evidence.items()]
-    headline = ENGLISH["evidence.bad"]
+    headline = "The evidence is not reliable yet."
     brief = Brief("Evidence")
     if is_usable:
-        headline = ENGLISH["evidence.good"]
+        headline = "The evidence is reliable."
         brief = Brief("Evidence", headline)
     return Finding(" ".join(checks), good=is_usable, headline=headline, brief=brief)
 

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator
-from itertools import count, takewhile
+from itertools import chain, count, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -110,11 +110,8 @@ def find_option_columns(names: Iterable[str]) -> list[str]:
         numbered = takewhile(name_by_simplified.__contains__, (f"{stem}{k}" for k in count(1)))
         if len(series := [name_by_simplified[name] for name in numbered]) > 1:
             return series
-    for first_mark, second_mark in (*SIDES, *MORE_SIDES):
-        is_word = not first_mark.isdigit() and len(first_mark) > 1
-        if is_word and first_mark in name_by_simplified and second_mark in name_by_simplified:
-            return [name_by_simplified[first_mark], name_by_simplified[second_mark]]
-    return []
+    words = [pair for pair in (*SIDES, *MORE_SIDES) if not pair[0].isdigit() and len(pair[0]) > 1]
+    return list(chain(*find_column_pairs(name_by_simplified, words)[:1]))
 
 
 # Columns that a reader uses, and columns that describe people or comparisons
@@ -129,10 +126,9 @@ _MIN_ANSWERS = 2
 _MAX_CHECKED_CELLS = 100  # cells that must be dates
 _MAX_CHECKED_ROWS = 10_000  # rows checked for a column of respondents
 _DATE = re.compile(r"\d{1,4}[-./]\d{1,2}[-./]\d{1,4}|\d{1,2}:\d{2}")
-_OUTCOMES = {
-    name for role in (CHOSEN_OF_TWO, RESULT, GOALS, RESPONSE_TIME, TRIAL) for name in role.synonyms
-}
-_OUTCOMES |= {name for two in SHORT_GOALS for name in two}
+_OUTCOMES = {*chain(*SHORT_GOALS)}.union(
+    *(role.synonyms for role in (CHOSEN_OF_TWO, RESULT, GOALS, RESPONSE_TIME, TRIAL))
+)
 
 
 class ColumnsRead(NamedTuple):
@@ -185,8 +181,10 @@ def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[s
     different in every row.
     """
     options = _list_option_labels(frame, roles)
-    used_codes = [*_encode_columns(frame, roles.all).values()]
-    used_codes += [_encode_outcome_side(frame, name, roles) for name in roles.outcome]
+    used_codes = [
+        *_encode_columns(frame, roles.all).values(),
+        *(_encode_outcome_side(frame, name, roles) for name in roles.outcome),
+    ]
     respondent_codes = np.zeros(len(frame), np.int64)
     if roles.who is not None:
         respondent_codes = _encode_cells(get_column(frame, roles.who))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from thali._described import DescribedObject, Description, Facts
-from thali._labels import shorten, suggest
+from thali._labels import choose_number, shorten, suggest
 from thali.errors import Argument, DataError, InPython, Message
 
 from .kinds import ONE
@@ -89,8 +89,6 @@ def _are_equal_fields(value: Any, other_value: Any) -> bool:
         return value is other_value
     if isinstance(value, np.ndarray):
         return np.array_equal(value, other_value)
-    if isinstance(value, tuple | str | int | float | Frozen):
-        return value == other_value
     import pandas as pd
 
     if isinstance(value, pd.DataFrame):
@@ -143,10 +141,7 @@ class Judged(Frozen):
     @property
     def answers_in_words(self) -> str:
         """Number of answers as text, such as "10 comparisons"."""
-        singular, noun = self._ANSWER
-        if self.n_answers == 1:
-            noun = singular
-        return f"{self.n_answers:,} {noun}"
+        return f"{self.n_answers:,} {choose_number(self.n_answers, *self._ANSWER)}"
 
     @property
     def word_for_answers(self) -> str:

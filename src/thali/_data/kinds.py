@@ -23,19 +23,17 @@ ONE, GROUPS, PEOPLE, KINDS = "one", "groups", "people", "kinds"
 INSIDE = "inside"
 INSIDE_LEVELS = ("none", "inside")
 
-_SHAPES = "thali._reading.shapes"
-_COMPARISON = "thali._comparison"
-_CHOICE_SCORER = f"{_COMPARISON}.choices:ChoiceScorer"
+_CHOICE_SCORER = "thali._comparison.choices:ChoiceScorer"
 
 # In the order in which a table is tried; where no reading is sure, the first one counts.
 SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         CHOICES,
         "thali._data.choices:Choices",
-        f"{_SHAPES}.choices:SHAPES",
+        "thali._reading.shapes.choices:SHAPES",
         (
-            (f"{_COMPARISON}.choices:ChoiceSplitter", _CHOICE_SCORER),
-            (f"{_COMPARISON}.choices:ChooserSplitter", f"{_COMPARISON}.choices:PeopleScorer"),
+            ("thali._comparison.choices:ChoiceSplitter", _CHOICE_SCORER),
+            ("thali._comparison.choices:ChooserSplitter", "thali._comparison.choices:PeopleScorer"),
         ),
         example="EliminationByAspects()",
         compared="BTL,inferred aspects=ibp",
@@ -46,10 +44,10 @@ SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         EXPERIMENTS,
         "thali._data.experiments.experiment:ChoiceExperiment",
-        f"{_SHAPES}.experiments:SHAPES",
+        "thali._reading.shapes.experiments:SHAPES",
         (
-            (f"{_COMPARISON}.choices:TaskSplitter", _CHOICE_SCORER),
-            (f"{_COMPARISON}.choices:RespondentSplitter", _CHOICE_SCORER),
+            ("thali._comparison.choices:TaskSplitter", _CHOICE_SCORER),
+            ("thali._comparison.choices:RespondentSplitter", _CHOICE_SCORER),
         ),
         example="HierarchicalLogit()",
         compared="multinomial-logit,hierarchical-logit,product-classes",
@@ -58,8 +56,8 @@ SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         PAIRS,
         "thali._data.pairs:PairedComparisons",
-        f"{_SHAPES}.pairs:SHAPES",
-        ((f"{_COMPARISON}.pairs:PairSplitter", f"{_COMPARISON}.pairs:BinomialScorer"),),
+        "thali._reading.shapes.pairs:SHAPES",
+        (("thali._comparison.pairs:PairSplitter", "thali._comparison.pairs:BinomialScorer"),),
         matrix="which counts how often the row was chosen over the column",
         example="EliminationByAspects()",
         compared="BTL,inferred aspects=ibp",
@@ -71,8 +69,8 @@ SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         SIMILARITIES,
         "thali._data.similarities:Similarities",
-        f"{_SHAPES}.similarities:SHAPES",
-        ((f"{_COMPARISON}.pairs:ObjectPairSplitter", f"{_COMPARISON}.pairs:GaussianScorer"),),
+        "thali._reading.shapes.similarities:SHAPES",
+        (("thali._comparison.pairs:ObjectPairSplitter", "thali._comparison.pairs:GaussianScorer"),),
         matrix="which contains the similarity of the row and column objects",
         example="AdditiveClustering()",
         compared="ibp",
@@ -83,8 +81,8 @@ SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         TRIPLETS,
         "thali._data.triplets:Triplets",
-        f"{_SHAPES}.triplets:SHAPES",
-        ((f"{_COMPARISON}.choices:QuestionSplitter", f"{_COMPARISON}.choices:AnswerScorer"),),
+        "thali._reading.shapes.triplets:SHAPES",
+        (("thali._comparison.choices:QuestionSplitter", "thali._comparison.choices:AnswerScorer"),),
         example="AdditiveClustering()",
         compared="ibp",
         compared_by_group="common,free,similar",
@@ -94,8 +92,8 @@ SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         CLASSES,
         "thali._data.classifier_rows:Observations",
-        f"{_SHAPES}.covariates:SHAPES",
-        ((f"{_COMPARISON}.rows:RowSplitter", f"{_COMPARISON}.rows:ClassScorer"),),
+        "thali._reading.shapes.covariates:SHAPES",
+        (("thali._comparison.rows:RowSplitter", "thali._comparison.rows:ClassScorer"),),
         example="PlackettLuceRegression()",
         compared="plackett-luce,sparse-logit",
         by_name=TARGET.name,

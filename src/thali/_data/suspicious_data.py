@@ -111,9 +111,9 @@ def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.n
         and np.isclose(right_part, inner_part.sum(axis=1)[:, None]).all()
     )
     if inner_part.any() and are_sums:
-        sum_labels = [label for label, shared in zip(rows, shared_rows, strict=True) if not shared]
-        sum_labels += [
-            label for label, shared in zip(columns, shared_columns, strict=True) if not shared
+        sum_labels = [
+            *(label for label, shared in zip(rows, shared_rows, strict=True) if not shared),
+            *(label for label, shared in zip(columns, shared_columns, strict=True) if not shared),
         ]
         raise DataError(
             f"Some rows or columns contain sums over the options: {shorten(sum_labels)}. Remove the"

@@ -607,8 +607,8 @@ def _tabulate_design(
     """Tabulate the design, one row per product, by version and task."""
     import pandas as pd
 
-    columns: dict[str, Any] = {name: [] for name in (VERSION, TASK, ALTERNATIVE)}
-    columns |= {name: [] for name in (*attributes.names, HELD_OUT)}
+    names = (VERSION, TASK, ALTERNATIVE, *attributes.names, HELD_OUT)
+    columns: dict[str, Any] = {name: [] for name in names}
     for version, version_products in enumerate(products.reshape(-1, tasks, *products.shape[1:]), 1):
         version_tasks = [
             [attributes.name_levels(product) for product in task] for task in version_products
@@ -618,9 +618,8 @@ def _tabulate_design(
             if has_none:
                 rows[NONE] = dict.fromkeys(attributes.names)
             for alternative, product in rows.items():
-                row = {VERSION: version, TASK: number, ALTERNATIVE: alternative, **product}
-                row[HELD_OUT] = int(number > tasks)
-                for name, cell in row.items():
+                cells = (version, number, alternative, *product.values(), int(number > tasks))
+                for name, cell in zip(names, cells, strict=True):
                     columns[name].append(cell)
     for name, levels in zip(attributes.names, attributes.levels, strict=True):
         new_levels = [cell for cell in dict.fromkeys(columns[name]) if cell not in (None, *levels)]

@@ -9,7 +9,7 @@ from scipy.special import stdtrit
 
 from thali._arguments import check_integer
 from thali._data.connectivity import describe_groups, list_components
-from thali._inference.indexing import argsort_descending, part_bounds
+from thali._inference.indexing import argsort_descending, part_bounds, part_positions
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._inference.warn import silence_warnings
 from thali._labels import format_label
@@ -485,10 +485,7 @@ def _assign_versions(tasks: "ChoiceExperiment", versions: np.ndarray) -> "Choice
     ]
     task_indices = np.concatenate(tasks_of_respondent)
     sizes = np.diff(tasks.first_row)[task_indices]
-    rows = np.repeat(
-        tasks.first_row[task_indices] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes
-    )
-    rows += np.arange(len(rows))
+    rows = np.repeat(tasks.first_row[task_indices], sizes) + part_positions(sizes)
     return tasks.with_fields(
         respondents=tuple(map(str, range(1, len(versions) + 1))),
         first_task=part_bounds([len(respondent_tasks) for respondent_tasks in tasks_of_respondent]),

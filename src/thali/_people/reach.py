@@ -103,7 +103,7 @@ def search_sets(reaches: np.ndarray, size: int, n_sets: int) -> ReachSearch:
             chain.from_iterable(combinations(range(n_options), size)), np.int32
         ).reshape(-1, size)
         counts = np.concatenate(list(_count_all_reaches(bits, size)))
-        return ReachSearch(sets[_largest_indices(counts, n_sets)], True, 1.0)
+        return ReachSearch(sets[argsort_descending(counts)[:n_sets]], True, 1.0)
     bits = pack_reaches(reaches)
     best, bound = search_greedily(bits, size)
     best = improve_by_exchange(bits, best)
@@ -112,7 +112,7 @@ def search_sets(reaches: np.ndarray, size: int, n_sets: int) -> ReachSearch:
     )
     counts = np.array([_count_reach(bits, members) for members in sets])
     return ReachSearch(
-        sets[_largest_indices(counts, n_sets)], False, bound / (n_draws * n_respondents)
+        sets[argsort_descending(counts)[:n_sets]], False, bound / (n_draws * n_respondents)
     )
 
 
@@ -140,11 +140,6 @@ def _count_all_reaches(bits: np.ndarray, size: int) -> Iterator[np.ndarray]:
 def _count_reach(bits: np.ndarray, members: Sequence[int]) -> int:
     """Count respondents, over all draws, reached by any option of a set."""
     return int(np.bitwise_count(np.bitwise_or.reduce(bits[list(members)], axis=0)).sum())
-
-
-def _largest_indices(counts: np.ndarray, n_largest: int) -> np.ndarray:
-    """Return the indices of the largest counts, in descending order."""
-    return argsort_descending(counts)[:n_largest]
 
 
 def search_greedily(bits: np.ndarray, size: int) -> tuple[list[int], float]:

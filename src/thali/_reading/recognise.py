@@ -377,14 +377,10 @@ def list_named_columns(options: Mapping[str, Any]) -> list[str]:
 
 def check_names(options: dict[str, Any], *data_kinds: str) -> None:
     """Raise ArgumentError for an argument that no layout of these kinds has."""
-    known_names = {
-        name
-        for shape in SHAPES
-        if shape.kind in data_kinds
-        for name in shape.options
-        if name != "known"
-    }
-    known_names |= {"where", "without", "labels", "codes", "design"}
+    known_names = {"where", "without", "labels", "codes", "design"}.union(
+        *(shape.options for shape in SHAPES if shape.kind in data_kinds)
+    )
+    known_names.discard("known")
     if unknown_names := [name for name in options if name not in known_names]:
         names = shorten(sorted(known_names), 40)
         raise ArgumentError(

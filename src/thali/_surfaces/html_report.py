@@ -244,12 +244,13 @@ def _format_model_name(model: Any) -> str:
 
 def list_run_facts(model: "Model") -> tuple[tuple[str, str], ...]:
     """Return (name, text) facts: the model and the settings of its run."""
-    facts = [("Model", " ".join(model._format_call().split()))]
-    facts += [
-        (name.replace("_", " ").capitalize(), _format_setting(name, setting))
-        for name, setting in model._get_run_settings().items()
-    ]
-    return tuple(facts)
+    return (
+        ("Model", " ".join(model._format_call().split())),
+        *(
+            (name.replace("_", " ").capitalize(), _format_setting(name, setting))
+            for name, setting in model._get_run_settings().items()
+        ),
+    )
 
 
 def _format_setting(name: str, setting: int) -> str:
@@ -425,9 +426,11 @@ def _build_section_context(
     section: Section, anchor: str, picture_numbers: Any, figures: Figures
 ) -> dict[str, Any]:
     """Return the template variables of a section."""
-    context = section._asdict()
-    context["anchor"] = anchor
-    context["pictures"] = []
+    context = section._asdict() | {
+        "anchor": anchor,
+        "pictures": [],
+        "tables": [_build_page_rows(table) for table in section.tables],
+    }
     for picture in section.pictures:
         drawing = make_or_warn(
             f"the picture of the report with the caption '{picture.caption}'",
@@ -435,7 +438,6 @@ def _build_section_context(
         )
         if drawing is not None:
             context["pictures"].append(drawing._replace(content=mark_as_html(drawing.content)))
-    context["tables"] = [_build_page_rows(table) for table in section.tables]
     if section.simulator is not None:
         context["simulator"] = section.simulator._replace(data=mark_as_html(section.simulator.data))
     return context

@@ -30,12 +30,10 @@ _MAX_HEAD, _MAX_ROWS, _MAX_NAME = 4, 10, 30
 _LEAST_CELL = 12  # minimum width of texts in a table
 # Maximum numbers of tables, rows and lines of text; the first limits with which all lines fit are
 # used.
-_LIMITS = [*((9, rows, 6) for rows in range(10, 5, -1)), (9, 6, 4), (9, 5, 3), (9, 4, 2), (9, 3, 2)]
-_LIMITS += [
-    (2, 5, 2),
-    (2, 3, 2),
-    (1, 5, 2),
-    (1, 3, 2),
+_LIMITS = [
+    *((9, rows, 6) for rows in range(10, 5, -1)),
+    *((9, 6, 4), (9, 5, 3), (9, 4, 2), (9, 3, 2)),
+    *((2, 5, 2), (2, 3, 2), (1, 5, 2), (1, 3, 2)),
     *((1, rows, 1) for rows in range(8, 0, -1)),
     (0, 0, 1),
 ]

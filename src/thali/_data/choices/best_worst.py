@@ -312,8 +312,8 @@ def read_best_worst_occasions(
 
 
 ROLES = ("respondent", "count")  # columns that are constant within a set
-_CHOSEN = {"1": True, "1.0": True, "true": True, "yes": True, "x": True}
-_BLANKS = {"": False, "0": False, "0.0": False, "false": False, "no": False}
+_CHOSEN = {"1", "1.0", "true", "yes", "x"}
+_BLANKS = {"", "0", "0.0", "false", "no"}
 
 
 class LongBestWorst(NamedTuple):
@@ -347,7 +347,7 @@ def find_long_columns(
     cells = {
         format_label(value).lower() for name in (best, worst) for value in get_column(frame, name)
     }
-    if not cells <= set(_CHOSEN) | set(_BLANKS):
+    if not cells <= _CHOSEN | _BLANKS:
         return None
     respondent = named_columns.get("respondent") or RESPONDENT.find_column(
         name_by_simplified, (best, worst, task, option)
@@ -374,7 +374,7 @@ def widen_table(
     option_codes, option_names = encode_column(frame, columns.option)
     labels = np.array(option_names, object)[option_codes]
     is_marked = {
-        name: np.array([_CHOSEN.get(format_label(value).lower(), False) for value in frame[name]])
+        name: np.array([format_label(value).lower() in _CHOSEN for value in frame[name]])
         for name in (columns.best, columns.worst)
     }
     role_columns = {role: name for role in ROLES if (name := getattr(columns, role)) is not None}

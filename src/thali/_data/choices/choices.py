@@ -256,8 +256,9 @@ class Choices(Judged):
             "alternative": alternative,
             "chosen": chosen,
             "available": available,
+            "respondent": respondent,
+            "count": count,
         }
-        names |= {"respondent": respondent, "count": count}
         self._freeze(
             *tables.build_choice_fields(read_long_occasions(frame, names, labels, weights))
         )

@@ -64,9 +64,8 @@ class WideTasks(NamedTuple):
     def __str__(self) -> str:
         description = (
             f"one task per row, {shorten(list(self.attributes))} of the alternatives"
-            f" {shorten(self.alternatives)}"
+            f" {shorten(self.alternatives)}, chosen alternative in {self.chosen!r}"
         )
-        description += f", chosen alternative in {self.chosen!r}"
         if self.available:
             first_mark = next(iter(self.available.values()))
             description += f", offered alternatives marked in {first_mark!r} etc."

@@ -277,7 +277,7 @@ def read_wide_outcomes(
     """Decode the answers in the pair columns; empty cells are skipped."""
     pairs = columns.pairs
     column_labels = list(dict.fromkeys(label for pair in pairs.values() for label in pair))
-    names = _match_given_labels(column_labels, columns, labels)
+    names = _match_given_labels(column_labels, labels)
     label_indices = index_labels(column_labels)
     outcome, coded = _decode_outcomes(frame, pairs, coding)
     row, column_index = np.nonzero(~np.isnan(outcome))
@@ -323,9 +323,7 @@ def _read_row_respondents(frame: "pd.DataFrame", columns: WideColumns) -> RowRes
     )
 
 
-def _match_given_labels(
-    column_labels: list[str], columns: WideColumns, labels: Any
-) -> tuple[str, ...]:
+def _match_given_labels(column_labels: list[str], labels: Any) -> tuple[str, ...]:
     """Return the option labels; given labels replace numbers in column names."""
     if labels is None:
         return tuple(column_labels)

@@ -226,8 +226,7 @@ class Similarities(JudgedByPeople):
 
         if isinstance(sigma, str):
             check_allowed("sigma", sigma, ("standard error",))
-        frame = convert_frame(frame)
-        frame = rename_as_text(frame)
+        frame = rename_as_text(convert_frame(frame))
         named_columns = {
             "first": first,
             "second": second,

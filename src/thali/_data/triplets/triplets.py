@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._inference.indexing import part_positions
 from thali._described import Facts
 from thali._inference.indexing import part_bounds, part_slice, repeat_indices, sum_parts
 from thali._inference.warn import warn
@@ -186,16 +187,13 @@ class Triplets(JudgedByPeople):
         ... )
         Triplets(4 objects, 2 sets of 3 pairs, 2 answers)
         """
-        frame = convert_frame(frame)
-        frame = rename_as_text(frame)
+        frame = rename_as_text(convert_frame(frame))
         named_columns = {
             "objects": objects,
             "odd": odd,
             "chosen": chosen,
             "anchor": anchor,
             "nearer": nearer,
-        }
-        named_columns |= {
             "farther": farther,
             "count": count,
             "question": question,
@@ -358,7 +356,7 @@ class Triplets(JudgedByPeople):
         numbers = np.arange(self.n_sets)[sets]
         sizes = self.sizes[numbers]
         start = part_bounds(sizes)
-        indices = np.repeat(self.start[numbers] - start[:-1], sizes) + np.arange(start[-1])
+        indices = np.repeat(self.start[numbers], sizes) + part_positions(sizes)
         answers = self.answers
         if answers is not None:
             new_positions = np.full(len(self.counts), -1)

@@ -31,8 +31,10 @@ def match_card_sorts(table: RawTable, respondent: str | None = None) -> Reading 
     ) < 3:
         return None
     meaning = "share of the respondents who put two cards in one group"
-    description = f"card sorts, {group!r} contains the group of {card!r}"
-    description += describe_columns(None, respondent_column)
+    description = (
+        f"card sorts, {group!r} contains the group of {card!r}"
+        f"{describe_columns(None, respondent_column)}"
+    )
 
     def convert() -> tuple[Similarities, str]:
         """Return similarities from the card sort, and a sentence on them."""

@@ -218,8 +218,8 @@ def match_list(
         "respondent": respondent,
         "covariates": covariates,
         "date": date,
+        "rejected": rejected,
     }
-    named_columns |= {"rejected": rejected}
     if rejected is not None and covariates is None:
         readings = [PairColumns((chosen or "chosen", rejected), (), find_ties_column(table.names))]
         return _build_list_reading(table, readings, named_columns, weights)

@@ -15,8 +15,11 @@ from ..table_files import RawTable
 NAME = "table of best-worst marks"
 SET = roles.TASK.but(vague=f"{roles.TASK.vague} {roles.VERSION.english}")
 OPTION = roles.ALTERNATIVE.but(vague=f"{roles.ALTERNATIVE.vague} {' '.join(sorted(roles.STEMS))}")
-MARKS = dict.fromkeys(roles.BEST.sure, 1) | dict.fromkeys(roles.WORST.sure, -1)
-MARKS |= {"1": 1, "-1": -1, "−1": -1, "0": 0, "": 0}
+MARKS = {
+    **dict.fromkeys(roles.BEST.sure, 1),
+    **dict.fromkeys(roles.WORST.sure, -1),
+    **{"1": 1, "-1": -1, "−1": -1, "0": 0, "": 0},
+}
 
 
 def match_signed_marks(table: RawTable, respondent: str | None = None) -> Reading | None:

@@ -473,8 +473,10 @@ class _Refusal:
         self._word = ""
         if self.sentence:
             spec, _ = find_model(self._model)
-            options = spec.select_options(spec.choose_method(request["typed"]))
-            options = [*options, *(option for option in spec.options if option.name in QUESTIONS)]
+            options = [
+                *spec.select_options(spec.choose_method(request["typed"])),
+                *(option for option in spec.options if option.name in QUESTIONS),
+            ]
             words = (
                 option.word for name in end["named"] for option in options if option.name == name
             )

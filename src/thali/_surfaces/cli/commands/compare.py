@@ -58,15 +58,18 @@ def run_compare(
     data: Any
     data, recognised = _load_compared_data(named_data, specs, values)
     has_methods = find_data_form(data) == DataForm(PAIRS)
-    data, leave_out = convert_data(data, own["leave_out"])
+    leave_out = own["leave_out"]
+    data = convert_data(data, leave_out)
     form = find_data_form(data)
     read = f"{data_name}: {recognised}"
     notify(read)
     _check_applicable_options(form, has_methods, data_name, typed)
     _check_leave_out(leave_out, form)
-    model_list = models or _find_default_models(data, form)
-    named_models = parse_models(model_list, values, form, getattr(data, "labels", ()))
-    by, folds = own["by"], own["folds"]
+    named_models = parse_models(
+        models or _find_default_models(data, form), values, form, getattr(data, "labels", ())
+    )
+    by = own["by"]
+    folds = own["folds"]
     if by is None:
         is_plain = leave_out is None and folds is None
         by = _choose_criterion([model for _, model in named_models], is_plain)
@@ -75,8 +78,8 @@ def run_compare(
     run_settings: dict[str, Any] = {}
     if by == PREDICTION and get_features_argument(form.kind):
         run_settings |= _BUDGET
-    run_settings |= {name: values[name] for name in (*_RUN, "cores") if name in values}
     run_settings |= {
+        **{name: values[name] for name in (*_RUN, "cores") if name in values},
         "by": by,
         "leave_out": leave_out,
         "folds": folds,
@@ -85,8 +88,13 @@ def run_compare(
     }
     with contextlib.ExitStack() as stack:
         if out is not None:
-            command = {"data_name": data_name, "models": models, "own": own, "typed": typed}
-            command["formats"] = list(formats)
+            command = {
+                "data_name": data_name,
+                "models": models,
+                "own": own,
+                "typed": typed,
+                "formats": list(formats),
+            }
             run_settings["job"] = stack.enter_context(
                 open_job(out, overwrite, build_job_note("compare", command))
             )
