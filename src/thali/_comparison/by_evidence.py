@@ -13,7 +13,7 @@ from thali._arguments import check_positive
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged
 from thali._data.kinds import CHOICES
-from thali._inference.numerics.shares import scale_to_maximum
+from thali._inference.numerics.shares import compute_shares, scale_to_maximum
 from thali._inference.progress import Progress
 from thali._inference.task_jobs import Batch, Record, run_serially
 from thali._inference.threads import has_workers, run_all
@@ -311,8 +311,7 @@ def compute_posterior_probabilities(
     >>> probability.round(2).tolist()
     [0.25, 0.75]
     """
-    logs = log_evidence + np.log(prior)
-    probability = compute_shares(scale_to_maximum(logs))
+    probability = compute_shares(scale_to_maximum(log_evidence + np.log(prior)))
     # d p[m] / d log Z[k] = p[m] (1[m = k] - p[k])
     slopes = probability[:, None] * (np.eye(len(prior)) - probability)
     return probability, np.sqrt((slopes**2) @ standard_error**2)

@@ -70,8 +70,8 @@ class TaskSplitter(TaskDataSplitter):
         counts = np.diff(self.tasks.first_task)
         if (k := find_first(counts < 2)) is not None:
             raise DataError(
-                f"Respondent {self.tasks.respondents[k]!r} has only one task; leaving out tasks requires at least two"
-                " per respondent."
+                f"Respondent {self.tasks.respondents[k]!r} has only one task; leaving out tasks"
+                " requires at least two per respondent."
             )
         n_folds = check_n_folds(folds, int(counts.max()), "tasks of a respondent")
         if n_folds is None:
@@ -326,8 +326,7 @@ class ScoredOccasions:
     def predict_alternatives(self, model: Any) -> np.ndarray:
         """Return a model's P(chosen) of each alternative, shape (rows,)."""
         set_predictions = [np.asarray(p, float) for p in model.predict_proba(self.choices)]
-        sizes = self.choices.answers
-        if [p.shape for p in set_predictions] != [(size,) for size in sizes]:
+        if [p.shape for p in set_predictions] != [(size,) for size in self.choices.answers]:
             raise DataError(
                 "predict_proba must return, for each set, the probabilities of its members, or of"
                 " the ordered pairs (best, worst)."

@@ -115,7 +115,12 @@ def chains(table: "pandas.DataFrame", settings: None) -> Finding | None:
     """Report the models whose chains disagree; None if there are none."""
     if not (sentence := describe_disagreement(table)):
         return None
-    return Finding(sentence, good=False, headline="The chains disagree on held-out predictions.", brief=Brief("Chains"))
+    return Finding(
+        sentence,
+        good=False,
+        headline="The chains disagree on held-out predictions.",
+        brief=Brief("Chains"),
+    )
 
 
 # by evidence --------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from .column_roles import (
     THIRD,
     TRIAL,
     column_names,
+    find_column_pairs,
     has_numbers,
     map_plain_names,
     simplify_name,

@@ -54,8 +54,7 @@ def build_report_rows(
     n_rows = int(row.max()) + 1
     counted = csr_array((np.ones(len(row)), (row, np.arange(len(row)))), shape=(n_rows, len(row)))
     group = np.array([0, n_questions])
-    group_row = np.array([0, n_rows])
-    return ReportRows(kind, counted, names, np.ones(n_rows, bool), group, group_row)
+    return ReportRows(kind, counted, names, np.ones(n_rows, bool), group, np.array([0, n_rows]))
 
 
 def _find_no_respondents() -> None:

@@ -267,8 +267,7 @@ def _row_levels(data: "ChoiceExperiment") -> np.ndarray:
 
 def _count_dominated_tasks(data: "ChoiceExperiment", signs: np.ndarray) -> int:
     """Count the tasks in which a product is worse on all directed attributes."""
-    level_codes = _row_levels(data)
-    tasks = np.split(level_codes, data.first_row[1:-1])
+    tasks = np.split(_row_levels(data), data.first_row[1:-1])
     return sum(bool(is_dominated(task[(task >= 0).all(axis=1)], signs).any()) for task in tasks)
 
 

@@ -416,8 +416,7 @@ def _build_choice_survey(frame: "pandas.DataFrame", question_kind: str | None) -
     tasks = []
     first_rows = []
     for _, task_rows in frame.groupby(keys, sort=False):
-        is_task_held_out = is_held_out[task_rows.index]
-        tasks.append(_build_choice_task(task_rows, is_task_held_out, attributes))
+        tasks.append(_build_choice_task(task_rows, is_held_out[task_rows.index], attributes))
         first_rows.append(task_rows.index[0])
     sizes = {len(task.shown) for task in tasks}
     if len(sizes) > 1:

@@ -248,8 +248,7 @@ def label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
 def aligned_class_probabilities(posterior: Posterior) -> np.ndarray:
     """Return P(new respondent is in each aligned class), shape (draws, classes)."""
     members = posterior.members
-    n_classes = posterior.max_classes
-    sizes = np.stack([(members == g).sum(axis=1) for g in range(n_classes)], axis=1)
+    sizes = np.stack([(members == g).sum(axis=1) for g in range(posterior.max_classes)], axis=1)
     return new_class_probabilities(np.take_along_axis(sizes, posterior.class_order, axis=1))
 
 

@@ -189,8 +189,7 @@ def build_segments(
 
     .. math:: \ln \frac{v}{1 - v}, \qquad v \text{ between .02 and .98}
     """
-    n_respondents = preferences.values.shape[1]
-    numbers = list_segment_numbers(requested, n_respondents)
+    numbers = list_segment_numbers(requested, preferences.values.shape[1])
     bounded = np.clip(preferences.values, _CLOSEST, 1.0 - _CLOSEST)
     points = np.log(bounded / (1.0 - bounded)) * np.sqrt(_level_weights(preferences))
     # segments of one number do not depend on the others

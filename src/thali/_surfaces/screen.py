@@ -180,8 +180,7 @@ def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: 
         table_lines = _format_short_table(brief.table, width)
         n_rows = len(brief.table)
     text_lines = wrap(sentence, width)
-    part_lines = _join_parts(parts, width)
-    return _Block(label, text_lines, part_lines, table_lines, n_rows, n_tables)
+    return _Block(label, text_lines, _join_parts(parts, width), table_lines, n_rows, n_tables)
 
 
 def _format_short_table(table: "pandas.DataFrame", width: int) -> list[str]:

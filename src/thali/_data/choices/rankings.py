@@ -596,8 +596,7 @@ def _encode_rankings(
 ) -> tuple[tuple[str, ...], list[tuple[np.ndarray, np.ndarray]]]:
     """Encode rankings of labels as (option indices, ranks); return all labels too."""
     orders = [[label for group in groups for label in group] for groups in rankings]
-    named_labels = [label for order in orders for label in order]
-    names = choose_labels(labels, named_labels)
+    names = choose_labels(labels, [label for order in orders for label in order])
     label_indices = index_labels(names)
     orders_by_index = []
     for number, (order, groups) in enumerate(zip(orders, rankings, strict=True)):

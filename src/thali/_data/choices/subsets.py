@@ -102,8 +102,7 @@ def list_row_members(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
     set_index = data.set_of[data.choice]
     size = data.sizes[set_index]
     row = repeat_indices(size)
-    within_set = part_positions(size)
-    return row, within_set + data.start[set_index][row]
+    return row, part_positions(size) + data.start[set_index][row]
 
 
 def select_choices(

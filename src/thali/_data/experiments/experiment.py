@@ -43,8 +43,9 @@ def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) ->
     counts = np.diff(data.first_task)
     if (respondent := find_first(counts <= number)) is not None:
         raise DataError(
-            f"Respondent {data.respondents[respondent]!r} has only {format_plural(int(counts.min()), 'task')}, so no"
-            f" task would be left to fit when {number} are held out; hold out fewer tasks."
+            f"Respondent {data.respondents[respondent]!r} has only"
+            f" {format_plural(int(counts.min()), 'task')}, so no task would be left to fit when"
+            f" {number} are held out; hold out fewer tasks."
         )
     # the last tasks are held out, of tasks in random order with a seed
     tasks_in_order = np.split(np.arange(data.n_tasks), data.first_task[1:-1])

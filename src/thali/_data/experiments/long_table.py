@@ -213,8 +213,7 @@ def _find_bare_rows(
         or 1 == is_lacking.sum() < len(names)
     ):
         return None
-    tasks = set(zip(rows.person[is_bare], rows.task[is_bare], strict=True))
-    if len(tasks) < is_bare.sum():
+    if len(set(zip(rows.person[is_bare], rows.task[is_bare], strict=True))) < is_bare.sum():
         return None
     labels: set[str] = set()
     if rows.alternative is not None:
@@ -752,10 +751,8 @@ def _drop_constant_attributes(
     """Drop attributes constant within every task; return their names too."""
     # If attributes are guessed, ignore the no-choice option, which always differs from the others.
     is_compared = ~(choices.is_none & guessed)
-    sizes = np.diff(choices.first_row)
-    task = repeat_indices(sizes)[is_compared]
-    first_attribute = int(choices.scheme.has_inside)
-    products = choices.products_of_rows[is_compared, first_attribute:]
+    task = repeat_indices(np.diff(choices.first_row))[is_compared]
+    products = choices.products_of_rows[is_compared, int(choices.scheme.has_inside) :]
     n_levels = int(products.max(initial=0)) + 2
     n_tasks = len(np.unique(task))
     constant = [

@@ -182,8 +182,7 @@ def list_numbered_columns(names: list[str]) -> list[str]:
     if CHOSEN.find_column(map_plain_names(names)) is not None:
         return []
     for separator in _SEPARATORS:
-        described = _group_columns(names, separator, True)
-        groups = described.values()
+        groups = _group_columns(names, separator, True).values()
         if groups and all(set(group) == set(_NUMBERS[: len(group)]) for group in groups):
             return [name for group in groups for name in group.values()]
     return []

@@ -265,8 +265,7 @@ class PairedComparisons(JudgedByPeople):
     @property
     def n_comparisons(self) -> int | float:
         """Number of comparisons, with ties; their total weight when counts are fractional."""
-        total = self.wins.sum() + self.losses.sum() + self.tied.sum()
-        return self._convert_counts(total).item()
+        return self._convert_counts(self.wins.sum() + self.losses.sum() + self.tied.sum()).item()
 
     @property
     def n_answers(self) -> int | float:

@@ -231,8 +231,7 @@ class DatedComparisons(Frozen):
         else:
             days = self.time.astype("datetime64[D]")
             number = days.astype(f"datetime64[{_LETTERS[period]}]").astype(np.int64)
-        names = [_format_period(self.unit, period, time) for time in np.unique(number)]
-        return number, names
+        return number, [_format_period(self.unit, period, time) for time in np.unique(number)]
 
 
 def group_equal_rows(

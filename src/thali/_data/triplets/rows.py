@@ -346,8 +346,8 @@ def read_sets(
         is_chosen = keys == chosen_keys[:, None]
         if (k := find_first(~is_chosen.any(axis=1))) is not None:
             raise DataError(
-                f"The pair {answers[rows[k]]} {describe_row(rows[k])} is not in its set; correct the pair or"
-                " the set."
+                f"The pair {answers[rows[k]]} {describe_row(rows[k])} is not in its set;"
+                " correct the pair or the set."
             )
         parts.append(TripletQuestions(keys, is_chosen.argmax(axis=1), times[rows]))
     return names, parts

@@ -5,9 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.indexing import part_positions
 from thali._described import Facts
-from thali._inference.indexing import part_bounds, part_slice, repeat_indices, sum_parts
+from thali._inference.indexing import (
+    part_bounds,
+    part_positions,
+    part_slice,
+    repeat_indices,
+    sum_parts,
+)
 from thali._inference.warn import warn
 from thali._labels import format_plural, index_labels, list_names, shorten, simplify_number
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
@@ -250,8 +255,7 @@ class Triplets(JudgedByPeople):
         >>> Triplets.from_anchored(*queries.T, responses=responses)
         Triplets(3 objects, 2 sets of 2 pairs, 2 answers)
         """
-        lengths = {len(objects) for objects in (anchor, nearer, farther)}
-        if len(lengths) > 1:
+        if len({len(objects) for objects in (anchor, nearer, farther)}) > 1:
             raise DataError(
                 "`anchor`, `nearer` and `farther` must have the same length, one entry per"
                 " question."

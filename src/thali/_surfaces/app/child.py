@@ -177,8 +177,7 @@ def compare_by_prediction(study: StudyFolder, terminal: Terminal, cores: int) ->
 
 def compare_by_evidence(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Compare the requested models by log evidence; write the report."""
-    sensitivity = study.read(EVIDENCE)["sensitivity"]
-    settings = {"by": "evidence", "sensitivity": sensitivity}
+    settings = {"by": "evidence", "sensitivity": study.read(EVIDENCE)["sensitivity"]}
     _run_comparison(study, terminal, cores, EVIDENCE, settings)
 
 

@@ -533,8 +533,7 @@ def _is_impossible(study: StudyFolder, name: str) -> bool:
 def _has_automatic_length(model: str, typed: dict[str, Any]) -> bool:
     """Return whether the model's chains have no fixed number of draws."""
     spec, _ = find_model(model)
-    method = spec.choose_method(typed)
-    words = {option.word for option in spec.select_options(method)}
+    words = {option.word for option in spec.select_options(spec.choose_method(typed))}
     return "chains" in words and "tune" in words and "draws" not in typed
 
 

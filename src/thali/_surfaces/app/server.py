@@ -558,8 +558,7 @@ def _split_questions(
     """Split typed options into answers on groups/covariates and reading options."""
     words = {option.word for option in options if option.name in QUESTIONS}
     other_options = dict(typed)
-    questions = {word: other_options.pop(word) for word in typed if word in words}
-    return questions, other_options
+    return {word: other_options.pop(word) for word in typed if word in words}, other_options
 
 
 async def _read_form(request: Request) -> dict[str, str]:

@@ -65,11 +65,9 @@ def run_compare(
     notify(read)
     _check_applicable_options(form, has_methods, data_name, typed)
     _check_leave_out(leave_out, form)
-    named_models = parse_models(
-        models or _find_default_models(data, form), values, form, getattr(data, "labels", ())
-    )
-    by = own["by"]
-    folds = own["folds"]
+    model_list = models or _find_default_models(data, form)
+    named_models = parse_models(model_list, values, form, getattr(data, "labels", ()))
+    by, folds = own["by"], own["folds"]
     if by is None:
         is_plain = leave_out is None and folds is None
         by = _choose_criterion([model for _, model in named_models], is_plain)
@@ -88,13 +86,8 @@ def run_compare(
     }
     with contextlib.ExitStack() as stack:
         if out is not None:
-            command = {
-                "data_name": data_name,
-                "models": models,
-                "own": own,
-                "typed": typed,
-                "formats": list(formats),
-            }
+            command = {"data_name": data_name, "models": models, "own": own, "typed": typed}
+            command["formats"] = list(formats)
             run_settings["job"] = stack.enter_context(
                 open_job(out, overwrite, build_job_note("compare", command))
             )

@@ -38,8 +38,7 @@ def run_design(
         parts, other_tables = _design_tasks(options, n_tasks, typed, seed)
         _write_and_print(terminal, parts, out_folder, formats, **other_tables)
         return
-    task_words = "alternatives interaction direction prohibit holdouts none overlap".split()
-    for word in task_words:
+    for word in "alternatives interaction direction prohibit holdouts none overlap".split():
         if word in typed:
             raise ArgumentError(f"--{word} applies to choice tasks; set their number with --tasks.")
     if "power" not in typed and ("pilot" in typed or "spread" in typed):
