@@ -585,7 +585,7 @@ class AnswerScorer(HitScorer):
 
 def check_probabilities(predicted: Any, test: ChoiceExperiment | ScoredOccasions) -> np.ndarray:
     """Return predictions as array; raise unless they sum to 1 in each task."""
-    p = np.asarray(predicted, dtype=float)
+    p = np.asarray(predicted, float)
     if p.shape != (test.n_alternatives,):
         raise DataError(
             f"predict_proba must return {format_plural(test.n_alternatives, 'number')}, one per"

@@ -180,7 +180,7 @@ class ClassScorer(Scorer):
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         """Return probability of the class, hit and Brier score of each row."""
         covariates, truth, proportions = test
-        p = np.asarray(model.predict_proba(covariates), dtype=float)
+        p = np.asarray(model.predict_proba(covariates), float)
         if p.shape != (len(truth), len(proportions)):
             raise DataError(
                 f"predict_proba must return one row for each of {len(truth):,} rows and one column"

@@ -56,7 +56,7 @@ def check_numbers(values: Any, describe_position: Callable[[int], str], noun: st
         return values.astype(np.float64)
     return np.array(
         [_convert_number(value, k, describe_position, noun) for k, value in enumerate(values)],
-        dtype=np.float64,
+        np.float64,
     )
 
 

@@ -211,13 +211,13 @@ def encode_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
     texts = [*(format_label(value) for value in values), ""]  # the last text belongs to code -1
     distinct = list(dict.fromkeys(texts))
     text_index = index_labels(distinct)
-    return np.array([text_index[text] for text in texts], dtype=np.int64)[codes], distinct
+    return np.array([text_index[text] for text in texts], np.int64)[codes], distinct
 
 
 def read_row_texts(series: "pd.Series") -> np.ndarray:
     """Return each row's text, as an object array; "" is an empty cell."""
     codes, texts = encode_texts(series)
-    return np.array(texts, dtype=object)[codes]
+    return np.array(texts, object)[codes]
 
 
 def list_texts(frame: "pd.DataFrame", name: str) -> list[str]:
@@ -275,7 +275,7 @@ def read_counts(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.nd
 def list_cells(series: "pd.Series") -> np.ndarray:
     """Return the cells of a column as an array; object dtype if some are empty."""
     if series.hasnans:  # an array of numbers cannot contain <NA>
-        return series.to_numpy(dtype=object)
+        return series.to_numpy(object)
     return series.to_numpy()
 
 

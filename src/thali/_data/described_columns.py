@@ -337,9 +337,9 @@ def _encode_outcome_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -
     """Encode each row's outcome by the position of the chosen option."""
     import pandas as pd
 
-    outcomes = np.array(list_texts(frame, name), dtype=object)
+    outcomes = np.array(list_texts(frame, name), object)
     for position, option in enumerate(roles.options):
-        is_chosen = outcomes == np.array(list_texts(frame, option), dtype=object)
+        is_chosen = outcomes == np.array(list_texts(frame, option), object)
         outcomes[is_chosen] = position  # a number, as labels are texts
     return _encode_cells(pd.Series(outcomes))
 

@@ -307,7 +307,7 @@ def _parse_deviations(
 def _parse_sd(name: str, raw_deviations: Sequence[Any]) -> np.ndarray:
     """Return standard deviations as array; raise ArgumentError unless >= 0."""
     try:
-        deviations = np.array(raw_deviations, dtype=float)
+        deviations = np.array(raw_deviations, float)
     except (TypeError, ValueError):
         deviations = np.array([np.nan])
     if not (np.isfinite(deviations).all() and (deviations >= 0.0).all()):
@@ -383,7 +383,7 @@ def _parse_level_utilities(
             f" of {name!r} must have one utility per level, because its levels are not numbers;"
             f" got {attribute_utilities!r}.",
         )
-    return slope * np.array(numbers, dtype=float)
+    return slope * np.array(numbers, float)
 
 
 def _parse_utility(name: str, raw_utility: Any) -> float:

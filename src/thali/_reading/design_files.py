@@ -106,7 +106,7 @@ def match_answers(
     long_columns = {
         answers.respondent: answers.frame[answers.respondent].to_numpy()[of_answer],
         design_rows.task: answers.task[of_answer],
-        alternative: np.array(labels, dtype=object),
+        alternative: np.array(labels, object),
         **{name: attribute_cells[name].to_numpy() for name in attributes},
         CHOSEN.name: is_picked.astype(int),
         **{name: answers.frame[name].to_numpy()[of_answer] for name in respondent_columns},

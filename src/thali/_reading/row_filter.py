@@ -284,7 +284,7 @@ def _convert_numbers(cells: "pd.Series") -> np.ndarray | None:
             return None
     if pd.api.types.is_integer_dtype(cells.dtype) and not cells.hasnans:
         return cells.to_numpy()
-    return cells.to_numpy(dtype=float, na_value=np.nan)
+    return cells.to_numpy(float, na_value=np.nan)
 
 
 def _has_dates(cells: "pd.Series") -> bool:

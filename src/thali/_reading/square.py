@@ -30,7 +30,7 @@ class Square:
         """Cells of the square; decimal commas and signs for missing are converted."""
         if self.values.dtype.kind in "biuf":
             return self.values
-        cells = np.array([_normalise_cell(cell) for cell in self.values.ravel()], dtype=object)
+        cells = np.array([_normalise_cell(cell) for cell in self.values.ravel()], object)
         return cells.reshape(self.values.shape)
 
     @cached_property
@@ -149,7 +149,7 @@ def _match_labels(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | N
     column_labels = check_labels(header[1:], "Labels in the header")
     row_index = index_labels(check_labels(rows, "Labels in the first column"))
     if set(row_index) != set(column_labels):
-        numbers = frame.iloc[:, 1:].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+        numbers = frame.iloc[:, 1:].apply(pd.to_numeric, errors="coerce").to_numpy(float)
         refuse_lone_totals(list(row_index), column_labels, numbers)
         raise DataError(describe_label_mismatch(row_index, column_labels))
     return frame.iloc[[row_index[name] for name in column_labels], 1:].to_numpy(), column_labels

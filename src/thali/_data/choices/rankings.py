@@ -284,7 +284,7 @@ def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: b
     names = [name for name in names if name in rank_columns][:_MAX_COLUMNS]
     if len(names) < 3 or not len(frame):
         return []
-    ranks = np.nan_to_num(_parse_ranks(frame[names]).to_numpy(dtype=float))
+    ranks = np.nan_to_num(_parse_ranks(frame[names]).to_numpy(float))
     for width in range(len(names), 2, -1):
         for start in range(len(names) - width + 1):
             part = ranks[:, start : start + width]
@@ -498,7 +498,7 @@ def _parse_rank(cell: Any) -> Any:
 def _read_ranks(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
     """Read a table of ranks (rows, options); NaN or 0 where an option is unranked."""
     k = len(columns)
-    cells = _parse_ranks(frame.loc[:, list(columns)]).to_numpy(dtype=object)
+    cells = _parse_ranks(frame.loc[:, list(columns)]).to_numpy(object)
     return check_numbers(
         cells, lambda n: f"in row {frame.index[n // k]}, column {columns[n % k]!r}", "rank"
     ).reshape(-1, k)
@@ -544,7 +544,7 @@ def _read_long_rankings(
         key = key * len(labels_of_codes) + codes
     keys, first_rows, ranking_index = np.unique(key, return_index=True, return_inverse=True)
     rank_values = check_numbers(
-        frame[rank].to_numpy(dtype=object),
+        frame[rank].to_numpy(object),
         lambda n: f"in row {frame.index[n]}, column {rank!r}",
         "rank",
     )

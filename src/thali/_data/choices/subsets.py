@@ -142,7 +142,7 @@ def drop_tied_sets(data: "Choices") -> "Choices":
 
 def build_member_rows(data: "Choices") -> ReportRows:
     """Build the rows of a predictive check: one per offered option of each set."""
-    offered = np.array([", ".join(members) for members in data.sets], dtype=str)[data.set_of]
+    offered = np.array([", ".join(members) for members in data.sets], str)[data.set_of]
     names = {"alternative": np.array(data.labels)[data.members], "offered": offered}
     report_rows = build_report_rows(MEMBER, np.arange(len(data.members)), names, data.n_sets)
     return report_rows._replace(group=np.arange(data.n_sets + 1), group_row=data.start)

@@ -52,7 +52,7 @@ def select_held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) ->
     if random_seed is not None:
         rng = np.random.default_rng(build_seed_sequence(random_seed))
         tasks_in_order = [rng.permutation(tasks)[::-1] for tasks in tasks_in_order]
-    is_held = np.zeros(data.n_tasks, dtype=bool)
+    is_held = np.zeros(data.n_tasks, bool)
     is_held[np.concatenate([tasks[-number:] for tasks in tasks_in_order])] = True
     return is_held
 
@@ -76,7 +76,7 @@ def select_held_respondents(
         for label in labels:
             if label not in respondent_index:
                 raise DataError(f"Unknown respondent {label!r}.{suggest(label, data.respondents)}")
-        people = np.array([respondent_index[label] for label in labels], dtype=np.int64)
+        people = np.array([respondent_index[label] for label in labels], np.int64)
     is_held = np.isin(data.respondent_of_task, people)
     if is_held.all() or not is_held.any():
         raise DataError(
@@ -95,10 +95,10 @@ def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
 
     scheme = data.scheme
     task = part_indices(data.first_row)
-    chosen = np.zeros(data.n_alternatives, dtype=np.int64)
+    chosen = np.zeros(data.n_alternatives, np.int64)
     chosen[find_chosen_rows(data)] = 1
     table: dict[Any, Any] = {
-        scheme.respondent: np.array(data.respondents, dtype=object)[data.respondent_of_task[task]],
+        scheme.respondent: np.array(data.respondents, object)[data.respondent_of_task[task]],
         scheme.task: data.task_labels[task].astype(object),
     }
     if scheme.alternative is not None:
@@ -129,7 +129,7 @@ def _write_cells(
 
     words = [word for word in attribute.missing[:1] if word]
     extra = dict.fromkeys(filter(None, [*words, label]))
-    texts = np.array([*attribute.levels, None], dtype=object)[codes]
+    texts = np.array([*attribute.levels, None], object)[codes]
     if words:
         texts[(codes < 0) & ~is_none] = words[0]
     texts[is_none] = label
@@ -578,7 +578,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         DataError
             If no task is left.
         """
-        is_selected = np.zeros(self.n_tasks, dtype=bool)
+        is_selected = np.zeros(self.n_tasks, bool)
         is_selected[np.asarray(tasks)] = True
         if not is_selected.any():
             raise DataError("No task is selected; select at least one.")

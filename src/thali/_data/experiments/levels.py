@@ -220,7 +220,7 @@ def compute_cut_points(name: str, bins: Any, values: np.ndarray) -> tuple[float,
         cuts = np.unique(np.quantile(values, shares, method="inverted_cdf"))
         return tuple(float(cut) for cut in cuts if cut < values.max())
     try:
-        cuts = np.array(list(bins), dtype=float)
+        cuts = np.array(list(bins), float)
     except (TypeError, ValueError):
         cuts = np.empty(0)
     if not len(cuts) or not np.isfinite(cuts).all() or not (np.diff(cuts) > 0).all():

@@ -273,7 +273,7 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.nd
     row_values = np.array([value_by_text.get(text, -1) for text in texts])[codes]
     if (row_values >= 0).all():
         return row_values.astype(bool)
-    picked = np.array(texts, dtype=object)[codes]
+    picked = np.array(texts, object)[codes]
     task = number_tasks(rows.person, rows.task)
     first_rows = np.unique(task, return_index=True)[1]
     if (picked == picked[first_rows][task]).all():

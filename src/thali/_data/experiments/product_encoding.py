@@ -236,7 +236,7 @@ class Scheme:
                     f"A label is missing in row {frame.index[row]}, column {name!r}; fill it in."
                 )
         describe_row = _build_row_describer(frame, texts_by_column, self)
-        no_labels = np.zeros(len(frame), dtype=np.int64)
+        no_labels = np.zeros(len(frame), np.int64)
         task_of_row = number_tasks(
             texts_by_column.get(self.respondent, no_labels),
             texts_by_column.get(self.task, no_labels),
@@ -265,7 +265,7 @@ class Scheme:
         levels, other_levels, names = self.levels, data.scheme.levels, data.scheme.names
         if levels == other_levels and self.names == names:
             return data.products
-        converted = np.full((len(data.products), len(levels)), -1, dtype=np.int64)
+        converted = np.full((len(data.products), len(levels)), -1, np.int64)
         for k, name in enumerate(self.names):
             if name == INSIDE and not data.scheme.none:  # without a no-choice option
                 converted[:, k] = INSIDE_LEVELS.index(INSIDE)
@@ -278,7 +278,7 @@ class Scheme:
             codes = data.products[:, names.index(name)]
             level_index = index_labels(levels[name])
             numbers = np.array(
-                [*(level_index.get(label, -2) for label in other_levels[name]), -1], dtype=np.int64
+                [*(level_index.get(label, -2) for label in other_levels[name]), -1], np.int64
             )
             converted[:, k] = numbers[codes]
             if (row := find_first(converted[:, k] == -2)) is not None:
@@ -322,7 +322,7 @@ def encode_attribute(
         codes, [k for k, text in enumerate(texts) if text in attribute.missing]
     )
     present = np.flatnonzero(~is_missing)
-    level_numbers = np.full(len(codes), -1, dtype=np.int64)
+    level_numbers = np.full(len(codes), -1, np.int64)
 
     def at(row: int) -> str:
         """Describe a row of the table that is not the no-choice option."""
@@ -345,8 +345,8 @@ def encode_attribute(
 def find_none_rows(frame: "pd.DataFrame", none: tuple[tuple[str, str], ...]) -> np.ndarray:
     """Return whether each table row is the no-choice option."""
     if not none or any(name not in frame.columns for name, _ in none):
-        return np.zeros(len(frame), dtype=bool)
-    is_none = np.ones(len(frame), dtype=bool)
+        return np.zeros(len(frame), bool)
+    is_none = np.ones(len(frame), bool)
     for name, label in none:
         codes, texts = encode_texts(get_column(frame, name))
         is_none &= np.array(

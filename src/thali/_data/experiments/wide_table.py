@@ -409,4 +409,4 @@ def _read_picked(
                 Setting("none", text),
                 ".",
             )
-    return np.array(picked, dtype=object), none_label
+    return np.array(picked, object), none_label

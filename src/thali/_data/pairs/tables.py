@@ -686,7 +686,7 @@ def proportions(data: "PairedComparisons") -> "pd.DataFrame":
     import pandas as pd
 
     total = data.wins + data.losses + data.tied
-    labels = np.array(data.labels, dtype=object)
+    labels = np.array(data.labels, object)
     table = {
         "a": labels[data.first],
         "b": labels[data.second],

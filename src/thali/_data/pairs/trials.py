@@ -697,7 +697,7 @@ def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdict
 
     side_scores = [
         check_numbers(
-            frame[name].to_numpy(dtype=object),
+            frame[name].to_numpy(object),
             lambda k, n=name: f"in row {frame.index[k]}, column {n!r}",
             "score",
         )

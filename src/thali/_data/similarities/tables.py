@@ -62,7 +62,7 @@ def expand_condensed(matrix: Any) -> Any:
     """
     if hasattr(matrix, "columns") or hasattr(matrix, "shape") and len(matrix.shape) != 1:
         return matrix
-    values = np.asarray(matrix, dtype=object)
+    values = np.asarray(matrix, object)
     if values.ndim != 1 or any(isinstance(value, list | tuple | np.ndarray) for value in values):
         return matrix
     n = round((1 + (1 + 8 * len(values)) ** 0.5) / 2)
@@ -72,7 +72,7 @@ def expand_condensed(matrix: Any) -> Any:
             " objects (1, 3, 6, 10, ...); give a square table, or the condensed vector of"
             " scipy.spatial.distance."
         )
-    square = np.full((n, n), None, dtype=object)
+    square = np.full((n, n), None, object)
     square[np.triu_indices(n, k=1)] = values
     square.T[np.triu_indices(n, k=1)] = values
     return square
@@ -203,7 +203,7 @@ def _find_layout(table: np.ndarray) -> tuple[str, bool]:
     """Return "square table" or the measured triangle; and whether zeros became missing."""
     # A triangle of zeros next to one with other numbers was not measured.
     n = len(table)
-    upper = np.triu(np.ones((n, n), dtype=bool), k=1)
+    upper = np.triu(np.ones((n, n), bool), k=1)
     for empty, triangle in ((upper, "lower triangle"), (upper.T, "upper triangle")):
         if np.isnan(table[empty]).all():
             return triangle, False
@@ -268,7 +268,7 @@ def _is_diagonal_lowest(
 def _check_returned(similarity: Any, pairs: int) -> np.ndarray:
     """Return a user conversion's result as array; raise unless finite, one per pair."""
     try:
-        converted = np.array(similarity, dtype=np.float64)
+        converted = np.array(similarity, np.float64)
         description = f"an array of shape {converted.shape}"
     except (TypeError, ValueError):
         converted = np.empty(0)

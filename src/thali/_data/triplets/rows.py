@@ -162,7 +162,7 @@ def encode_objects(
         raise DataError("The table has no rows, so it contains no questions.")
     index = columns[0].index
     names = [str(column.name) for column in columns]
-    values = np.stack([column.to_numpy(dtype=object) for column in columns], axis=1).ravel()
+    values = np.stack([column.to_numpy(object) for column in columns], axis=1).ravel()
     codes, distinct = pd.factorize(values)
     texts = [format_label(value) for value in distinct]
     m = len(columns)
@@ -591,7 +591,7 @@ def read_answers(
     else:
         questions = build_anchored_questions(n, members, times)
     if columns.question is not None:
-        question_names = get_column(frame, columns.question).to_numpy(dtype=object)
+        question_names = get_column(frame, columns.question).to_numpy(object)
         check_question_names(questions, question_names, names, where)
     return names, questions
 
@@ -616,7 +616,7 @@ def _find_named_object(
     # A cell contains a label, the name of a column, or a number from 1.
     import pandas as pd
 
-    codes, distinct = pd.factorize(get_column(frame, name).to_numpy(dtype=object))
+    codes, distinct = pd.factorize(get_column(frame, name).to_numpy(object))
     texts = [format_label(value) for value in distinct]
     label_index = np.append(find_label_indices(texts, names), -1)[codes]
     is_named = members == label_index[:, None]

@@ -55,7 +55,6 @@ def run_compare(
     values = {word: parse_option(_find_option(word, specs), value) for word, value in typed.items()}
     check_output_folder(out)
     named_data = find_data(data_name)
-    data: Any
     data, recognised = _load_compared_data(named_data, specs, values)
     has_methods = find_data_form(data) == DataForm(PAIRS)
     leave_out = own["leave_out"]
