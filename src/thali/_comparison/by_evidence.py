@@ -31,6 +31,7 @@ from thali.errors import (
     IncompleteWarning,
     InterruptedWarning,
     ThaliError,
+    prefix_errors,
 )
 
 from .engine import ignore_sigint
@@ -162,11 +163,8 @@ def _check_outcome(task: EvidenceTask, outcome: Any) -> Record:
 def _compute_evidence(task: EvidenceTask) -> Record:
     """Compute the log evidence of a task's model; return it with CPU seconds."""
     began = time.process_time()
-    try:
-        with ignore_sigint(task.home):
-            evidence = task.model._compute_log_evidence(task.data, task.run)
-    except ThaliError as error:
-        raise type(error)(f"Model {task.fit[0]!r}: ", error) from None
+    with prefix_errors(f"Model {task.fit[0]!r}", kind=ThaliError), ignore_sigint(task.home):
+        evidence = task.model._compute_log_evidence(task.data, task.run)
     return {"evidence": encode_object(evidence, None), "seconds": time.process_time() - began}
 
 
@@ -183,11 +181,9 @@ def _check_model(name: str, model: Any, data: Any) -> None:
             " model fitted by MCMC, or ProductClasses(method='smc'). Compare by prediction, or"
             " remove the model."
         )
-    try:
+    with prefix_errors(f"Model {name!r}", kind=ThaliError):
         check_fitted_data(model, data)
         model.prepare(data)
-    except ThaliError as error:
-        raise type(error)(f"Model {name!r}: ", error) from None
 
 
 def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float]:

@@ -14,7 +14,7 @@ from thali._model.registry import find_spec
 from thali._model.tie_and_covariate_arguments import CONVERSIONS, has_ties
 from thali._people.populations import Individuals, LatentClasses
 from thali._worths.model import BradleyTerryLuce
-from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
+from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError, prefix_errors
 
 from .by_evidence import EVIDENCE, compare_by_evidence
 from .engine import run_comparison
@@ -170,10 +170,8 @@ def prepare_models(models: dict[str, Any], data: Any, settings: dict[Any, Any]) 
         if find_spec(model) is None:
             continue
         _refuse_other_options(name, model, data)
-        try:
+        with prefix_errors(f"Model {name!r} cannot be fitted to these data", kind=ThaliError):
             prepared[name] = model.prepare(data, **settings)
-        except ThaliError as error:
-            raise type(error)(f"Model {name!r} cannot be fitted to these data: ", error) from None
     return prepared
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from thali._arguments import check_integer
 from thali._data.groups import GroupedData
 from thali._inference.indexing import repeat_indices
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError, Setting, prefix_errors
 
 if TYPE_CHECKING:
     import pandas
@@ -44,10 +44,8 @@ class Splitter(ABC):
         """Return a splitter for each of several groups."""
         splitters = {}
         for name, group in groups.items():
-            try:
+            with prefix_errors(f"Group {name!r}"):
                 splitters[name] = cls(group)
-            except DataError as error:
-                raise DataError(f"Group {name!r}: ", error) from None
         return splitters
 
     def list_parts(

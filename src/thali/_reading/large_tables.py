@@ -17,14 +17,14 @@ from thali._inference.progress import Progress
 from thali._inference.warn import warn
 from thali._labels import format_label, has_repeats, shorten
 from thali._source import Source
-from thali.errors import PYTHON, Argument, DataError, DataWarning, Words
+from thali.errors import PYTHON, Argument, DataError, DataWarning, Words, prefix_errors
 
 from .json_rows import is_json
 from .practice_rows import PracticeRows, find_practice_rows, is_practice_label
 from .recognise import list_named_columns, recognise
 from .row_filter import RowFilter
 from .shape import Reading
-from .table_files import RawTable, build_raw_table, is_text_column, load_table, prefix_errors
+from .table_files import RawTable, build_raw_table, is_text_column, load_table
 from .text_cells import TextTable, find_separator, join_notes
 
 if TYPE_CHECKING:

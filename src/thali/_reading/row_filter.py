@@ -28,7 +28,7 @@ from thali._data.column_roles import has_numbers
 from thali._data.columns import get_column, read_row_texts, rename_as_text
 from thali._inference.warn import warn
 from thali._labels import shorten, suggest
-from thali.errors import Argument, ArgumentError, DataError, DataWarning
+from thali.errors import Argument, ArgumentError, DataError, DataWarning, prefix_errors
 
 from .text_cells import INTEGER, NUMBER
 
@@ -220,10 +220,8 @@ def _quote_text(text: str) -> str:
 
 def _find_column(condition: Condition, frame: "pd.DataFrame") -> "pd.Series":
     """Return the column that a condition names; raise DataError if missing."""
-    try:
+    with prefix_errors(Argument(condition.argument), f" ({condition})"):
         return get_column(rename_as_text(frame), condition.column)
-    except DataError as error:
-        raise DataError(Argument(condition.argument), f" ({condition}): ", error) from None
 
 
 def _check_cells(condition: Condition, cells: "pd.Series") -> np.ndarray:

@@ -8,10 +8,20 @@ from thali._data.column_roles import Role, column_names
 from thali._data.columns import collect_notes, get_column, is_row_number
 from thali._data.described_columns import ColumnsRead, list_respondent_candidates
 from thali._labels import shorten
-from thali.errors import PYTHON, Argument, Clause, DataError, Message, Setting, Value, Words
+from thali.errors import (
+    PYTHON,
+    Argument,
+    Clause,
+    DataError,
+    Message,
+    Setting,
+    Value,
+    Words,
+    prefix_errors,
+)
 
 from .practice_rows import warn_about_practice
-from .table_files import RawTable, prefix_errors
+from .table_files import RawTable
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import unescape
@@ -39,7 +38,7 @@ from thali._data.columns import (
 from thali._data.described_columns import find_side_columns
 from thali._labels import format_label, format_plural, index_labels, shorten
 from thali._source import PREFLIB_SUFFIXES, Source, read_source
-from thali.errors import Argument, DataError
+from thali.errors import Argument, DataError, prefix_errors
 
 from .json_rows import is_json, parse_json_cells
 from .row_filter import RowFilter
@@ -664,16 +663,6 @@ def read_table(path: str | Path | Source, where: str | Sequence[str] | None = No
     with prefix_errors(table.file):
         table = table.filter_rows(conditions)
     return table.frame.reset_index(drop=True)
-
-
-@contextmanager
-def prefix_errors(name: str) -> Iterator[None]:
-    """Prefix DataErrors raised within this block by the file name."""
-    try:
-        yield
-    except DataError as error:
-        error.args = (f"{name}: ", *error.args)
-        raise
 
 
 def load_table(path: str | Path | Source) -> RawTable:

@@ -9,7 +9,7 @@ from thali._inference.indexing import count_pairs, find_first
 from thali._inference.numerics.shares import replace_zeros
 from thali._inference.warn import warn
 from thali._labels import find_label_indices, format_label, format_plural, has_repeats, shorten
-from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value
+from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value, prefix_errors
 
 from ..checks import MAX_EXACT_COUNT, are_integers, check_numbers
 from ..column_roles import (
@@ -439,10 +439,8 @@ def _read_one_respondent(
     respondent_number: int, matrix: Any, labels: tuple[Any, ...] | None, symmetrize: str | None
 ) -> MeasuredPairs:
     """Read one respondent's table; errors name the respondent by number."""
-    try:
+    with prefix_errors(f"Respondent {respondent_number}"):
         return read_measured_pairs(matrix, labels, symmetrize)
-    except DataError as error:
-        raise DataError(f"Respondent {respondent_number}: ", error) from None
 
 
 def _estimate_sigma(

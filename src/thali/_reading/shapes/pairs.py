@@ -44,7 +44,7 @@ from thali._data.pairs.wide import (
 from thali._data.similarities.tables import are_similarity_columns
 from thali._data.suspicious_data import find_percentages, warn_each
 from thali._labels import format_label, format_plural, shorten
-from thali.errors import Argument, Clause, DataError, Message, Setting
+from thali.errors import Argument, Clause, DataError, Message, Setting, prefix_errors
 
 from ..shape import OF_DISTANCES, Lack, Reading, Shape, raise_error
 from ..square import Square, describe_non_square
@@ -165,10 +165,8 @@ def _read_sheets(table: RawTable, description: str, weights: bool) -> tuple[Pair
     for title, sheet in table.sheets:
         square = sheet.square
         assert square is not None
-        try:
+        with prefix_errors(f"Sheet {title!r}"):
             data = PairedComparisons(square.values, square.labels, weights=weights)
-        except DataError as error:
-            raise DataError(f"Sheet {title!r}: ", error) from None
         labels = labels or data.labels
         rows.append(
             data.to_frame().astype({"chosen": str, "rejected": str}).assign(respondent=title)

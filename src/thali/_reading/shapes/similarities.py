@@ -22,7 +22,7 @@ from thali._data.similarities.tables import (
 )
 from thali._inference.warn import warn
 from thali._labels import format_label, shorten
-from thali.errors import DataError, DataWarning, Message
+from thali.errors import DataError, DataWarning, Message, prefix_errors
 
 from ..shape import OF_DISTANCES, Reading, Shape, raise_error
 from ..square import Square, describe_non_square
@@ -153,10 +153,8 @@ def _read_sheets(
     for title, sheet in table.sheets:
         square = sheet.square
         assert square is not None
-        try:
+        with prefix_errors(f"Sheet {title!r}"):
             measures = read_measured_pairs(square.cells, square.labels, symmetrize)
-        except DataError as error:
-            raise DataError(f"Sheet {title!r}: ", error) from None
         matrix = pd.DataFrame(float("nan"), list(measures.labels), list(measures.labels))
         for first_index, second_index, similarity in zip(
             measures.first, measures.second, measures.values, strict=True

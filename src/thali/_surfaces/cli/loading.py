@@ -13,7 +13,7 @@ from thali._labels import format_plural, shorten
 from thali._model.options import RESPONDENT
 from thali._model.spec import ModelSpec
 from thali._source import Source, read_source, read_standard_input
-from thali.errors import Argument, Clause, DataError, Setting
+from thali.errors import Argument, Clause, DataError, Setting, prefix_errors
 
 from .model_selection import choose_model
 from .terminal import OptionWords
@@ -133,7 +133,7 @@ def load_holdouts(
             if not attribute.cuts
         }
         read_arguments |= {"levels": levels, "held_out": True}
-        try:
+        with prefix_errors(Argument("holdouts"), f" {read_arguments['holdouts']}"):
             reading = recognise_table(named_data.table, spec.data, read_arguments)
             if (
                 full_scheme.none
@@ -146,10 +146,6 @@ def load_holdouts(
                     named_data.table, spec.data, read_arguments | {"none": None}
                 )
             return reading.build()[0]
-        except DataError as error:
-            raise DataError(
-                Argument("holdouts"), f" {read_arguments['holdouts']}: ", error
-            ) from None
 
 
 def load_pairs(name: str, read_arguments: dict[str, Any]) -> tuple[Any, str]:
