@@ -1,7 +1,7 @@
 """Reading of data frame columns: counts, labels, flags, missing answers."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, cast
@@ -429,6 +429,12 @@ def drop_self_comparisons(
     return frame.loc[~is_self]
 
 
+def refuse_empty(rows: Sized, noun: str) -> None:
+    """Raise DataError if a table has no rows; `noun` names what its rows contain."""
+    if not len(rows):
+        raise DataError(f"The table has no rows, so it contains no {noun}.")
+
+
 def encode_labels(
     winners: "pd.Series",
     losers: "pd.Series",
@@ -451,9 +457,8 @@ def encode_labels(
         return f"in row {column.index[row]}, column {column.name!r}"
 
     describe_position = describe_position or describe_side
+    refuse_empty(winners, "comparisons")
     n_rows = len(winners)
-    if not n_rows:
-        raise DataError("The table has no rows, so it contains no comparisons.")
     codes_won, values_won = pd.factorize(winners)
     codes_lost, values_lost = pd.factorize(losers)
     codes = np.concatenate([codes_won, np.where(codes_lost < 0, -1, codes_lost + len(values_won))])

@@ -31,6 +31,11 @@ class RowRespondents(NamedTuple):
         return self._replace(number=self.number[rows])
 
 
+def split_ties(answers: Any, share: float) -> tuple[np.ndarray, np.ndarray]:
+    """Return wins and losses, each with `share` of the ties added."""
+    return answers.wins + share * answers.tied, answers.losses + share * answers.tied
+
+
 def merge_respondents(parts: Sequence[RowRespondents]) -> RowRespondents:
     """Concatenate the row respondents of several data sets; equal names are one respondent.
 
@@ -241,8 +246,7 @@ class Answers(RespondentAnswers):
 
         Return None if nothing is left.
         """
-        wins = self.wins + share * self.tied
-        losses = self.losses + share * self.tied
+        wins, losses = split_ties(self, share)
         is_kept = wins + losses > 0
         if not is_kept.any():
             return None

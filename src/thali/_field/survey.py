@@ -18,7 +18,7 @@ from thali._data.experiments.product_encoding import HELD_OUT
 from thali._designs.sets import sets
 from thali._labels import check_labels, format_label, format_plural, index_labels, shorten
 from thali._paired.design import PairDesign
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError, Setting, prefix_errors
 
 from .collect import TASK, TRIAL
 from .pictures import ENDINGS
@@ -154,7 +154,7 @@ def _read_design(design: Any) -> "PicturedOptions | pandas.DataFrame":
 
 def _read_path(path: Path) -> "PicturedOptions | pandas.DataFrame":
     """Read options or a design from a folder, text file or table."""
-    from thali._reading.table_files import prefix_errors, read_table
+    from thali._reading.table_files import read_table
     from thali._reading.text_cells import decode_text
 
     if path.is_dir():
@@ -208,7 +208,7 @@ def _check_not_typeset(files: Iterable[Path]) -> None:
 
 def _read_workbook(path: Path) -> "PicturedOptions | pandas.DataFrame":
     """Read the design's sheet of an Excel workbook."""
-    from thali._reading.table_files import build_raw_table, prefix_errors, read_excel_sheets
+    from thali._reading.table_files import build_raw_table, read_excel_sheets
 
     with prefix_errors(path.name):
         sheets = read_excel_sheets(path.read_bytes())

@@ -32,9 +32,9 @@ from thali._data.column_roles import (
 )
 from thali._data.described_columns import find_option_columns
 from thali._labels import format_label, format_plural, shorten
-from thali.errors import Argument, DataError
+from thali.errors import Argument, DataError, prefix_errors
 
-from .table_files import RawTable, prefix_errors
+from .table_files import RawTable
 from .text_cells import join_notes
 
 NONE = "none"  # alternative added if the design has no no-choice option

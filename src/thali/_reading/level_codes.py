@@ -13,9 +13,9 @@ from thali._data.column_roles import column_names, simplify_name
 from thali._data.experiments.wide_table import list_attribute_names
 from thali._inference.indexing import find_first
 from thali._labels import format_label, shorten, suggest
-from thali.errors import Argument, DataError
+from thali.errors import Argument, DataError, prefix_errors
 
-from .table_files import NUMBERED, RawTable, prefix_errors, read_table
+from .table_files import NUMBERED, RawTable, read_table
 from .text_cells import join_notes
 
 Codes = dict[str, dict[str, str]]  # attribute -> code -> label

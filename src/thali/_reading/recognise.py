@@ -21,14 +21,14 @@ from thali._data.columns import check_columns
 from thali._data.kinds import EXPERIMENTS, SIMILARITIES, find_data_spec
 from thali._labels import format_label, shorten, suggest
 from thali._source import Source
-from thali.errors import Argument, ArgumentError, Clause, DataError, Message
+from thali.errors import Argument, ArgumentError, Clause, DataError, Message, prefix_errors
 
 from .design_files import find_loop_answers, match_answers
 from .level_codes import read_codes, replace_codes
 from .row_filter import RowFilter
 from .shape import Reading, Shape
 from .shapes import SHAPES
-from .table_files import RawTable, load_table, prefix_errors, read_table
+from .table_files import RawTable, load_table, read_table
 from .text_cells import join_notes
 
 # Labels for readers: file names without folder and ending, and labels from a table

@@ -32,6 +32,7 @@ from ..columns import (
     list_texts,
     note_omission,
     read_counts,
+    refuse_empty,
     select_answered_rows,
 )
 from ..people_table import is_constant_within
@@ -255,8 +256,7 @@ def read_best_worst_occasions(
     frame: "pd.DataFrame", columns: BestWorstColumns, labels: Any, weights: bool
 ) -> RawOccasions:
     """Read a wide best-worst table into one row per offered option."""
-    if not len(frame):
-        raise DataError("The table has no rows, so it contains no choices.")
+    refuse_empty(frame, "choices")
     frame = select_answered_rows(frame, (columns.best, columns.worst), columns.options)
     rows = _list_rows(frame, columns.options)
     marked_columns = list(filter(None, (columns.best, columns.worst)))

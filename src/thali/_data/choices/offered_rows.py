@@ -29,6 +29,7 @@ from ..columns import (
     list_texts,
     read_counts,
     read_flags,
+    refuse_empty,
     select_answered_rows,
     sort_texts,
 )
@@ -67,8 +68,7 @@ def read_long_occasions(
     `names` gives the columns; None for columns to find by their usual names.
     """
     frame = convert_frame(frame)
-    if not len(frame):
-        raise DataError("The table has no rows, so it contains no choices.")
+    refuse_empty(frame, "choices")
     column_by_role = find_columns(frame, names)
     frame = _select_answered(frame, column_by_role, True)
     alternative, option_labels = encode_column(frame, column_by_role["alternative"], labels)
@@ -132,8 +132,7 @@ def read_wide_occasions(
 ) -> RawOccasions:
     """Read a wide table of choices, one row per occasion, as rows of a long table."""
     frame = convert_frame(frame)
-    if not len(frame):
-        raise DataError("The table has no rows, so it contains no choices.")
+    refuse_empty(frame, "choices")
     _check_offers(alternatives, available)
     column_by_role = find_columns(frame, {"chosen": chosen, **other_columns})
     answer = column_by_role["chosen"]

@@ -35,6 +35,7 @@ from ..columns import (
     is_row_number,
     read_flags,
     read_row_texts,
+    refuse_empty,
     rename_as_text,
     select_answered_rows,
 )
@@ -353,8 +354,7 @@ def read_experiment(
     See `from_frame`.
     """
     frame = rename_as_text(convert_frame(frame))
-    if not len(frame):
-        raise DataError("The table has no rows, so it contains no tasks.")
+    refuse_empty(frame, "tasks")
     check_single_none(none, bought)
     check_columns(frame, [bought])
     columns = find_task_columns([name for name in frame.columns if name != bought], *columns)

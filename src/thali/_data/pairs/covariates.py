@@ -16,7 +16,7 @@ from ..checks import refuse_extremes
 from ..column_roles import column_names, has_numbers
 from ..columns import encode_column, get_column
 from ..judged import Frozen
-from ..respondent_answers import Answers, RowRespondents
+from ..respondent_answers import Answers, RowRespondents, split_ties
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -216,8 +216,7 @@ class PairCovariates(Frozen):
 
         Return None if nothing is left.
         """
-        wins = self.wins + share * self.tied
-        losses = self.losses + share * self.tied
+        wins, losses = split_ties(self, share)
         is_kept = wins + losses > 0
         if not is_kept.any():
             return None

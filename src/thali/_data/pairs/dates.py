@@ -13,6 +13,7 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 from ..column_roles import has_numbers
 from ..columns import get_column, number_distinct_rows
 from ..judged import Frozen
+from ..respondent_answers import split_ties
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -174,8 +175,7 @@ class DatedComparisons(Frozen):
 
     def without_ties(self, share: float) -> "DatedComparisons":
         """Convert each tie to `share` of a choice of the first and of the second option."""
-        wins = self.wins + share * self.tied
-        losses = self.losses + share * self.tied
+        wins, losses = split_ties(self, share)
         return self._replace_arrays(
             wins + losses > 0.0, counts=np.stack([wins, losses, 0.0 * wins])
         )

@@ -20,7 +20,7 @@ from thali.errors import Argument, DataError, InPython, Message
 from ..columns import convert_frame
 from ..people_table import group_people
 from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, build_report_rows
-from ..respondent_answers import OUTCOMES, Answers, RowRespondents, merge_respondents
+from ..respondent_answers import OUTCOMES, Answers, RowRespondents, merge_respondents, split_ties
 from .covariates import (
     ORDER,
     CovariateCells,
@@ -183,7 +183,7 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     """
     shares = {"half": 0.5, "drop": 0.0}
     share = shares[check_allowed("how", how, tuple(shares))]
-    converted = with_counts(data, data.wins + share * data.tied, data.losses + share * data.tied)
+    converted = with_counts(data, *split_ties(data, share))
     forward = None
     if data.forward is not None:
         wins, losses, tied = data.forward

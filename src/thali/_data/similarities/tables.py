@@ -22,7 +22,15 @@ from ..column_roles import (
     find_column_pairs,
     map_plain_names,
 )
-from ..columns import add_note, encode_labels, get_column, list_cells, number_pairs, read_counts
+from ..columns import (
+    add_note,
+    encode_labels,
+    get_column,
+    list_cells,
+    number_pairs,
+    read_counts,
+    refuse_empty,
+)
 from ..described_columns import find_side_columns
 from ..respondent_answers import JudgedValues, RowRespondents, read_respondents
 from ..squares import SquareTableWords, convert_numbers, describe_cell, read_square_table
@@ -571,8 +579,7 @@ def read_pair_list(
     Rows of the same two objects, in either order, are averaged. Sigma is None unless judgements are
     repeated. The answers are None if respondents are unknown or judged a pair several times.
     """
-    if not len(frame):
-        raise DataError("The table has no rows, so it contains no similarities.")
+    refuse_empty(frame, "similarities")
     series = get_column(frame, columns.similarity)
     column_text = f"column {columns.similarity!r}"
     values = check_numbers(

@@ -40,6 +40,7 @@ from ..columns import (
     number_distinct_rows,
     number_pairs,
     read_counts,
+    refuse_empty,
 )
 
 if TYPE_CHECKING:
@@ -158,8 +159,7 @@ def encode_objects(
     """Encode columns of object names as indices (rows, columns); return labels too."""
     import pandas as pd
 
-    if not len(columns[0]):
-        raise DataError("The table has no rows, so it contains no questions.")
+    refuse_empty(columns[0], "questions")
     index = columns[0].index
     names = [str(column.name) for column in columns]
     values = np.stack([column.to_numpy(object) for column in columns], axis=1).ravel()

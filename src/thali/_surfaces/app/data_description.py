@@ -17,9 +17,9 @@ from thali._model.spec import DATA
 from thali._reading.recognise import RecognitionError, recognise
 from thali._reading.row_filter import RowFilter
 from thali._reading.shapes import SHAPES
-from thali._reading.table_files import RawTable, prefix_errors
+from thali._reading.table_files import RawTable
 from thali._source import Source
-from thali.errors import DataWarning, ThaliError
+from thali.errors import DataWarning, ThaliError, prefix_errors
 
 from ..cli.loading import NamedData, find_data, recognise_data
 from ..cli.model_selection import choose_model

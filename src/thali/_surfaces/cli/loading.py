@@ -252,7 +252,6 @@ def _read_rows_by_group(
     """Read the table's rows with each value of a column as separate data."""
     from thali._data.columns import get_column
     from thali._labels import format_label
-    from thali._reading.table_files import prefix_errors
 
     with prefix_errors(table.file):
         group_labels = get_column(table.frame, column).map(format_label)
@@ -269,7 +268,7 @@ def _read_rows_by_group(
 
 def add_option_covariates(data: Any, path: Path) -> Any:
     """Add covariates of options, read from a file with labels in its first column."""
-    from thali._reading.table_files import prefix_errors, read_table
+    from thali._reading.table_files import read_table
 
     frame = read_table(path)
     with prefix_errors(str(path)):

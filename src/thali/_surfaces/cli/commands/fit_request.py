@@ -11,7 +11,7 @@ from thali._model.registry import SPECS
 from thali._model.settings import AnswerSettings
 from thali._model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
 from thali._people.populations import Groups, Individuals, individuals_required_error
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError, Setting, prefix_errors
 
 from ..loading import NamedData, load_holdouts
 from ..model_selection import resolve_alias, select_options
@@ -113,7 +113,7 @@ def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
 
 def _read_shares(file: Path) -> dict[str, float]:
     """Read a file with columns product and share; return {product: share}."""
-    from thali._reading.table_files import load_table, prefix_errors
+    from thali._reading.table_files import load_table
 
     frame = load_table(file).frame
     with prefix_errors(str(file)):
