@@ -12,7 +12,7 @@ from thali._model.options import ATTENTION
 from thali._model.registry import find_spec_by_name, get_features_argument
 from thali._people.populations import COMMON, FREE, SIMILAR, Groups, LatentClasses, parse_people
 from thali._posterior.repeated_answers import ADJUSTED, INDEPENDENT, INDIVIDUALS
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError, DataError, prefix_errors
 
 if TYPE_CHECKING:
     import pandas
@@ -49,37 +49,47 @@ def parse_aspects(
     from thali._reading.table_files import read_table
 
     table = read_table(text)
+    with prefix_errors(text):
+        return _read_aspects(table, labels)
+
+
+def _read_aspects(table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[str, list[str]]:
+    """Read {option: aspects} from a table of columns of 0 and 1, or of option and aspect."""
     if table.shape[1] < 2:
         raise DataError(
-            f"{text}: a table of aspects needs a column of option labels and at least one other"
-            f" column; found {table.shape[1]} in all."
+            "a table of aspects needs a column of option labels and at least one other column;"
+            f" found {table.shape[1]} in all."
         )
     entries = table.iloc[:, 1:].astype(object)
     is_binary = entries.isin([0, 1, "0", "1"]).to_numpy()
     if is_binary.all():
-        return _read_binary_columns(text, table.iloc[:, 0], entries.astype(float), labels)
+        return _read_binary_columns(table.iloc[:, 0], entries.astype(float), labels)
     if table.shape[1] == 2:
-        return _read_aspect_list(text, table, labels)
+        aspects_by_option: dict[str, list[str]] = {label: [] for label in labels}
+        for option, aspect in _iterate_label_pairs(table, "an aspect"):
+            # the model refuses unknown options
+            aspects_by_option.setdefault(option, []).append(aspect)
+        return aspects_by_option
     row, column = (int(axis[0]) for axis in (~is_binary).nonzero())
     raise DataError(
-        f"{text}: columns of aspects must contain only 0 and 1; row {row + 1} below the header"
+        f"columns of aspects must contain only 0 and 1; row {row + 1} below the header"
         f" ({table.iloc[row, 0]}), column {entries.columns[column]!r}, contains"
         f" {entries.iloc[row, column]!r}."
     )
 
 
 def _read_binary_columns(
-    path: str, options: "pandas.Series", entries: "pandas.DataFrame", labels: tuple[str, ...]
+    options: "pandas.Series", entries: "pandas.DataFrame", labels: tuple[str, ...]
 ) -> dict[str, list[str]]:
     """Read {option: aspects} from a table with a 0/1 column per aspect."""
     from thali._labels import check_labels
 
-    aspect_names = check_labels(entries.columns, f"{path}: the names of the aspects")
-    row_labels = check_labels(options, f"{path}: the options in the first column")
+    aspect_names = check_labels(entries.columns, "the names of the aspects")
+    row_labels = check_labels(options, "the options in the first column")
     for label in labels:
         if label not in row_labels:
             raise DataError(
-                f"{path}: there is no row for the option {label!r}; add one (zeros mean no aspect)."
+                f"there is no row for the option {label!r}; add one (zeros mean no aspect)."
             )
     return {
         label: list(compress(aspect_names, row))
@@ -87,29 +97,17 @@ def _read_binary_columns(
     }
 
 
-def _iterate_label_pairs(
-    path: object, table: "pandas.DataFrame", second_noun: str
-) -> Iterator[tuple[str, str]]:
+def _iterate_label_pairs(table: "pandas.DataFrame", second_noun: str) -> Iterator[tuple[str, str]]:
     """Yield the (label, name) pairs in two columns; raise if a cell is empty."""
     from thali._labels import format_label
 
     for row_number, (option, second_label) in enumerate(table.itertuples(index=False), start=1):
         if not format_label(option) or not format_label(second_label):
             raise DataError(
-                f"{path}: row {row_number} below the header must contain an option and"
+                f"row {row_number} below the header must contain an option and"
                 f" {second_noun}; got {option!r} and {second_label!r}."
             )
         yield format_label(option), format_label(second_label)
-
-
-def _read_aspect_list(
-    path: str, table: "pandas.DataFrame", labels: tuple[str, ...]
-) -> dict[str, list[str]]:
-    """Read {option: aspects} from a table with one row per option and aspect."""
-    aspects_by_option: dict[str, list[str]] = {label: [] for label in labels}
-    for option, aspect in _iterate_label_pairs(path, table, "an aspect"):
-        aspects_by_option.setdefault(option, []).append(aspect)  # the model refuses unknown options
-    return aspects_by_option
 
 
 # The value of `--tree`: a table of options and their groups, or a tree in Newick format -----------
@@ -130,21 +128,20 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
             raise ArgumentError(
                 f"{path}: a Newick tree has its own edge lengths; remove the leaf length."
             )
-        try:
+        with prefix_errors(path):
             return thali.Tree.from_newick(read_tree_text(source))
-        except DataError as error:
-            raise DataError(f"{path}: {error}") from None
 
     from thali._reading.table_files import read_table
 
     table = read_table(source)
-    if table.shape[1] != 2:
-        raise DataError(
-            f"{path}: a tree of groups needs two columns, option and group; found {table.shape[1]}."
-        )
     options_by_group: dict[str, list[str]] = {}
-    for option, group in _iterate_label_pairs(path, table, "a group"):
-        options_by_group.setdefault(group, []).append(option)
+    with prefix_errors(path):
+        if table.shape[1] != 2:
+            raise DataError(
+                f"a tree of groups needs two columns, option and group; found {table.shape[1]}."
+            )
+        for option, group in _iterate_label_pairs(table, "a group"):
+            options_by_group.setdefault(group, []).append(option)
     if leaf_length is None:
         leaf_length = LEAF_LENGTH
     return thali.Tree.from_groups(options_by_group, leaf_length)
