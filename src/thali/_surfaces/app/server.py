@@ -150,9 +150,7 @@ class Server:
 
     async def read(self, request: Request) -> Response:
         """Read the study's table again with new column options."""
-        study, form = await self._read_study_and_form(request)
-        if not is_open(self.runs, study):
-            return _build_problem(english.texts.refused.fitted, 409)
+        study, form = await self._read_open_study_and_form(request)
         data_kind = form.get("kind", "")
         if data_kind not in ("", *list_data_kinds()):
             raise HTTPException(400)
@@ -167,26 +165,22 @@ class Server:
 
     async def set_respondent(self, request: Request) -> Response:
         """Read the table again with the user's answer on which column is the respondent."""
-        study, form = await self._read_study_and_form(request)
+        study, form = await self._read_open_study_and_form(request)
         reading = find_reading(study)
         request_before = study.read(READ)
-        if not is_open(self.runs, study):
-            return _build_problem(english.texts.refused.fitted, 409)
         column, *_ = reading["who"] or [""]
         if not column or form.get("column") != column or form.get("answer") not in (YES, NO):
             raise HTTPException(400)
         if form["answer"] == NO:
-            return await self._read_table(
-                study, {**request_before, "others": [*request_before.get("others", []), column]}
+            answer = {"others": [*request_before.get("others", []), column]}
+        else:
+            word = next(
+                option.word
+                for option in list_shown_options(reading["kind"])
+                if option.name == RESPONDENT
             )
-        word = next(
-            option.word
-            for option in list_shown_options(reading["kind"])
-            if option.name == RESPONDENT
-        )
-        return await self._read_table(
-            study, {**request_before, "typed": {**request_before.get("typed", {}), word: column}}
-        )
+            answer = {"typed": {**study.typed, word: column}}
+        return await self._read_table(study, request_before | answer)
 
     async def upload_option_file(self, request: Request) -> Response:
         """Save an uploaded file for an option, such as a tree."""
@@ -224,9 +218,7 @@ class Server:
 
     async def fit(self, request: Request) -> Response:
         """Queue the fit of a model with the submitted options."""
-        study, form = await self._read_study_and_form(request)
-        if not is_open(self.runs, study):
-            return _build_problem(english.texts.refused.fitted, 409)
+        study, form = await self._read_open_study_and_form(request)
         reading = study.read("reading")
         model = form.get("model", "")
         if model not in reading.get("models", ()):
@@ -286,7 +278,7 @@ class Server:
         read_request = study.read(READ)
         reading = study.read("reading")
         options = list_data_options(reading["kind"])
-        questions, other_options = _split_questions(read_request.get("typed", {}), options)
+        questions, other_options = _split_questions(study.typed, options)
         new_questions = _read_form_options(
             form, [option for option in options if option.name in QUESTIONS]
         )
@@ -396,7 +388,7 @@ class Server:
     def delete(self, request: Request) -> Response:
         """Delete a study and its files, unless a run is active; return where to go."""
         study = self._find_study(request)
-        if runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
+        if self._has_active_run(study):
             return _build_problem(english.texts.refused.is_running, 409)
         self.studies.delete(study)
         return JSONResponse({"go": "/"})
@@ -436,7 +428,7 @@ class Server:
         study = self._find_study(request)
         address = (await _read_form(request)).get("what", "")
         if address == "folder":
-            if runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
+            if self._has_active_run(study):
                 return _build_problem(english.texts.refused.part_is_running, 409)
             response = zip_study(study)
         elif (response := find_file(study, address)) is None:
@@ -462,6 +454,19 @@ class Server:
     async def _read_study_and_form(self, request: Request) -> tuple[StudyFolder, dict[str, str]]:
         """Return the study in the address and the submitted form."""
         return self._find_study(request), await _read_form(request)
+
+    async def _read_open_study_and_form(
+        self, request: Request
+    ) -> tuple[StudyFolder, dict[str, str]]:
+        """Return the study and the submitted form; raise HTTP 409 if it was fitted."""
+        study, form = await self._read_study_and_form(request)
+        if not is_open(self.runs, study):
+            raise HTTPException(409, english.texts.refused.fitted)
+        return study, form
+
+    def _has_active_run(self, study: StudyFolder) -> bool:
+        """Return whether a run of the study is active."""
+        return runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS)
 
     def _get_run_name(self, request: Request) -> str:
         """Return the name of the run in the address; raise HTTP 404 if unknown."""
