@@ -2,21 +2,20 @@
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from thali._data.choice_scores import mean_and_error
 from thali._inference.indexing import repeat_indices
 from thali._inference.task_jobs import Record, is_finished
+from thali._result_table import Table
 from thali.errors import ArgumentError
 
 from .job import format_fit_key, list_fits
 from .scorer import Scorer
 from .splitter import Splitter
-
-if TYPE_CHECKING:
-    import pandas
 
 NOT_RUN = "not run"
 
@@ -76,10 +75,8 @@ class ScoreTable:
         self.counts = main[self.started].notna().all(axis=1).to_numpy()
         self.best = self.find_best(scorer.main)
 
-    def build_score_frame(self, field: str) -> "pandas.DataFrame":
+    def build_score_frame(self, field: str) -> pd.DataFrame:
         """Return one score as data frame (units, models); NaN if a fit is missing."""
-        import pandas as pd
-
         scores = np.full((len(self.names), len(self.numbers)), np.nan)
         ends = np.cumsum([0, *self.sizes])
         for row, name in enumerate(self.names):
@@ -126,28 +123,20 @@ class ScoreTable:
             return math.nan
         return np.sqrt((errors**2).sum(skipna=False)) / len(errors)
 
-    def sum_seconds(self) -> "pandas.Series":
+    def sum_seconds(self) -> pd.Series:
         """Return each model's total CPU seconds of finished fits."""
-        import pandas as pd
-
         seconds: dict[str, float] = {}
         for (name, _), record in self.records.items():
             if is_finished(record):
                 seconds[name] = seconds.get(name, 0.0) + record["seconds"]
         return pd.Series(seconds)
 
-    def list_part_indices(self) -> "pandas.Series":
+    def list_part_indices(self) -> pd.Series:
         """Return the held-out part of each unit."""
-        import pandas as pd
-
         return pd.Series(repeat_indices(self.sizes), index=self.index)
 
-    def tabulate_predictions(
-        self, fields: tuple[str, ...], **observed: np.ndarray
-    ) -> "pandas.DataFrame":
+    def tabulate_predictions(self, fields: tuple[str, ...], **observed: np.ndarray) -> pd.DataFrame:
         """Return a table of predictions, one row per model and unit."""
-        import pandas as pd
-
         frames = {field: self.build_score_frame(field) for field in fields}
         tables = []
         for name in self.names:
@@ -157,10 +146,8 @@ class ScoreTable:
             tables.append(table)
         return pd.concat(tables, ignore_index=True)
 
-    def list_missing(self) -> "pandas.DataFrame":
+    def list_missing(self) -> pd.DataFrame:
         """Return a table of fits that failed or were not run, and why."""
-        import pandas as pd
-
         rows = []
         for (name, part), record in self.records.items():
             if not is_finished(record):
@@ -170,10 +157,8 @@ class ScoreTable:
                 rows.append({"model": name, **self.splitter.locate_part(part), "why": why})
         return pd.DataFrame(rows, columns=["model", *self.splitter.locate_part(0), "why"])
 
-    def _compute_means(self, scores: "pandas.DataFrame") -> tuple[Any, Any]:
+    def _compute_means(self, scores: pd.DataFrame) -> tuple[Any, Any]:
         """Return means and standard errors of a frame's columns."""
-        import pandas as pd
-
         groups = self.scorer.group_units(scores.index)
         means = {}
         errors = {}
@@ -188,12 +173,8 @@ def build_comparison_table(
     parts: list[Any],
     names: list[str],
     records: Mapping[str, Record],
-) -> "pandas.DataFrame":
+) -> pd.DataFrame:
     """Build the table of `thali.compare` from the records of all fits."""
-    import pandas as pd
-
-    from thali._result_table import Table
-
     score_table = ScoreTable(splitter, scorer, parts, names, records)
     missing = score_table.list_missing()
     failed = [why for why in missing["why"] if why != NOT_RUN]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from thali._inference.checksummed_files import write_together
 from thali._inference.seeds import spawn_generators
@@ -191,8 +192,6 @@ def _list_all_tasks(plan: SurveyPlan) -> list[dict[str, Any]]:
 
 def _check_labels_kept(plan: SurveyPlan, labels: list[str]) -> None:
     """Raise if pandas, as used by PsychoPy, would change a label."""
-    import pandas as pd
-
     tasks = _list_all_tasks(plan)
     gap = []
     if len({len(task["shown"]) for task in tasks}) > 1:
@@ -360,8 +359,6 @@ def _format_conditions(
     version_cell: dict[str, int],
 ) -> bytes:
     """Return trials as bytes of a PsychoPy conditions file."""
-    import pandas as pd
-
     rows = []
     for number, trial in enumerate(trials, start=1):
         row: dict[str, Any] = {PART: trial.part, **version_cell, plan.survey.number_column: number}

@@ -1,15 +1,13 @@
 """Preferences of each respondent with intervals, from posterior draws."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from thali._inference.indexing import iterate_slices
 from thali._posterior.interval import interval_tails
-
-if TYPE_CHECKING:
-    import pandas
+from thali._result_table import Table
 
 
 def tabulate_individuals(
@@ -19,16 +17,12 @@ def tabulate_individuals(
     options: Sequence[str],
     option_name: str,
     ci: float,
-) -> "pandas.DataFrame":
+) -> pd.DataFrame:
     """Tabulate mean and interval of each respondent's preference, per option.
 
     `read_draws(slice)` returns draws of a block of respondents, shape (draws, respondents,
     options), NaN if missing. `option_name` is the name of the option column.
     """
-    import pandas as pd
-
-    from thali._result_table import Table
-
     tails = interval_tails(ci)
     mean, low, high = np.empty((3, len(respondents), len(options)))
     for block in iterate_slices(len(respondents), draws * len(options)):

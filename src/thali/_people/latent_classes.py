@@ -1,20 +1,19 @@
 """Results about latent classes of respondents: members, sizes, models of one class."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from thali._arguments import check_integer
 from thali._inference.numerics.shares import compute_shares
 from thali._posterior.interval import INTERVAL, compute_interval, interval_tails
 from thali._posterior.view import Posterior
+from thali._result_table import Table
 from thali.errors import ArgumentError, Setting
 
 from .class_order import rand_index, same_class_probabilities, share_by_class
 from .populations import LatentClasses
-
-if TYPE_CHECKING:
-    import pandas
 
 
 class AlignedClassResults:
@@ -33,7 +32,7 @@ class AlignedClassResults:
             )
         return posterior
 
-    def same_class(self) -> "pandas.DataFrame":
+    def same_class(self) -> pd.DataFrame:
         """Return P(two respondents are in the same class), as a square table.
 
         It does not depend on the numbering of the classes.
@@ -48,10 +47,6 @@ class AlignedClassResults:
         ArgumentError
             If the model has no `LatentClasses`.
         """
-        import pandas as pd
-
-        from thali._result_table import Table
-
         posterior = self._require_classes("same_class")
         people = pd.Index(posterior.respondents, name="respondent")
         return Table(
@@ -60,7 +55,7 @@ class AlignedClassResults:
             columns=people.rename("other"),
         )
 
-    def classes(self, ci: float = INTERVAL) -> "pandas.DataFrame":
+    def classes(self, ci: float = INTERVAL) -> pd.DataFrame:
         r"""Return a table of class sizes, in the sample and in the population.
 
         .. math:: \pi \mid z \sim \text{Dirichlet}(1 + n_1, \dots, 1 + n_G), \qquad
@@ -94,10 +89,6 @@ class AlignedClassResults:
         ----------
         Stephens (2000), Dealing with label switching in mixture models.
         """
-        import pandas as pd
-
-        from thali._result_table import Table
-
         posterior = self._require_classes("classes")
         members = align_members(posterior)
         n_classes = posterior.max_classes
@@ -129,7 +120,7 @@ class AlignedClassResults:
         table.attrs |= {"interval": ci, "n_classes": probabilities}
         return table
 
-    def membership(self) -> "pandas.DataFrame":
+    def membership(self) -> pd.DataFrame:
         """Return a table of each respondent's most probable class.
 
         Returns
@@ -143,10 +134,6 @@ class AlignedClassResults:
         ArgumentError
             If the model has no `LatentClasses`.
         """
-        import pandas as pd
-
-        from thali._result_table import Table
-
         posterior = self._require_classes("membership")
         p = membership_probabilities(posterior)
         columns = {"latent_class": p.argmax(axis=1) + 1, "probability": p.max(axis=1)}

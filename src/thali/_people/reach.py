@@ -7,18 +7,17 @@ not; a set reaches a respondent if one of its options does.
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
 from math import comb
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from thali._arguments import check_integer
 from thali._inference.indexing import argsort_descending, space_evenly
 from thali._inference.seeds import build_generator
 from thali._posterior.interval import compute_interval, interval_tails
+from thali._result_table import Table
 from thali.errors import Argument, ArgumentError
-
-if TYPE_CHECKING:
-    import pandas
 
 MAX_SETS = 1_000_000  # up to which all sets are evaluated
 MAX_TRUTHS = 2**28  # draws x respondents x options in memory
@@ -43,7 +42,7 @@ def select_reach_draws(n_draws: int, n_respondents: int, n_options: int) -> np.n
 
 def tabulate_best_sets(
     reaches: np.ndarray, options: Sequence[str], size: Any, top: Any, random_seed: Any, ci: float
-) -> "pandas.DataFrame":
+) -> pd.DataFrame:
     """Tabulate the option sets of one size that reach most respondents.
 
     `reaches` is bool, shape (draws, respondents, options). Intervals refer to the population of
@@ -52,8 +51,6 @@ def tabulate_best_sets(
     respondent whom no set reaches. For known tastes, with k of n respondents reached, this is
     Beta(k + 1/2, n - k + 1/2), Jeffreys' posterior.
     """
-    from thali._result_table import Table
-
     size = check_integer("size", size, 1)
     top = check_integer("top", top, 1)
     interval_tails(ci)  # raises before the search

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from thali._arguments import check_integers
 from thali._data.kinds import INSIDE, INSIDE_LEVELS
@@ -14,12 +15,10 @@ from thali._inference.indexing import argsort_descending, count_pairs, space_eve
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
 from thali._posterior.interval import INTERVAL, compute_interval, interval_tails
+from thali._result_table import Table
 from thali.errors import Argument, DataError
 
 from .class_order import share_by_class
-
-if TYPE_CHECKING:
-    import pandas
 
 MAX_TRIED = 6  # maximum of segments if their number is not given
 _AS_STABLE = 0.05  # difference of stability below which more segments are better
@@ -130,17 +129,17 @@ class Segments(PrintedObject):
         respondents that is between segments) and `smallest` (share of the smallest segment).
     """
 
-    sizes: "pandas.DataFrame"
-    profiles: "pandas.DataFrame"
-    assignment: "pandas.DataFrame"
-    probabilities: "pandas.DataFrame"
+    sizes: pd.DataFrame
+    profiles: pd.DataFrame
+    assignment: pd.DataFrame
+    probabilities: pd.DataFrame
     stability: float
-    by_number: "pandas.DataFrame"
+    by_number: pd.DataFrame
 
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def table(self) -> "pandas.DataFrame":
+    def table(self) -> pd.DataFrame:
         """Return all segments' profiles next to each other.
 
         Returns
@@ -149,8 +148,6 @@ class Segments(PrintedObject):
             One row per level or option; columns `attribute` and `level`, or `option`,
             `all_respondents`, and "segment 1", "segment 2", ...
         """
-        from thali._result_table import Table
-
         parts = dict(list(self.profiles.groupby("segment")))
         names = [name for name in ("attribute", "level", "option") if name in self.profiles]
         first = parts[1].reset_index(drop=True)[[*names, "all_respondents"]]
@@ -285,10 +282,6 @@ def _build_result(
     ci: float,
 ) -> Segments:
     """Build the `Segments` with all tables for one number of segments."""
-    import pandas as pd
-
-    from thali._result_table import Table
-
     probabilities = share_by_class(labels, n_segments, axis=0)
     segment = probabilities.argmax(axis=1)
     index = pd.Index(np.arange(1, n_segments + 1), name="segment")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from thali._data.columns import check_columns, get_column
 from thali._data.kinds import PAIRS
@@ -28,7 +29,6 @@ from .table_files import RawTable, build_raw_table, is_text_column, load_table
 from .text_cells import TextTable, find_separator, join_notes
 
 if TYPE_CHECKING:
-    import pandas as pd
     import pyarrow
 
 LARGE = 1 << 24  # bytes of a file that is read in batches
@@ -48,7 +48,7 @@ class _BatchedFile(NamedTuple):
     n_rows: int  # approximate number
     read_batches: Callable[[list[str]], Iterator["pyarrow.RecordBatch"]]
     # converts a batch; for text files, text columns may be given
-    as_frame: Callable[["pyarrow.Table", list[int], str, Mapping[str, bool]], "pd.DataFrame"]
+    as_frame: Callable[["pyarrow.Table", list[int], str, Mapping[str, bool]], pd.DataFrame]
     decimal_comma: bool | None  # None: the file stores the types of columns
 
 
@@ -316,8 +316,6 @@ def _recognise_counts(
     table: RawTable, times: np.ndarray, counts: tuple[str, ...], options: dict[str, Any]
 ) -> Reading:
     """Recognise the layout of distinct rows that occur `times` times."""
-    import pandas as pd
-
     if not counts:
         counted_table = replace(table, frame=table.frame.assign(**{_TIMES: times}))
         named_options: dict[str, Any] = {**options, "count": _TIMES}
@@ -493,7 +491,6 @@ def _convert_batch_days(
 
 def _convert_days(column: Any, name: str, numbers: np.ndarray) -> Any:
     """Convert dates and times to days since 1970; integers are unchanged."""
-    import pandas as pd
     import pyarrow as pa
 
     dates = read_dates(
@@ -536,7 +533,6 @@ def _open_batched(path: Path) -> _BatchedFile | None:
 
 def _open_batched_parquet(path: Path) -> _BatchedFile | None:
     """Open a Parquet file for reading in batches; None if it is damaged."""
-    import pandas as pd
     import pyarrow as pa
     import pyarrow.parquet as parquet
 
@@ -553,7 +549,7 @@ def _open_batched_parquet(path: Path) -> _BatchedFile | None:
 
     def as_frame(
         table: Any, lines: list[int], name: str, texts: Mapping[str, bool]
-    ) -> "pd.DataFrame":
+    ) -> pd.DataFrame:
         """Convert a batch to a data frame whose index has line numbers."""
         plain = pa.table(
             [_remove_dictionary(column) for column in table.columns], names=table.column_names
@@ -604,7 +600,7 @@ def _open_batched_text(path: Path, head: bytes) -> _BatchedFile | None:
 
     def as_frame(
         table: Any, lines: list[int], name: str, texts: Mapping[str, bool]
-    ) -> "pd.DataFrame":
+    ) -> pd.DataFrame:
         """Convert a batch to a data frame whose index has line numbers."""
         cells = [_list_stripped_texts(column) for column in table.columns]
         lines = [line + 1 for line in lines]
