@@ -24,6 +24,11 @@ from .practice_rows import warn_about_practice
 from .table_files import RawTable
 
 
+def keep_given(*names: str | None) -> tuple[str, ...]:
+    """Return the names of columns that the table has, without None."""
+    return tuple(filter(None, names))
+
+
 @dataclass(frozen=True)
 class Reading:
     """A recognised layout of one table, which `build` converts to data."""

@@ -1,6 +1,5 @@
 """Layouts of choices: long table, rankings, best-worst, best of a set."""
 
-from functools import partial
 from typing import Any
 
 from thali._data.choices import Choices
@@ -39,7 +38,7 @@ from thali._data.experiments.wide_table import find_wide_tasks
 from thali._data.kinds import CHOICES
 from thali.errors import DataError
 
-from ..shape import Lack, Reading, Shape
+from ..shape import Lack, Reading, Shape, keep_given
 from ..table_files import RawTable
 from .experiments import has_position_labels
 from .signed_best_worst import SHAPE as SIGNED_TABLE
@@ -173,7 +172,14 @@ def match_rankings(
         return None
     named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
     unranked_rule = unranked or "absent"
-    convert = partial(_read_rankings, table, named_columns, unranked_rule, weights)
+
+    def convert() -> tuple[Choices, str]:
+        """Return the choices, and a sentence on how they were read."""
+        data, description = Choices._of_rankings(
+            table.frame, None, named_columns, unranked_rule, weights=weights
+        )
+        return data, f"{description}: {data}"
+
     ranking_table = find_ranking_columns(table.frame, named_columns, unranked_rule)
     if ranking_table is None:
         if (option is None or rank is None) and unranked is None:
@@ -210,22 +216,12 @@ def _has_other_answers(table: RawTable, ranking_table: RankingColumns) -> bool:
 
 def _read_ranking_roles(ranking_table: RankingColumns) -> ColumnsRead:
     """Return the columns of a table of rankings by role."""
-    options = tuple(filter(None, (*ranking_table.columns, ranking_table.group)))
-    counts = tuple(filter(None, (ranking_table.count,)))
+    options = keep_given(*ranking_table.columns, ranking_table.group)
+    counts = keep_given(ranking_table.count)
     answer_columns = None
     if ranking_table.shape == LONG:
-        answer_columns = tuple(filter(None, (ranking_table.respondent, ranking_table.group)))
+        answer_columns = keep_given(ranking_table.respondent, ranking_table.group)
     return ColumnsRead(options, (), counts, ranking_table.respondent, answer=answer_columns)
-
-
-def _read_rankings(
-    table: RawTable, named_columns: dict[str, Any], unranked: str, weights: bool
-) -> tuple[Choices, str]:
-    """Read a table of rankings; also return a sentence on how."""
-    data, description = Choices._of_rankings(
-        table.frame, None, named_columns, unranked, weights=weights
-    )
-    return data, f"{description}: {data}"
 
 
 def find_rankings_lack(table: RawTable) -> Lack | None:
@@ -274,7 +270,7 @@ def match_best_worst(
     named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
     long_table = find_long_columns(table.frame, named_columns)
     if long_table is not None:
-        answer_columns = tuple(filter(None, (long_table.respondent, long_table.task)))
+        answer_columns = keep_given(long_table.respondent, long_table.task)
         roles = _read_best_worst_roles(long_table, long_table.option, long_table.task)._replace(
             answer=answer_columns
         )
@@ -322,7 +318,7 @@ def _read_best_worst_roles(best_worst_table: Any, *options: str) -> ColumnsRead:
     return ColumnsRead(
         options,
         (best_worst_table.best, best_worst_table.worst),
-        tuple(filter(None, (best_worst_table.count,))),
+        keep_given(best_worst_table.count),
         best_worst_table.respondent,
     )
 
@@ -379,7 +375,7 @@ def match_best(
     roles = ColumnsRead(
         best_table.options,
         (best_table.best,),
-        tuple(filter(None, (best_table.count,))),
+        keep_given(best_table.count),
         best_table.respondent,
     )
     return _build_best_worst_reading(_BEST, table, named_columns, weights, str(best_table), roles)

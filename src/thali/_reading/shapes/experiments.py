@@ -1,6 +1,5 @@
 """Layouts of choice experiments: one row per alternative, or one row per task."""
 
-from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -52,7 +51,14 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
         description += f", described by {shorten(attributes)}"
     if has_position_labels(table):
         other_kind = CHOICES
-    convert = partial(_read_long, table, options)
+
+    def convert() -> tuple[ChoiceExperiment, str]:
+        """Return the experiment, and a sentence on how it was read."""
+        _check_whole_tasks(table, options)
+        data = ChoiceExperiment.from_frame(table.frame, **options)
+        _check_no_weights(table, data)
+        return data, _describe_experiment(data)
+
     availability_columns = AVAILABLE.find_possible_columns(map_plain_names(table.names))
     return Reading(
         EXPERIMENTS,
@@ -64,14 +70,6 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
         other_kind,
         extra_columns=(options.get("bought"), *availability_columns),
     )
-
-
-def _read_long(table: RawTable, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:
-    """Read an experiment with one row per alternative; also return a sentence on it."""
-    _check_whole_tasks(table, options)
-    data = ChoiceExperiment.from_frame(table.frame, **options)
-    _check_no_weights(table, data)
-    return data, _describe_experiment(data)
 
 
 def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:

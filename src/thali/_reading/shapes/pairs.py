@@ -35,7 +35,6 @@ from thali._data.pairs.columns import (
 from thali._data.pairs.covariates import list_covariate_columns
 from thali._data.pairs.trials import describe_missing, find_trial_columns, has_side_attributes
 from thali._data.pairs.wide import (
-    WideColumns,
     find_numbered_answers,
     find_wide_columns,
     list_pair_names,
@@ -46,7 +45,7 @@ from thali._data.suspicious_data import find_percentages, warn_each
 from thali._labels import format_label, format_plural, shorten
 from thali.errors import Argument, Clause, DataError, Message, Setting, prefix_errors
 
-from ..shape import OF_DISTANCES, Lack, Reading, Shape, raise_error
+from ..shape import OF_DISTANCES, Lack, Reading, Shape, keep_given, raise_error
 from ..square import Square, describe_non_square
 from ..table_files import RawTable
 from ..text_cells import MISSING
@@ -246,7 +245,7 @@ def _build_list_reading(
     description = "; or ".join(map(str, readings))
     convert = partial(_read_list, table, readings, named_columns, weights)
     pair_columns = _fill_column_roles(readings[0], table, named_columns)
-    counts = tuple(filter(None, (*pair_columns.times, pair_columns.ties)))
+    counts = keep_given(*pair_columns.times, pair_columns.ties)
     roles = question = None
     if len(readings) == 1:
         roles = ColumnsRead(pair_columns.options, (), counts, pair_columns.respondent)
@@ -305,7 +304,7 @@ def _fill_column_roles(
         or columns.respondent
         or find_respondent_column(table.names, times)
     )
-    return columns._replace(times=tuple(filter(None, times)), respondent=respondent)
+    return columns._replace(times=keep_given(*times), respondent=respondent)
 
 
 def _list_countable_columns(
@@ -322,7 +321,7 @@ def _list_countable_columns(
     count = named_columns["count"]
     losses = named_columns["losses"]
     counts = dict.fromkeys(filter(None, (*pair_columns.times, count, losses, pair_columns.ties)))
-    return (*pair_columns.options, *filter(None, (named_columns["date"],)), *counts), tuple(counts)
+    return (*pair_columns.options, *keep_given(named_columns["date"]), *counts), tuple(counts)
 
 
 def _read_list(
@@ -413,7 +412,14 @@ def _match_sides(
     }
     is_named = any(columns.get(argument) is not None for argument in layout.named_by)
     data_options = {"weights": weights, "covariates": covariates, "date": date}
-    convert = partial(_read_trials, layout, table, named_columns, coding, data_options)
+
+    def convert() -> tuple[PairedComparisons, str]:
+        """Return the comparisons, and a sentence on how they were read."""
+        data, description = PairedComparisons._of_trials(
+            table.frame, named_columns, layout.is_game, coding, **data_options
+        )
+        return data, f"{layout.description}, {description}: {data}"
+
     try:
         side_columns = find_trial_columns(table.frame, named_columns, layout.is_game)
     except DataError:
@@ -427,7 +433,7 @@ def _match_sides(
         f"{option_columns[0]!r} against {option_columns[1]!r}, won by {side_columns.verdict[-1]!r}"
     )
     is_sure = is_named or not has_side_attributes(table.frame, side_columns)
-    counts = tuple(filter(None, [side_columns.count]))
+    counts = keep_given(side_columns.count)
     extra_columns = list_covariate_columns(covariates, table.names, option_columns)
     if date is not None and date in table.names:
         extra_columns.append(date)
@@ -450,20 +456,6 @@ def _match_sides(
         roles=roles,
         extra_columns=tuple(extra_columns),
     )
-
-
-def _read_trials(
-    layout: SideLayout,
-    table: RawTable,
-    named_columns: dict[str, str | None],
-    coding: Any,
-    data_options: dict[str, Any],
-) -> tuple[PairedComparisons, str]:
-    """Read trials or games; also return a sentence on how."""
-    data, description = PairedComparisons._of_trials(
-        table.frame, named_columns, layout.is_game, coding, **data_options
-    )
-    return data, f"{layout.description}, {description}: {data}"
 
 
 def _find_sides_lack(layout: SideLayout, table: RawTable) -> Lack | None:
@@ -541,25 +533,22 @@ def match_wide(
         return None
     description = f"one column per pair, {shorten(list(wide_table.pairs), 3)}"
     roles = ColumnsRead(
-        tuple(wide_table.pairs), (), tuple(filter(None, (wide_table.count,))), wide_table.respondent
+        tuple(wide_table.pairs), (), keep_given(wide_table.count), wide_table.respondent
     )
-    convert = partial(_read_wide, table, wide_table, coding, weights)
+
+    def convert() -> tuple[PairedComparisons, str]:
+        """Return the comparisons, and a sentence on how they were read."""
+        data, how = PairedComparisons._of_outcomes(
+            read_wide_outcomes(table.frame, wide_table, coding, None, weights)
+        )
+        row = "one pattern of answers per row"
+        if data.respondents:
+            row = "one respondent per row"
+        return data, f"{row}, {how}: {data}"
+
     return Reading(
         PAIRS, _WIDE, description, table, convert, sure=wide_table.order == "named", roles=roles
     )
-
-
-def _read_wide(
-    table: RawTable, wide_table: WideColumns, coding: Any, weights: bool
-) -> tuple[PairedComparisons, str]:
-    """Read a table with one column per pair; also return a sentence on it."""
-    data, description = PairedComparisons._of_outcomes(
-        read_wide_outcomes(table.frame, wide_table, coding, None, weights)
-    )
-    row = "one pattern of answers per row"
-    if data.respondents:
-        row = "one respondent per row"
-    return data, f"{row}, {description}: {data}"
 
 
 def find_wide_lack(table: RawTable) -> Lack | None:

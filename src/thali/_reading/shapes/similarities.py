@@ -24,7 +24,7 @@ from thali._inference.warn import warn
 from thali._labels import format_label, shorten
 from thali.errors import DataError, DataWarning, Message, prefix_errors
 
-from ..shape import OF_DISTANCES, Reading, Shape, raise_error
+from ..shape import OF_DISTANCES, Reading, Shape, keep_given, raise_error
 from ..square import Square, describe_non_square
 from ..table_files import RawTable
 from .card_sorts import SHAPE as CARD_SORTS
@@ -231,7 +231,7 @@ def _build_list_reading(
 ) -> Reading:
     """Build the `Reading` of a list of similarities; convert nothing yet."""
     columns = find_pair_columns(table.names, similarity=measure, respondent_column=respondent)
-    counts = tuple(filter(None, [columns.count]))
+    counts = keep_given(columns.count)
     roles = ColumnsRead((columns.first, columns.second), (columns.similarity,), counts, columns.who)
     convert = partial(_read_list, table, respondent, measure, how_similar)
     return Reading(SIMILARITIES, _LIST, str(columns), table, convert, roles=roles)

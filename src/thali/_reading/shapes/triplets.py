@@ -10,7 +10,7 @@ from thali._data.triplets import Triplets
 from thali._data.triplets.rows import EXPECTED, find_incomplete_columns, find_triplet_columns
 from thali._labels import shorten
 
-from ..shape import Lack, Reading, Shape
+from ..shape import Lack, Reading, Shape, keep_given
 from ..table_files import RawTable
 
 NAME = "table of triplets"
@@ -41,9 +41,7 @@ def match_triplets(
     if columns is None:
         return None
     answer_columns = tuple(filter(None, (columns.odd, *(columns.chosen or ()))))
-    roles = ColumnsRead(
-        columns.objects, answer_columns, tuple(filter(None, (columns.count,))), columns.who
-    )
+    roles = ColumnsRead(columns.objects, answer_columns, keep_given(columns.count), columns.who)
     return Reading(
         TRIPLETS,
         NAME,
