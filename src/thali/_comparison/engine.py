@@ -170,7 +170,9 @@ def run_comparison(
                 tasks.append(fit)
         if folder is not None:
             folder.plan({format_fit_key(fit_key): fit_key[0] for fit_key in fits}, "fits")
-        batch = Batch(tasks, _format_task_key, run, _make_record, folder)
+        batch = Batch(
+            tasks, lambda fit: format_fit_key((fit.name, fit.part_index)), run, _make_record, folder
+        )
         progress = _build_progress(progressbar, len(tasks))
         interrupted = batch.finish(
             progress,
@@ -184,11 +186,6 @@ def run_comparison(
     table.attrs.update(interrupted=interrupted, lapses=lapses)
     warn_about_fits(table, splitter, advise_resuming(job))
     return table
-
-
-def _format_task_key(task: HeldOutFit) -> str:
-    """Return the name of a fit in the job folder."""
-    return format_fit_key((task.name, task.part_index))
 
 
 def _build_progress(progressbar: bool, n_fits: int) -> Progress:

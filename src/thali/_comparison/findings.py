@@ -1,6 +1,5 @@
 """Findings of a comparison of models."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from thali._labels import format_plural
@@ -72,16 +71,11 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
         notes=(scorer.legend.format(unit=attrs["unit"]), *text[1:]),
         brief=Brief(
             "Models",
-            table=_select_models(table, scorer.after).filter(
-                [scorer.main, "difference", "difference_se"]
-            ),
+            table=table.drop(index=[BASE, *scorer.after], errors="ignore")
+            .rename_axis("model")
+            .filter([scorer.main, "difference", "difference_se"]),
         ),
     )
-
-
-def _select_models(table: "pandas.DataFrame", reference_names: Sequence[str]) -> "pandas.DataFrame":
-    """Return the table's rows of models, without reference rows such as guessing."""
-    return table.drop(index=[BASE, *reference_names], errors="ignore").rename_axis("model")
 
 
 @finding("scores", "Score of each prediction", SHOWN, chapter=STATISTICS)

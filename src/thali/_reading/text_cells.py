@@ -242,7 +242,11 @@ def assemble_columns(
             gaps += width - len(cells)
             is_short = ragged and len(cells) < width
             if is_short or any(map(str.strip, cells[width:])) or gaps > MAX_CELLS:
-                raise DataError(_describe_uneven_row(cells, width, line_number))
+                raise DataError(
+                    f"Line {line_number} has {format_plural(len(cells), 'cell')}, but the header"
+                    f" has {width} columns; give every row the same number of cells (quote labels"
+                    " that contain the separator)."
+                )
             cells = cells[:width] + [""] * (width - len(cells))
         for column, cell in zip(columns, cells, strict=True):
             column.append(cell)
@@ -382,11 +386,3 @@ def check_paircomp(header: list[str], cells: list[str]) -> None:
                 f"Column {name!r} contains R's abbreviated printout of a paircomp object; in R,"
                 f" write.csv(as.matrix(x${name})) writes the comparisons, one column per pair."
             )
-
-
-def _describe_uneven_row(cells: list[str], width: int, line: int) -> str:
-    """Return the error message for a row with more or fewer cells than the header."""
-    return (
-        f"Line {line} has {format_plural(len(cells), 'cell')}, but the header has {width} columns;"
-        " give every row the same number of cells (quote labels that contain the separator)."
-    )

@@ -174,16 +174,12 @@ def _match_two_numbers(names: list[str]) -> dict[str, Pair]:
             if (match := pattern.fullmatch(name)) and match[2] != match[3]:
                 stems.setdefault(match[1], {})[name] = (match[2], match[3])
         for pairs in stems.values():
-            if _is_complete(pairs) and {
+            numbers = {str(k + 1) for k in range(compute_n_options(len(pairs)) or 0)}
+            if _is_complete(pairs) and numbers == {
                 label for pair in pairs.values() for label in pair
-            } == _list_numbers(len(pairs)):
+            }:
                 return pairs
     return {}
-
-
-def _list_numbers(pairs: int) -> set[str]:
-    """Return the option numbers of this many pairs as texts "1", "2", ..."""
-    return {str(k + 1) for k in range(compute_n_options(pairs) or 0)}
 
 
 def _group_numbered(names: list[str]) -> dict[str, list[str]]:

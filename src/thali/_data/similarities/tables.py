@@ -371,10 +371,10 @@ def average_respondents(
     respondents = tuple(map(format_label, respondents))
     if has_repeats(respondents):
         raise DataError(f"Respondents must have unique names; got {shorten(respondents)}.")
-    people = [
-        _read_one_respondent(number, matrix, labels, symmetrize)
-        for number, matrix in enumerate(matrices_in_order, start=1)
-    ]
+    people = []
+    for number, matrix in enumerate(matrices_in_order, start=1):
+        with prefix_errors(f"Respondent {number}"):
+            people.append(read_measured_pairs(matrix, labels, symmetrize))
     names = people[0].labels
     values_by_person = np.stack(
         [_sort_objects(person, names, number) for number, person in enumerate(people, start=1)]
@@ -441,14 +441,6 @@ def _list_matrices(matrices: Any) -> list[Any]:
     if not people:
         raise DataError("`matrices` is empty; give the table of at least one respondent.")
     return people
-
-
-def _read_one_respondent(
-    respondent_number: int, matrix: Any, labels: tuple[Any, ...] | None, symmetrize: str | None
-) -> MeasuredPairs:
-    """Read one respondent's table; errors name the respondent by number."""
-    with prefix_errors(f"Respondent {respondent_number}"):
-        return read_measured_pairs(matrix, labels, symmetrize)
 
 
 def _estimate_sigma(

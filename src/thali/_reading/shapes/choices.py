@@ -62,21 +62,29 @@ def match_long(table: RawTable, **columns: str | None) -> Reading | None:
     """
     named_columns = {role: name for role, name in columns.items() if name is not None}
     is_requested = any(columns.get(name) is not None for name in _LONG_NAMED_BY)
+
+    def convert() -> tuple[Choices, str]:
+        """Return the choices, and a sentence on how they were read."""
+        column_of_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
+        weight_option: dict[str, Any] = {
+            "weights": simplify_name(column_of_role["count"] or "") in WEIGHTS
+        }
+        data = Choices(table.frame, **weight_option | named_columns)
+        return data, f"{_describe_long(column_of_role)}: {data}"
+
     try:
         column_of_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
     except DataError:
         if not is_requested:
             return None
-        return Reading(
-            CHOICES, _LONG, "long table", table, lambda: _read_long(table, named_columns)
-        )
+        return Reading(CHOICES, _LONG, "long table", table, convert)
     is_sure = is_requested or (is_long_table(table.frame) and not has_position_labels(table))
     return Reading(
         CHOICES,
         _LONG,
         _describe_long(column_of_role),
         table,
-        lambda: _read_long(table, named_columns),
+        convert,
         is_sure,
         roles=_read_long_roles(column_of_role),
     )
@@ -96,16 +104,6 @@ def _read_long_roles(column_of_role: dict[str, str | None]) -> ColumnsRead:
         column_of_role["respondent"],
         answer=list_columns("respondent", "choice_id"),
     )
-
-
-def _read_long(table: RawTable, named_columns: dict[str, Any]) -> tuple[Choices, str]:
-    """Read a long table of choices; also return a sentence on its columns."""
-    column_of_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
-    weight_option: dict[str, Any] = {
-        "weights": simplify_name(column_of_role["count"] or "") in WEIGHTS
-    }
-    data = Choices(table.frame, **weight_option | named_columns)
-    return data, f"{_describe_long(column_of_role)}: {data}"
 
 
 def _describe_long(column_of_role: dict[str, str | None]) -> str:

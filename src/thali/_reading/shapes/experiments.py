@@ -208,26 +208,24 @@ def match_wide(
         # all tasks offer no choice, even if no respondent of one part took it
         choices = map(format_label, table.holdout_split.frame[wide_table.chosen].unique())
         settings["none"] = find_none_word(choices, wide_table.alternatives)
+
+    def convert() -> tuple[ChoiceExperiment, str]:
+        """Return the experiment, and a sentence on how it was read."""
+        data = ChoiceExperiment.from_wide(
+            table.frame, **named_columns, alternatives=alternatives, **settings
+        )
+        _check_no_weights(table, data)
+        return data, f"{wide_table}: {_describe_experiment(data)}"
+
     return Reading(
         EXPERIMENTS,
         _WIDE,
         str(wide_table),
         table,
-        lambda: _read_wide(
-            table, named_columns | {"alternatives": alternatives} | settings, str(wide_table)
-        ),
+        convert,
         sure=wide_table.is_sure,
         extra_columns=(*wide_table.used, settings.get("bought")),
     )
-
-
-def _read_wide(
-    table: RawTable, options: dict[str, Any], description: str
-) -> tuple[ChoiceExperiment, str]:
-    """Read an experiment with one row per task; also return a sentence on it."""
-    data = ChoiceExperiment.from_wide(table.frame, **options)
-    _check_no_weights(table, data)
-    return data, f"{description}: {_describe_experiment(data)}"
 
 
 def find_wide_lack(table: RawTable) -> Lack | None:

@@ -79,8 +79,17 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
     other_kind = ""
     if is_doubtful:
         other_kind = SIMILARITIES
-    convert = partial(_read_square, table, square, weights)
     question = _question_square(square)
+
+    def convert() -> tuple[PairedComparisons, str]:
+        """Return the comparisons, and a sentence on how they were read."""
+        if not weights:
+            refuse_thousands(table.frame, *table.names)
+        cells, diagonal_note = _clear_diagonal(square)
+        data = PairedComparisons(cells, square.labels, weights=weights)
+        warn_each(diagonal_note, find_percentages(data.wins, data.losses))
+        return data, f"{_SQUARE_HOW}: {data}"
+
     return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, convert, is_sure, other_kind, doubt=question)
 
 
@@ -101,16 +110,6 @@ def _question_square(square: Square) -> Message | None:
         OF_DISTANCES,
         "; for choices (row chosen over column), leave the diagonal empty.",
     )
-
-
-def _read_square(table: RawTable, square: Square, weights: bool) -> tuple[PairedComparisons, str]:
-    """Read a square of counts; also return a sentence on it."""
-    if not weights:
-        refuse_thousands(table.frame, *table.names)
-    cells, diagonal_note = _clear_diagonal(square)
-    data = PairedComparisons(cells, square.labels, weights=weights)
-    warn_each(diagonal_note, find_percentages(data.wins, data.losses))
-    return data, f"{_SQUARE_HOW}: {data}"
 
 
 def _clear_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
@@ -152,28 +151,26 @@ def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
     if not squares or any(square is None or square.has_similarities for square in squares):
         return None
     description = "one sheet per respondent, each with a square count matrix, row over column"
-    return Reading(
-        PAIRS, _SHEETS, description, table, lambda: _read_sheets(table, description, weights)
-    )
 
-
-def _read_sheets(table: RawTable, description: str, weights: bool) -> tuple[PairedComparisons, str]:
-    """Read one square of counts per respondent; sum them."""
-    rows = []
-    labels = None
-    for title, sheet in table.sheets:
-        square = sheet.square
-        assert square is not None
-        with prefix_errors(f"Sheet {title!r}"):
-            data = PairedComparisons(square.values, square.labels, weights=weights)
-        labels = labels or data.labels
-        rows.append(
-            data.to_frame().astype({"chosen": str, "rejected": str}).assign(respondent=title)
+    def convert() -> tuple[PairedComparisons, str]:
+        """Return the comparisons of all respondents, and a sentence on how they were read."""
+        rows = []
+        labels = None
+        for title, sheet in table.sheets:
+            square = sheet.square
+            assert square is not None
+            with prefix_errors(f"Sheet {title!r}"):
+                data = PairedComparisons(square.values, square.labels, weights=weights)
+            labels = labels or data.labels
+            rows.append(
+                data.to_frame().astype({"chosen": str, "rejected": str}).assign(respondent=title)
+            )
+        data = PairedComparisons.from_frame(
+            pd.concat(rows), respondent="respondent", labels=labels, weights=weights
         )
-    data = PairedComparisons.from_frame(
-        pd.concat(rows), respondent="respondent", labels=labels, weights=weights
-    )
-    return data, f"{description}: {data}"
+        return data, f"{description}: {data}"
+
+    return Reading(PAIRS, _SHEETS, description, table, convert)
 
 
 SHEETS = Shape(
@@ -415,10 +412,10 @@ def _match_sides(
 
     def convert() -> tuple[PairedComparisons, str]:
         """Return the comparisons, and a sentence on how they were read."""
-        data, description = PairedComparisons._of_trials(
+        data, how = PairedComparisons._of_trials(
             table.frame, named_columns, layout.is_game, coding, **data_options
         )
-        return data, f"{layout.description}, {description}: {data}"
+        return data, f"{layout.description}, {how}: {data}"
 
     try:
         side_columns = find_trial_columns(table.frame, named_columns, layout.is_game)
