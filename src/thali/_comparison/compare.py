@@ -43,7 +43,20 @@ def check_models(models: Any, data_form: DataForm, scorer: Scorer) -> dict[str, 
     example = find_data_spec(data_form.kind).example
     models_by_name = _name_models(models, example, (*scorer.before, *scorer.after))
     for name, model in models_by_name.items():
-        _refuse_other_kind(name, model, data_form, example, scorer)
+        spec = find_spec(model)
+        if spec is not None and data_form.kind not in spec.data:
+            raise ArgumentError(
+                f"{name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these data"
+                f" are {data_form}. Remove the model."
+            )
+        if spec is None and (isinstance(model, type) or not scorer.accepts_model(model)):
+            alternative = ""
+            if scorer.required_methods:
+                alternative = f", or have {list_names(scorer.required_methods)}"
+            raise ArgumentError(
+                f"{name!r} must be a thali model for {data_form}, such as {example}{alternative};"
+                f" got {model!r}."
+            )
     return models_by_name
 
 
@@ -87,26 +100,6 @@ def _name_models(models: Any, example: str, reserved_names: tuple[str, ...]) -> 
             raise ArgumentError(f"Two models are named {name!r}; rename one.")
         models_by_name[name] = model
     return models_by_name
-
-
-def _refuse_other_kind(
-    name: str, model: Any, data_form: DataForm, example: str, scorer: Scorer
-) -> None:
-    """Raise ArgumentError if a model is for another kind of data."""
-    spec = find_spec(model)
-    if spec is not None and data_form.kind not in spec.data:
-        raise ArgumentError(
-            f"{name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these data are"
-            f" {data_form}. Remove the model."
-        )
-    if spec is None and (isinstance(model, type) or not scorer.accepts_model(model)):
-        alternative = ""
-        if scorer.required_methods:
-            alternative = f", or have {list_names(scorer.required_methods)}"
-        raise ArgumentError(
-            f"{name!r} must be a thali model for {data_form}, such as {example}{alternative}; got"
-            f" {model!r}."
-        )
 
 
 def add_ties(models: dict[str, Any], data: Any) -> dict[str, Any]:
@@ -169,7 +162,12 @@ def prepare_models(models: dict[str, Any], data: Any, settings: dict[Any, Any]) 
     for name, model in models.items():
         if find_spec(model) is None:
             continue
-        _refuse_other_options(name, model, data)
+        options = model._is_fitted() and model._get_fitted_labels()
+        if options and options != list(data.labels):
+            raise ArgumentError(
+                f"Model {name!r} was fitted to the options {shorten(options)}, but the data have"
+                f" {shorten(data.labels)}; compare models on the same options."
+            )
         with prefix_errors(f"Model {name!r} cannot be fitted to these data", kind=ThaliError):
             prepared[name] = model.prepare(data, **settings)
     return prepared
@@ -201,18 +199,6 @@ def _refuse_other_arguments(
 def _check_run(budget: dict[str, Any]) -> dict[str, int]:
     """Return draws, tune, chains and thin as checked integers."""
     return {name: check_integer(name, number, _MIN[name]) for name, number in budget.items()}
-
-
-def _refuse_other_options(name: str, model: Any, data: Any) -> None:
-    """Raise ArgumentError if a fitted model has other options than the data."""
-    if not model._is_fitted():
-        return
-    options = model._get_fitted_labels()
-    if options and options != list(data.labels):
-        raise ArgumentError(
-            f"Model {name!r} was fitted to the options {shorten(options)}, but the data have"
-            f" {shorten(data.labels)}; compare models on the same options."
-        )
 
 
 PREDICTION = "prediction"

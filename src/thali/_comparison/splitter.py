@@ -63,9 +63,14 @@ class Splitter(ABC):
     ) -> list[np.ndarray]:
         """Return the block numbers of each part, drawn from `count` blocks."""
         refuse_both(hold_out, folds)
-        return draw_random_parts(
-            count, cls.block_noun, hold_out, folds, np.random.default_rng(seed.spawn(1)[0])
-        )
+        noun = cls.block_noun
+        if count < 2:
+            raise DataError(f"There is only one {noun}; leaving out {noun}s requires at least two.")
+        n_folds = check_n_folds(folds, count, f"{noun}s")
+        order = np.random.default_rng(seed.spawn(1)[0]).permutation(count)
+        if n_folds is not None:
+            return [order[k::n_folds] for k in range(n_folds)]
+        return [order[: count_test_blocks(hold_out, count, noun)]]
 
     @classmethod
     def draw_parts_of_groups(
@@ -280,21 +285,6 @@ def refuse_both(hold_out: int | None, folds: int | None) -> None:
         raise ArgumentError(
             "Both ", Argument("hold_out"), " and ", Argument("folds"), " are given; remove one."
         )
-
-
-def draw_random_parts(
-    count: int, unit_noun: str, hold_out: int | None, folds: int | None, rng: np.random.Generator
-) -> list[np.ndarray]:
-    """Return random block numbers of one part, or of all folds."""
-    if count < 2:
-        raise DataError(
-            f"There is only one {unit_noun}; leaving out {unit_noun}s requires at least two."
-        )
-    n_folds = check_n_folds(folds, count, f"{unit_noun}s")
-    order = rng.permutation(count)
-    if n_folds is not None:
-        return [order[k::n_folds] for k in range(n_folds)]
-    return [order[: count_test_blocks(hold_out, count, unit_noun)]]
 
 
 def count_test_blocks(hold_out: int | None, count: int, unit_noun: str) -> int:

@@ -213,8 +213,14 @@ def _sum_information(
     data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray
 ) -> np.ndarray:
     """Return the Fisher information of all tasks together, shape (p, p)."""
-    sizes = np.unique(np.diff(data.first_row)).tolist()
-    parts = [_compute_task_information(data, matrix, utility, size).sum(axis=0) for size in sizes]
+    parts = []
+    for size in np.unique(np.diff(data.first_row)):
+        first = data.first_row[:-1][np.diff(data.first_row) == size]
+        rows = first[:, None] + np.arange(size)
+        # an additional column with coefficient 1 contains the utilities
+        extended = np.concatenate([matrix[rows], utility[rows][..., None]], axis=-1)
+        unit_beta = np.append(np.zeros(matrix.shape[1]), 1.0)
+        parts.append(compute_information(extended, unit_beta)[:, :-1, :-1].sum(axis=0))
     return np.sum(parts, axis=0)
 
 
@@ -329,18 +335,6 @@ def _compute_utilities(data: "ChoiceExperiment", utilities: list[np.ndarray]) ->
     if scheme.none:
         product_utilities[(level_codes < 0).all(axis=1)] = utilities[-1][0]
     return product_utilities
-
-
-def _compute_task_information(
-    data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray, size: int
-) -> np.ndarray:
-    """Return Fisher information of each task with `size` alternatives, (tasks, p, p)."""
-    first = data.first_row[:-1][np.diff(data.first_row) == size]
-    rows = first[:, None] + np.arange(size)
-    # an additional column with coefficient 1 contains the utilities
-    extended = np.concatenate([matrix[rows], utility[rows][..., None]], axis=-1)
-    unit_beta = np.append(np.zeros(matrix.shape[1]), 1.0)
-    return compute_information(extended, unit_beta)[:, :-1, :-1]
 
 
 def _compute_efficiency(

@@ -133,29 +133,25 @@ def _parse_levels(name: str, raw_levels: Any) -> tuple[Any, ...]:
 def _parse_rules(
     prohibited: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]
 ) -> tuple[Rule, ...]:
-    """Parse the argument `prohibited` to rules."""
+    """Parse the argument `prohibited` to rules, (attribute index, level indices) each."""
     if isinstance(prohibited, Mapping):
         prohibited = [prohibited]
     if not isinstance(prohibited, Iterable) or isinstance(prohibited, str):
         raise _prohibition_error(prohibited)
-    return tuple(_parse_rule(combination, names, levels) for combination in prohibited)
-
-
-def _parse_rule(
-    combination: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]
-) -> Rule:
-    """Return {attribute index: level indices} of one prohibited combination."""
-    if not isinstance(combination, Mapping) or not combination:
-        raise _prohibition_error(combination)
-    level_numbers = {}
-    for name, prohibited_levels in combination.items():
-        i = find_attribute("prohibited", name, names)
-        if not is_list(prohibited_levels):
-            prohibited_levels = [prohibited_levels]
-        level_numbers[i] = frozenset(
-            find_level("prohibited", names[i], level, levels[i]) for level in prohibited_levels
-        )
-    return tuple(sorted(level_numbers.items()))
+    rules = []
+    for combination in prohibited:
+        if not isinstance(combination, Mapping) or not combination:
+            raise _prohibition_error(combination)
+        level_numbers = {}
+        for name, prohibited_levels in combination.items():
+            i = find_attribute("prohibited", name, names)
+            if not is_list(prohibited_levels):
+                prohibited_levels = [prohibited_levels]
+            level_numbers[i] = frozenset(
+                find_level("prohibited", names[i], level, levels[i]) for level in prohibited_levels
+            )
+        rules.append(tuple(sorted(level_numbers.items())))
+    return tuple(rules)
 
 
 def _prohibition_error(argument: Any) -> ArgumentError:

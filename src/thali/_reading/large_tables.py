@@ -139,9 +139,18 @@ class ComparisonTable(NamedTuple):
 
     def recognise_reading(self) -> Reading:
         """Recognise the table's layout and columns."""
+        table = self.table
+        options: dict[str, Any] = dict(self.options)
         if self.times is None:
-            return recognise(self.table, PAIRS, *self.others, asks=True, **self.options)
-        return _recognise_counts(self.table, self.times, self.counts, self.options)
+            return recognise(table, PAIRS, *self.others, asks=True, **options)
+        if self.counts:
+            # raises for invalid counts, whose multiples might be valid
+            recognise(table, PAIRS, **options).build()
+            counts = {name: pd.to_numeric(table.frame[name]) * self.times for name in self.counts}
+        else:
+            counts = {_TIMES: self.times}
+            options["count"] = _TIMES
+        return recognise(replace(table, frame=table.frame.assign(**counts)), PAIRS, **options)
 
     def split_by(self, name: str) -> dict[str, Any]:
         """Return the comparisons for each value of a column, without empty cells."""
@@ -310,20 +319,6 @@ def read_rows(
 def is_large(path: str) -> bool:
     """Return whether the file exceeds the size above which it is read in batches."""
     return _open_batched(Path(path).expanduser()) is not None
-
-
-def _recognise_counts(
-    table: RawTable, times: np.ndarray, counts: tuple[str, ...], options: dict[str, Any]
-) -> Reading:
-    """Recognise the layout of distinct rows that occur `times` times."""
-    if not counts:
-        counted_table = replace(table, frame=table.frame.assign(**{_TIMES: times}))
-        named_options: dict[str, Any] = {**options, "count": _TIMES}
-        return recognise(counted_table, PAIRS, **named_options)
-    # raises for invalid counts, whose multiples might be valid
-    recognise(table, PAIRS, **options).build()
-    multiples = {name: pd.to_numeric(table.frame[name]) * times for name in counts}
-    return recognise(replace(table, frame=table.frame.assign(**multiples)), PAIRS, **options)
 
 
 def _count_distinct_rows(

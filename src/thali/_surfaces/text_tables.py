@@ -78,7 +78,11 @@ def _format_index(frame: "pandas.DataFrame", marks: Marks) -> list[_TextColumn]:
         name = ""
         if index_name is not None:
             name = str(index_name)
-        cells = _format_row_names(marks, name, index.iloc[:, position].tolist())
+        row_names = index.iloc[:, position].tolist()
+        if name not in COLUMNS and all(isinstance(cell, str | int) for cell in row_names):
+            cells = list(map(str, row_names))
+        else:
+            cells = format_cells(name, row_names, marks=marks)
         columns.append(_TextColumn(format_heading(name), cells, True))
     return columns
 
@@ -246,13 +250,6 @@ def _group_columns(names: list[str]) -> list[_NumberColumns]:
             group_by_column[name].numbers.append(column)
             last_column = name
     return list(group_by_column.values())
-
-
-def _format_row_names(marks: Marks, name: str, names: list[Any]) -> list[str]:
-    """Format the cells of an index level as texts."""
-    if name not in COLUMNS and all(isinstance(row_name, str | int) for row_name in names):
-        return list(map(str, names))
-    return format_cells(name, names, marks=marks)
 
 
 def _swap_interval_end(name: str, end: str, other_end: str) -> str | None:

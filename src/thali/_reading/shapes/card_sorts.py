@@ -1,7 +1,6 @@
 """Layout of card sorts: one row per card, with the group in which a respondent put it."""
 
 import numpy as np
-import pandas as pd
 
 from thali._data.column_roles import CARD, CARD_GROUP, RESPONDENT, map_plain_names
 from thali._data.columns import describe_columns, note_omission
@@ -38,29 +37,25 @@ def match_card_sorts(table: RawTable, respondent: str | None = None) -> Reading 
 
     def convert() -> tuple[Similarities, str]:
         """Return similarities from the card sort, and a sentence on them."""
-        data = compare_cards(frame.set_axis(["respondent", "card", "group"], axis=1))
+        sorts = frame.set_axis(["respondent", "card", "group"], axis=1)
+        is_sorted = (sorts != "").all(axis=1)
+        note_omission(int((~is_sorted).sum()))
+        sorts = sorts.loc[is_sorted]
+        if (is_repeated := sorts.duplicated(["respondent", "card"])).any():
+            row = sorts.loc[is_repeated].iloc[0]
+            raise DataError(
+                f"Respondent {row.respondent!r} sorted {row.card!r} twice, the second time in row"
+                f" {row.name}; keep one sort per respondent."
+            )
+        sorts = sorts.assign(place=np.arange(len(sorts)))
+        pairs = sorts.merge(sorts, on="respondent")
+        pairs = pairs.loc[pairs.place_x < pairs.place_y]
+        pairs = pairs.assign(similarity=(pairs.group_x == pairs.group_y).astype(float))
+        data = Similarities.from_frame(pairs, "card_x", "card_y", "similarity", None, "respondent")
         return data, f"{description}: {data}, {meaning}"
 
     roles = ColumnsRead((card,), (group,), (), respondent_column, answer=(respondent_column,))
     return Reading(SIMILARITIES, NAME, description, table, convert, roles=roles)
-
-
-def compare_cards(frame: pd.DataFrame) -> Similarities:
-    """Compute, for each pair of cards, the share of respondents who grouped them together."""
-    is_sorted = (frame != "").all(axis=1)
-    note_omission(int((~is_sorted).sum()))
-    frame = frame.loc[is_sorted]
-    if (is_repeated := frame.duplicated(["respondent", "card"])).any():
-        row = frame.loc[is_repeated].iloc[0]
-        raise DataError(
-            f"Respondent {row.respondent!r} sorted {row.card!r} twice, the second time in row"
-            f" {row.name}; keep one sort per respondent."
-        )
-    frame = frame.assign(place=np.arange(len(frame)))
-    pairs = frame.merge(frame, on="respondent")
-    pairs = pairs.loc[pairs.place_x < pairs.place_y]
-    pairs = pairs.assign(similarity=(pairs.group_x == pairs.group_y).astype(float))
-    return Similarities.from_frame(pairs, "card_x", "card_y", "similarity", None, "respondent")
 
 
 SHAPE = Shape(
