@@ -63,8 +63,7 @@ def refuse_ties(
             n_lost = counts[loser == k].sum()
             if bool(n_won) != bool(n_lost):
                 n_won, n_lost = (
-                    format_plural(simplify_number(float(times)), "time")
-                    for times in (n_won, n_lost)
+                    format_plural(simplify_number(times), "time") for times in (n_won, n_lost)
                 )
                 raise DataError(
                     f"{explain_tie_label(label)} {label!r} was chosen {n_won} and rejected"

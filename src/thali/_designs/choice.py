@@ -552,7 +552,7 @@ def _check_directions(
             direction = "decreasing"
             if signs[i] > 0:
                 direction = "increasing"
-            step_index = int(steps.argmin())
+            step_index = steps.argmin()
             better, worse = [
                 format_label(level) for level in attributes.levels[i][step_index : step_index + 2]
             ][:: signs[i]]

@@ -57,7 +57,7 @@ def central_partition(members: np.ndarray, n_classes: int) -> np.ndarray:
     for g in range(n_classes):
         is_member = (candidates == g).astype(float)
         score += np.einsum("dp,dp->d", is_member @ excess, is_member)
-    return candidates[int(np.argmax(score))]
+    return candidates[np.argmax(score)]
 
 
 def rand_index(members: np.ndarray, n_classes: int) -> np.ndarray:

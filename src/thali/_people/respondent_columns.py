@@ -244,7 +244,7 @@ class RespondentCovariates(NamedTuple):
             deviation = np.asarray(values, float) - self.mean[index]
             covariates[:, 1 + index] = deviation / self.sd[index]
         for column, rows in self.find_unknown_labels(table).items():
-            label = str(table.loc[:, column].iloc[int(rows.argmax())])
+            label = str(table.loc[:, column].iloc[rows.argmax()])
             labels = shorten(sorted(self.list_labels()[column]))
             warn(
                 DataWarning(
@@ -334,7 +334,7 @@ def _read_numbers(name: str, column: "pandas.Series") -> np.ndarray:
 
     numbers = np.asarray(pd.to_numeric(column, errors="coerce"), float)
     if not np.isfinite(numbers).all():
-        bad_cell = column.iloc[int(np.argmin(np.isfinite(numbers)))]
+        bad_cell = column.iloc[np.argmin(np.isfinite(numbers))]
         raise DataError(
             f"Column {name!r} was numeric in the fitted data, but contains {str(bad_cell)!r} for"
             " the new respondents; use numbers."

@@ -109,7 +109,7 @@ def build_long_table(data: "Choices") -> "pd.DataFrame":
 def describe_best_worst(data: "Choices") -> str:
     """Return a sentence on the most frequent (best, worst) answer."""
     assert data.worst is not None
-    row = int(data.times.argmax())
+    row = data.times.argmax()
     set_ = int(data.set_of[data.choice[row]])
     best = data.labels[data.members[data.choice[row]]]
     worst = data.labels[data.members[data.worst[row]]]
@@ -335,7 +335,7 @@ class Choices(Judged):
         True
         """
         if not self.is_paired:
-            largest_set = self.sets[int(self.sizes.argmax())]
+            largest_set = self.sets[self.sizes.argmax()]
             raise DataError(
                 "This requires choices between two options, but one choice was among"
                 f" {shorten(largest_set)}; remove such choices."
@@ -600,7 +600,7 @@ class Choices(Judged):
         set_slice = part_slice(self.start, set_index)
         counts = self.counts[set_slice]
         members = self.members[set_slice]
-        chosen_index = int(counts.argmax())
+        chosen_index = counts.argmax()
         name = " = ".join(
             repr(self.labels[i])
             for i in members[chosen_index : chosen_index + self.n_tied[set_index]]

@@ -382,7 +382,7 @@ class PairedComparisons(JudgedByPeople):
         >>> PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"]).example()
         "'tea' chosen over 'milk' 3 of 4 times"
         """
-        pair_index = int(np.abs(self.wins - self.losses).argmax())
+        pair_index = np.abs(self.wins - self.losses).argmax()
         pair = sorted(
             [
                 (self.wins[pair_index], self.labels[self.first[pair_index]]),

@@ -380,7 +380,7 @@ def _parse_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.nda
     readings = list(days_by_format.values())
     if not readings:
         is_read = best_format[1][text_index]
-        bad_row = int(is_read.argmin())
+        bad_row = is_read.argmin()
         good_row = find_first(is_read)
         contrast = ""
         if good_row is not None:
@@ -391,7 +391,7 @@ def _parse_texts(name: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.nda
             f" write all dates in one format, preferably as {_EXAMPLE}."
         )
     if any(not np.array_equal(readings[0], days) for days in readings[1:]):
-        k = int((readings[0] != readings[1])[text_index].argmax())
+        k = (readings[0] != readings[1])[text_index].argmax()
         raise DataError(
             f"Column {name!r} contains {texts.iloc[k]!r} in row {frame.index[k]}, where day and"
             f" month are ambiguous; write dates as {_EXAMPLE}."

@@ -362,7 +362,7 @@ def _decode_outcomes(
         n_dropped += int(is_unknown.sum())
         for text in column_texts:
             if text and text not in meaning:
-                row = frame.index[int((codes == column_texts.index(text)).argmax())]
+                row = frame.index[(codes == column_texts.index(text)).argmax()]
                 raise DataError(
                     f"Column {name!r} contains {text!r} in row {row}, which is neither {pair[0]!r}"
                     f" nor {pair[1]!r}, nor a code such as 1 and 2, nor a word for a tie; correct"

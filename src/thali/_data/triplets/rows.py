@@ -629,11 +629,11 @@ def _find_named_object(
     for indices in (np.array(by_name)[codes], np.array(by_number)[codes]):
         if (indices >= 0).all():
             return indices
-    k = int((~is_named.any(axis=1)).argmax())
+    k = (~is_named.any(axis=1)).argmax()
     problem = "is empty, but must contain one"
     if cell_text := texts[codes[k]]:
         problem = f"contains {cell_text!r}, which is not one"
-    shown_objects = shorten([names[int(i)] for i in members[k]])
+    shown_objects = shorten([names[i] for i in members[k]])
     raise DataError(
         f"Row {frame.index[k]}, column {name!r}, {problem} of the objects shown, {shown_objects};"
         " correct or remove the row."

@@ -531,7 +531,7 @@ class Triplets(JudgedByPeople):
     @property
     def n_answers(self) -> int | float:
         """Number of answers; their total weight when counts are fractional."""
-        return simplify_number(float(self.counts.sum()))
+        return simplify_number(self.counts.sum())
 
     @property
     def sizes(self) -> np.ndarray:
@@ -590,7 +590,7 @@ class Triplets(JudgedByPeople):
         >>> Triplets([("tea", "coffee", "brick")]).example()
         "'tea' and 'coffee' the most similar of 'tea', 'coffee' and 'brick'"
         """
-        position = int(self.counts.argmax())
+        position = self.counts.argmax()
         number = int(np.searchsorted(self.start, position, side="right")) - 1
         pairs = self.pairs_of(number)
         first_label, second_label = pairs[position - int(self.start[number])]
