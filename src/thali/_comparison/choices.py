@@ -499,8 +499,10 @@ class PeopleScorer(ChoiceScorer):
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
         """Return sentences on which model predicts all choices of a respondent best."""
         scores = table.loc[ranked, "together"].dropna().sort_values(ascending=False, kind="stable")
-        best = f"{scores.index[0]!r} (log score {scores.iloc[0]:.3f} per choice)"
-        clauses = [f"The choices of a respondent are jointly predicted best by {best}"]
+        clauses = [
+            f"The choices of a respondent are jointly predicted best by {scores.index[0]!r}"
+            f" (log score {scores.iloc[0]:.3f} per choice)"
+        ]
         for name, row in table.loc[scores.index[1 : _MAX_NAMED + 1]].iterrows():
             clauses.append(
                 f"{name!r} is {-row['together_difference']:.3f} lower (standard error"

@@ -267,8 +267,10 @@ def merge_new_data(old_data: Any, new_data: Any) -> Any:
                 f" {type(data).__name__}. Fit all data together instead."
             )
     if type(old_data) is not type(new_data):
-        types = f"{type(old_data).__name__}, but the update has {type(new_data).__name__}"
-        raise DataError(f"The model was fitted to {types}; fit all data together.")
+        raise DataError(
+            f"The model was fitted to {type(old_data).__name__}, but the update has"
+            f" {type(new_data).__name__}; fit all data together."
+        )
     unknown = [label for label in new_data.labels if label not in set(old_data.labels)]
     if unknown:
         raise DataError(
@@ -284,7 +286,7 @@ def merge_new_data(old_data: Any, new_data: Any) -> Any:
 
 def explain_unpaired_data(data: Any) -> str:
     """Return the error sentence that the data are not paired comparisons."""
-    requirement = (
-        "This requires PairedComparisons, or a square table of counts (row chosen over column)"
+    return (
+        "This requires PairedComparisons, or a square table of counts (row chosen over column);"
+        f" got {type(data).__name__}."
     )
-    return f"{requirement}; got {type(data).__name__}."

@@ -84,8 +84,9 @@ class DesignCheck(PrintedResult):
             ("D-efficiency", f"{self.d_efficiency:.3f}"),
         ]
         if self.bayesian_d_error is not None:
-            text = f"{self.bayesian_d_error:.4g} (mean over uncertain utilities)"
-            facts.append(("Bayesian D-error", text))
+            facts.append(
+                ("Bayesian D-error", f"{self.bayesian_d_error:.4g} (mean over uncertain utilities)")
+            )
         if self.dominated is not None:
             facts.append(("Tasks with a dominated product", f"{self.dominated:,}"))
         return Description(self.title, tuple(facts), table=self.table.round(3), note=self.note)

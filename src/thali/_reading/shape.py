@@ -101,11 +101,11 @@ class Reading:
             if possible_names := list_respondent_candidates(
                 table.frame.loc[:, [*self.roles.all, *unused_columns]], self.roles
             ):
-                question = (
+                yield Message(
                     "; no column of respondents was recognised (perhaps"
-                    f" {shorten(possible_names)}?); name it with "
+                    f" {shorten(possible_names)}?); name it with ",
+                    Argument("respondent"),
                 )
-                yield Message(question, Argument("respondent"))
 
 
 class Lack(NamedTuple):

@@ -70,10 +70,10 @@ class BestWorstColumns(NamedTuple):
             choice_columns = f"choices in {self.best!r} and {self.worst!r}"
         first_column = self.options[0]
         last_column = self.options[-1]
-        description = (
+        return (
             f"one set per row, options in {first_column!r} to {last_column!r}, {choice_columns}"
+            f"{describe_columns(None, self.respondent)}"
         )
-        return description + describe_columns(None, self.respondent)
 
 
 def find_best_worst_columns(
@@ -327,11 +327,10 @@ class LongBestWorst(NamedTuple):
     count: str | None  # type: ignore[override]
 
     def __str__(self) -> str:
-        description = (
+        return (
             f"one option ({self.option!r}) of a set ({self.task!r}) per row, marked in"
-            f" {self.best!r} and {self.worst!r}"
+            f" {self.best!r} and {self.worst!r}{describe_columns(None, self.respondent)}"
         )
-        return description + describe_columns(None, self.respondent)
 
 
 def find_long_columns(

@@ -550,8 +550,10 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
     for (role, column_role, meaning), name in zip(roles, given_names, strict=True):
         if name is not None:
             if str(name) not in names:
-                available = f"the columns are {shorten(names, 12)}.{suggest(str(name), names)}"
-                raise DataError(f"There is no column {str(name)!r}; {available}")
+                raise DataError(
+                    f"There is no column {str(name)!r}; the columns are {shorten(names, 12)}."
+                    f"{suggest(str(name), names)}"
+                )
             columns.append(str(name))
             continue
         name_by_simplified = map_plain_names(

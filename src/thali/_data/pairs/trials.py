@@ -204,10 +204,11 @@ def map_coding(coding: Mapping[Any, str]) -> dict[str, float]:
     value_by_text = {}
     for value, word in coding.items():
         if word not in _MEANINGS:
-            requirement = (
-                " must map each value to 'first' or 'left', 'second' or 'right', 'tie' or 'missing'"
+            raise DataError(
+                Argument("coding"),
+                " must map each value to 'first' or 'left', 'second' or 'right', 'tie' or"
+                f" 'missing'; got {word!r}.",
             )
-            raise DataError(Argument("coding"), f"{requirement}; got {word!r}.")
         value_by_text[format_label(value)] = _MEANINGS[word]
     return value_by_text
 
@@ -473,8 +474,9 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
         return _describe_missing_option(frame, name_by_simplified, verdict, game)
     if at_home != game or verdict is not None:
         return None
-    description = f"a column showing whether {first_column!r} or {second_column!r} {outcome}"
-    return MissingColumn(description, "chosen", 3)
+    return MissingColumn(
+        f"a column showing whether {first_column!r} or {second_column!r} {outcome}", "chosen", 3
+    )
 
 
 def _describe_missing_option(

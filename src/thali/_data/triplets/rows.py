@@ -461,15 +461,21 @@ class TripletColumns(NamedTuple):
         count_text = describe_columns(self.count, None)
         if self.odd is None and self.chosen is None:
             anchor, nearer, farther = self.objects
-            closer = f"{nearer!r} closer than {farther!r} to {anchor!r}"
-            return f"one question per row, {closer}{count_text}"
+            return (
+                f"one question per row, {nearer!r} closer than {farther!r} to {anchor!r}"
+                f"{count_text}"
+            )
         object_range = f"{self.objects[0]!r} to {self.objects[-1]!r}"
         if self.odd is not None:
-            odd = f"{self.odd!r} the odd one out"
-            return f"one triplet per row, {object_range}, with {odd}{count_text}"
+            return (
+                f"one triplet per row, {object_range}, with {self.odd!r} the odd one out"
+                f"{count_text}"
+            )
         first_column, second_column = self.chosen or ("", "")
-        pair = f"{first_column!r} and {second_column!r} the most similar pair"
-        return f"one set per row, {object_range}, with {pair}{count_text}"
+        return (
+            f"one set per row, {object_range}, with {first_column!r} and {second_column!r} the most"
+            f" similar pair{count_text}"
+        )
 
 
 def find_triplet_columns(

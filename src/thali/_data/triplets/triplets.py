@@ -612,7 +612,9 @@ class Triplets(JudgedByPeople):
             if len(unshown) == 1:
                 was = "was"
                 its = "its"
-            message = (
-                f"{shorten(unshown)} {was} never shown, so {its} features depend only on the prior."
+            warn(
+                DataWarning(
+                    f"{shorten(unshown)} {was} never shown, so {its} features depend only on the"
+                    " prior."
+                )
             )
-            warn(DataWarning(message))

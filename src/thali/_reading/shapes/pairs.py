@@ -96,11 +96,12 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
 def _question_square(square: Square) -> Message | None:
     """Return a question if counts may be similarities or confusions; else None."""
     if square.has_symmetric_counts:
-        problem = (
+        return Message(
             "The matrix is symmetric; as counts of choices, it would tie every pair 50:50. It"
-            " may contain"
+            " may contain distances or similarities",
+            OF_DISTANCES,
+            ".",
         )
-        return Message(f"{problem} distances or similarities", OF_DISTANCES, ".")
     if not square.has_confusions:
         return None
     return Message(
@@ -558,11 +559,11 @@ def find_wide_lack(table: RawTable) -> Lack | None:
     if numbered_columns := find_numbered_answers(table.frame):
         first_name = numbered_columns[0]
         last_name = numbered_columns[-1]
-        problem = (
+        return Lack(
             f"some pairs: the number of columns from {first_name!r} to {last_name!r} is not 3, 6,"
-            " 10, 15, ..."
+            " 10, 15, ...",
+            near=3,
         )
-        return Lack(problem, near=3)
     return None
 
 

@@ -93,11 +93,11 @@ def _design_sets(
     n_versions = typed.get("versions", 1)
     labels = _parse_options(options)
     design = designs.sets(labels, size, typed.get("per-person"), n_versions, random_seed=seed)
-    sentence = (
+    return (
         f"{format_plural(len(design), 'set')} of {size} options, in"
-        f" {format_plural(n_versions, 'version')}."
+        f" {format_plural(n_versions, 'version')}.",
+        design,
     )
-    return sentence, design
 
 
 Parts = dict[str, tuple[str, "pandas.DataFrame"]]  # label -> a sentence and a table
@@ -114,10 +114,10 @@ def _simulate_ranks(
     spread = typed.get("spread", 0.0)
     table = designs.power(design, prior, n_respondents, spread, random_seed=seed)
     n_studies = table.attrs["simulations"]
-    sentence = (
-        f"Share of {n_studies:,} simulated studies that separate the top options from all others:"
+    return (
+        f"Share of {n_studies:,} simulated studies that separate the top options from all others:",
+        table,
     )
-    return sentence, table
 
 
 def _write_and_print(
