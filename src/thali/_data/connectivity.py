@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from thali._labels import list_names, shorten
+from thali._labels import choose_number, list_names, shorten
 from thali.errors import DataError, InPython
 
 
@@ -61,13 +61,10 @@ def describe_disconnected(groups: list[list[str]], never_compared: list[str]) ->
             f"{sentence} Predictions of choices between these groups depend only on the prior."
         )
     if never_compared:
-        verb = "were"
-        pronoun = "them"
-        if len(never_compared) == 1:
-            verb = "was"
-            pronoun = "it"
+        was = choose_number(len(never_compared), "was", "were")
+        it = choose_number(len(never_compared), "it", "them")
         sentences.append(
-            f"{shorten(never_compared)} {verb} never compared: predictions for {pronoun} depend"
+            f"{shorten(never_compared)} {was} never compared: predictions for {it} depend"
             " only on the prior."
         )
     return " ".join(sentences)

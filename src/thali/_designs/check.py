@@ -174,11 +174,11 @@ def check(
         coding, utilities, has_none, variances, n_respondents, target_error
     )
     is_identified = is_complete and np.isfinite(variances).all()
-    d_error, bayesian_d_error, n_dominated = float("inf"), None, None
+    d_error, bayesian_d_error, n_dominated = np.inf, None, None
     if is_identified:
         d_error = _compute_d_error(unit_information)
     if len(utility_draws) > 1:
-        bayesian_d_error = float("inf")
+        bayesian_d_error = np.inf
     if is_identified and len(utility_draws) > 1:
         draw_utility = [_compute_utilities(data, draw)[data.row_product] for draw in utility_draws]
         information = [_compute_unit_information(data, matrix, u) for u in draw_utility]
@@ -229,7 +229,7 @@ def _compute_d_error(unit_information: np.ndarray) -> float:
     """Return the D-error: det(covariance)^(1/p) of one respondent's estimates."""
     sign, log_det = np.linalg.slogdet(unit_information)
     if sign <= 0:
-        return float("inf")
+        return np.inf
     return float(np.exp(-log_det / len(unit_information)))
 
 
@@ -351,7 +351,7 @@ def _compute_efficiency(
     if not is_complete:
         return 0.0
     if matrix.shape[1] != n_main_effects:  # products lack attributes
-        return float("nan")
+        return np.nan
     n_alternatives = np.diff(data.first_row)
     total = _sum_information(data, matrix, np.zeros(len(matrix)))
     if not np.isfinite(compute_variances(total)).all():

@@ -14,7 +14,14 @@ from thali._inference.indexing import (
     sum_parts,
 )
 from thali._inference.warn import warn
-from thali._labels import format_plural, index_labels, list_names, shorten, simplify_number
+from thali._labels import (
+    choose_number,
+    format_plural,
+    index_labels,
+    list_names,
+    shorten,
+    simplify_number,
+)
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
 from ..checks import convert_whole_counts
@@ -607,11 +614,8 @@ class Triplets(JudgedByPeople):
         ):
             warn(DataWarning(f"{sentence} Similarities between groups depend only on the prior."))
         if unshown := self.never_judged:
-            was = "were"
-            its = "their"
-            if len(unshown) == 1:
-                was = "was"
-                its = "its"
+            was = choose_number(len(unshown), "was", "were")
+            its = choose_number(len(unshown), "its", "their")
             warn(
                 DataWarning(
                     f"{shorten(unshown)} {was} never shown, so {its} features depend only on the"

@@ -155,7 +155,7 @@ def _read_sheets(
         assert square is not None
         with prefix_errors(f"Sheet {title!r}"):
             measures = read_measured_pairs(square.cells, square.labels, symmetrize)
-        matrix = pd.DataFrame(float("nan"), list(measures.labels), list(measures.labels))
+        matrix = pd.DataFrame(np.nan, list(measures.labels), list(measures.labels))
         for first_index, second_index, similarity in zip(
             measures.first, measures.second, measures.values, strict=True
         ):
