@@ -402,7 +402,7 @@ def code_products(
     products: np.ndarray,
     sizes: Sequence[int],
     has_none: bool,
-    crossed: Sequence[tuple[int, int]] = (),
+    crossed: Sequence[tuple[int, int]],
 ) -> np.ndarray:
     """Return the design matrix of products (..., attributes), shape (..., p).
 

@@ -288,7 +288,7 @@ def read_rows(
             columns, counts = reading.countable
             distinct_columns = tuple(dict.fromkeys([*columns, *extra_columns]))
             table, times = _count_distinct_rows(
-                filtered_file, distinct_columns, counts, options.get("date"), progressbar
+                filtered_file, distinct_columns, options.get("date"), progressbar
             )
             unread_respondent = None
             if reading.roles is not None and reading.roles.who not in distinct_columns:
@@ -324,7 +324,6 @@ def is_large(path: str) -> bool:
 def _count_distinct_rows(
     filtered_file: _FilteredFile,
     columns: tuple[str, ...],
-    counts: tuple[str, ...],
     date: str | None,
     progressbar: bool,
 ) -> tuple[RawTable, np.ndarray]:

@@ -50,7 +50,7 @@ def read_codes(path: Path) -> Codes:
 
 
 def replace_codes(
-    table: RawTable, codes: Codes, attributes: Any = None
+    table: RawTable, codes: Codes, attributes: Any
 ) -> tuple[RawTable, dict[str, list[str]]]:
     """Replace codes in a table by labels; also return the levels' order by attribute.
 

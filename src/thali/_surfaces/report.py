@@ -220,7 +220,7 @@ def render_report(
     return render_document(document, figures).encode()
 
 
-def compute_findings(subject: Any, settings: AnswerSettings = DEFAULT_SETTINGS) -> Findings:
+def compute_findings(subject: Any, settings: AnswerSettings) -> Findings:
     """Return the findings of a model, comparison, leaderboard or test."""
     if isinstance(subject, Model):
         return subject._build_findings(

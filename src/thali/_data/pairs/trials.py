@@ -92,7 +92,7 @@ def decode_column(
     option_columns: tuple[str, str],
     chosen: str,
     coding: Mapping[Any, str] | None,
-    game: bool = False,
+    game: bool,
     count: str | None = None,
 ) -> TrialVerdicts:
     """Decode the outcome column `chosen` as first, second or tie, for each row.
