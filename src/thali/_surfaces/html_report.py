@@ -290,16 +290,8 @@ def make_or_warn(name: str, make: Callable[[], Drawing]) -> Drawing | None:
         return None
 
 
-class PagePicture(NamedTuple):
-    """A picture on a page: HTML element, caption, number."""
-
-    content: str  # HTML
-    caption: str
-    number: int  # position on the page, from 1
-
-
-def draw_page_picture(figures: Figures, picture: Picture, picture_number: int) -> PagePicture:
-    """Draw a picture as SVG, or as PNG if that is smaller."""
+def draw_page_picture(figures: Figures, picture: Picture, picture_number: int) -> dict[str, Any]:
+    """Draw a picture as SVG, or as PNG if that is smaller; return its template variables."""
     svg = figures.save(picture, "svg").decode()
     if len(svg) <= MAX_SVG:
         picture_html = _inline_svg(svg, picture.caption, f"p{picture_number}-")
@@ -308,7 +300,11 @@ def draw_page_picture(figures: Figures, picture: Picture, picture_number: int) -
         picture_html = (
             f'<img src="data:image/png;base64,{png}" alt="{html.escape(picture.caption)}">'
         )
-    return PagePicture(picture_html, picture.caption, picture_number)
+    return {
+        "content": mark_as_html(picture_html),
+        "caption": picture.caption,
+        "number": picture_number,
+    }
 
 
 def _reduce_colours(png: bytes) -> bytes:
@@ -349,17 +345,6 @@ def _inline_svg(svg: str, caption: str, prefix: str) -> str:
 
 _LONG = 15  # rows; longer tables are folded
 MAX_ROWS = 1_000  # maximum rows of a table
-
-
-class _PageRows(NamedTuple):
-    """A table as texts: cells, and which columns are text."""
-
-    title: str
-    size: str
-    head: list[tuple[str, bool]]
-    rows: list[list[tuple[str, bool]]]
-    has_index: bool
-    is_folded: bool
 
 
 def render_document(document: Document, figures: Figures | None = None) -> str:
@@ -437,29 +422,27 @@ def _build_section_context(
             partial(draw_page_picture, figures, picture, next(picture_numbers)),
         )
         if drawing is not None:
-            context["pictures"].append(drawing._replace(content=mark_as_html(drawing.content)))
+            context["pictures"].append(drawing)
     if section.simulator is not None:
         context["simulator"] = section.simulator._replace(data=mark_as_html(section.simulator.data))
     return context
 
 
-def _build_page_rows(table: PageTable) -> _PageRows:
-    """Return a table as texts for the report template."""
+def _build_page_rows(table: PageTable) -> dict[str, Any]:
+    """Return the template variables of a table: its cells, and whether they are texts."""
     frame = table.frame
     text_table = format_table(frame, PAGE_MARKS, MAX_ROWS)
     size = f"{len(frame):,} rows"
     if len(frame) > MAX_ROWS:
         size = f"first {MAX_ROWS:,} of {len(frame):,} rows"
-    header = list(zip(text_table.head, text_table.is_text, strict=True))
-    rows = [list(zip(row, text_table.is_text, strict=True)) for row in text_table.rows]
-    return _PageRows(
-        table.title,
-        size,
-        header,
-        rows,
-        text_table.sides > 0,
-        table.is_pictured or len(frame) > _LONG,
-    )
+    return {
+        "title": table.title,
+        "size": size,
+        "head": list(zip(text_table.head, text_table.is_text, strict=True)),
+        "rows": [list(zip(row, text_table.is_text, strict=True)) for row in text_table.rows],
+        "has_index": text_table.sides > 0,
+        "is_folded": table.is_pictured or len(frame) > _LONG,
+    }
 
 
 def _read_file(name: str) -> str:
