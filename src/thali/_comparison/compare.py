@@ -60,18 +60,6 @@ def check_models(models: Any, data_form: DataForm, scorer: Scorer) -> dict[str, 
     return models_by_name
 
 
-def check_custom_models(models: Any) -> dict[str, Any]:
-    """Return the models by name, for data of a custom likelihood."""
-    example = find_data_spec(OWN).example
-    models_by_name = _name_models(models, example, ())
-    for name, model in models_by_name.items():
-        if not isinstance(model, LatentFeatureModel):
-            raise ArgumentError(
-                f"Your own data require a model such as {example}; {name!r} is {model!r}."
-            )
-    return models_by_name
-
-
 def _name_models(models: Any, example: str, reserved_names: tuple[str, ...]) -> dict[str, Any]:
     """Return the models by name; raise ArgumentError for invalid or repeated names."""
     try:
@@ -176,7 +164,14 @@ def prepare_models(models: dict[str, Any], data: Any, settings: dict[Any, Any]) 
 def _check_evidence_models(data: Any, models: Any) -> tuple[Any, dict[str, Any]]:
     """Return converted data and models by name, for `by="evidence"`."""
     if is_custom_data(data):
-        return data, check_custom_models(models)
+        example = find_data_spec(OWN).example
+        models_by_name = _name_models(models, example, ())
+        for name, model in models_by_name.items():
+            if not isinstance(model, LatentFeatureModel):
+                raise ArgumentError(
+                    f"Your own data require a model such as {example}; {name!r} is {model!r}."
+                )
+        return data, models_by_name
     data = convert_data(data, None)
     form = find_data_form(data)
     return data, add_ties(check_models(models, form, find_scheme(form).scorer), data)

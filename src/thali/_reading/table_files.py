@@ -860,7 +860,10 @@ def _convert_column(
     if text is None:
         text = is_text_column(set(texts), decimal_comma) is not False
     if text:
-        return _build_text_array(column, distinct)
+        text_index = index_labels(distinct)
+        codes = np.fromiter(map(text_index.__getitem__, column), np.int64, len(column))
+        # empty cells become missing
+        return pd.Series([text or None for text in text_index]).array.take(codes)
     if all(map(INTEGER.fullmatch, texts)) and max(map(len, texts), default=0) <= _EXACT:
         integers = {text: int(text) for text in texts}
         return np.fromiter(map(integers.__getitem__, column), np.int64, len(column))
@@ -890,12 +893,3 @@ def _retype_columns(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
             ):
                 numeric_columns[name] = _convert_column(column, distinct, decimal_comma)
     return frame.assign(**numeric_columns)
-
-
-def _build_text_array(
-    column: list[str], distinct: dict[str, None]
-) -> "np.ndarray | pd.api.extensions.ExtensionArray":
-    """Build a pandas array of texts; empty cells become missing."""
-    text_index = index_labels(distinct)
-    codes = np.fromiter(map(text_index.__getitem__, column), np.int64, len(column))
-    return pd.Series([text or None for text in text_index]).array.take(codes)

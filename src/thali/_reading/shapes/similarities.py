@@ -136,35 +136,33 @@ def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | No
             f" ({shorten(count_sheets)}); keep one kind of sheet."
         )
     description = "one sheet per respondent, each with a square matrix of similarities"
+
+    def convert() -> tuple[Similarities, str]:
+        """Return the means over respondents, and a sentence on how they were read."""
+        matrices = {}
+        for title, sheet in table.sheets:
+            square = sheet.square
+            assert square is not None
+            with prefix_errors(f"Sheet {title!r}"):
+                measures = read_measured_pairs(square.cells, square.labels, symmetrize)
+            matrix = pd.DataFrame(np.nan, list(measures.labels), list(measures.labels))
+            for first_index, second_index, similarity in zip(
+                measures.first, measures.second, measures.values, strict=True
+            ):
+                matrix.iloc[first_index, second_index] = matrix.iloc[second_index, first_index] = (
+                    similarity
+                )
+            matrices[title] = matrix
+        data = Similarities.from_respondents(matrices)
+        return data, f"{description}: {data}, means over respondents; diagonals ignored"
+
     return Reading(
         SIMILARITIES,
         _SHEETS,
         description,
         table,
-        lambda: _read_sheets(table, description, symmetrize),
+        convert,
     )
-
-
-def _read_sheets(
-    table: RawTable, description: str, symmetrize: str | None
-) -> tuple[Similarities, str]:
-    """Read one square of similarities per respondent; average them."""
-    matrices = {}
-    for title, sheet in table.sheets:
-        square = sheet.square
-        assert square is not None
-        with prefix_errors(f"Sheet {title!r}"):
-            measures = read_measured_pairs(square.cells, square.labels, symmetrize)
-        matrix = pd.DataFrame(np.nan, list(measures.labels), list(measures.labels))
-        for first_index, second_index, similarity in zip(
-            measures.first, measures.second, measures.values, strict=True
-        ):
-            matrix.iloc[first_index, second_index] = matrix.iloc[second_index, first_index] = (
-                similarity
-            )
-        matrices[title] = matrix
-    data = Similarities.from_respondents(matrices)
-    return data, f"{description}: {data}, means over respondents; diagonals ignored"
 
 
 SHEETS = Shape(

@@ -55,6 +55,8 @@ def parse_aspects(
 
 def _read_aspects(table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[str, list[str]]:
     """Read {option: aspects} from a table of columns of 0 and 1, or of option and aspect."""
+    from thali._labels import check_labels
+
     if table.shape[1] < 2:
         raise DataError(
             "a table of aspects needs a column of option labels and at least one other column;"
@@ -63,7 +65,17 @@ def _read_aspects(table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[st
     entries = table.iloc[:, 1:].astype(object)
     is_binary = entries.isin([0, 1, "0", "1"]).to_numpy()
     if is_binary.all():
-        return _read_binary_columns(table.iloc[:, 0], entries.astype(float), labels)
+        aspect_names = check_labels(entries.columns, "the names of the aspects")
+        row_labels = check_labels(table.iloc[:, 0], "the options in the first column")
+        for label in labels:
+            if label not in row_labels:
+                raise DataError(
+                    f"there is no row for the option {label!r}; add one (zeros mean no aspect)."
+                )
+        return {
+            label: list(compress(aspect_names, row))
+            for label, row in zip(row_labels, entries.to_numpy(float), strict=True)
+        }
     if table.shape[1] == 2:
         aspects_by_option: dict[str, list[str]] = {label: [] for label in labels}
         for option, aspect in _iterate_label_pairs(table, "an aspect"):
@@ -76,25 +88,6 @@ def _read_aspects(table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[st
         f" ({table.iloc[row, 0]}), column {entries.columns[column]!r}, contains"
         f" {entries.iloc[row, column]!r}."
     )
-
-
-def _read_binary_columns(
-    options: "pandas.Series", entries: "pandas.DataFrame", labels: tuple[str, ...]
-) -> dict[str, list[str]]:
-    """Read {option: aspects} from a table with a 0/1 column per aspect."""
-    from thali._labels import check_labels
-
-    aspect_names = check_labels(entries.columns, "the names of the aspects")
-    row_labels = check_labels(options, "the options in the first column")
-    for label in labels:
-        if label not in row_labels:
-            raise DataError(
-                f"there is no row for the option {label!r}; add one (zeros mean no aspect)."
-            )
-    return {
-        label: list(compress(aspect_names, row))
-        for label, row in zip(row_labels, entries.to_numpy(), strict=True)
-    }
 
 
 def _iterate_label_pairs(table: "pandas.DataFrame", second_noun: str) -> Iterator[tuple[str, str]]:
