@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._arguments import is_list
+from thali._data.experiments.levels import parse_number
 from thali._data.experiments.product_encoding import HELD_OUT
 from thali._inference.numerics.shares import compute_shares, scale_to_maximum
 from thali._labels import format_label, has_repeats, index_labels, shorten, suggest
@@ -262,8 +263,6 @@ def _parse_deviations(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return standard deviations and basis of each attribute's utilities."""
     # The basis (levels, k) maps k independent deviations to the utilities of levels.
-    from thali._data.experiments.levels import parse_number
-
     allowed_names = list(names)
     if has_none:
         allowed_names.append(NONE)
@@ -369,8 +368,6 @@ def _parse_level_utilities(
                 f" {len(utility_list)}.",
             )
         return utility_list
-    from thali._data.experiments.levels import parse_number
-
     slope = _parse_utility(name, attribute_utilities)
     numbers = [parse_number(format_label(level)) for level in levels]
     if any(number is None for number in numbers):

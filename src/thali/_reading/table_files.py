@@ -206,8 +206,6 @@ MAX_BYTES = 1 << 28  # unpacked bytes that are always allowed
 
 def read_parquet_frame(file_bytes: bytes) -> "pd.DataFrame":
     """Read a Parquet file as a data frame; a named index becomes columns."""
-    import pandas as pd
-
     try:
         import pyarrow.parquet  # noqa: F401
     except ImportError:

@@ -10,6 +10,7 @@ import numpy as np
 from thali._labels import format_label, is_number, list_names, shorten, simplify_number, suggest
 from thali.errors import Argument, DataError
 
+from ..checks import check_numbers
 from ..column_roles import (
     CHOSEN_OF_TWO,
     COUNT,
@@ -695,8 +696,6 @@ def _parse_points(text: str) -> float:
 
 def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdicts:
     """Return each game's outcome: the side with more goals wins."""
-    from ..checks import check_numbers
-
     side_scores = [
         check_numbers(
             frame[name].to_numpy(object),

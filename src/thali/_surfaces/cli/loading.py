@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import PAIRS, SPECS
 from thali._inference.warn import silence_warnings
-from thali._labels import format_plural, shorten
+from thali._labels import format_label, format_plural, shorten, suggest
 from thali._model.options import RESPONDENT
 from thali._model.spec import ModelSpec
 from thali._source import Source, read_source, read_standard_input
@@ -60,7 +60,6 @@ def find_data(name: str) -> NamedData:
     If both exist, the bundled data set is returned.
     """
     from thali import datasets
-    from thali._labels import suggest
 
     bundled = {record.name: record for record in datasets.catalogue()}
     if name in bundled:
@@ -251,7 +250,6 @@ def _read_rows_by_group(
 ) -> dict[str, Any]:
     """Read the table's rows with each value of a column as separate data."""
     from thali._data.columns import get_column
-    from thali._labels import format_label
 
     with prefix_errors(table.file):
         group_labels = get_column(table.frame, column).map(format_label)

@@ -5,11 +5,13 @@ from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import thali
 from thali._data.kinds import DataForm, find_data_spec
+from thali._labels import check_labels, format_label
 from thali._model.aliases import normalise_aspects, normalise_method, normalise_name
 from thali._model.default_models import WORTHS
 from thali._model.options import ATTENTION
-from thali._model.registry import find_spec_by_name, get_features_argument
+from thali._model.registry import SPECS, find_spec_by_name, get_features_argument
 from thali._people.populations import COMMON, FREE, SIMILAR, Groups, LatentClasses, parse_people
 from thali._posterior.repeated_answers import ADJUSTED, INDEPENDENT, INDIVIDUALS
 from thali.errors import ArgumentError, DataError, prefix_errors
@@ -55,8 +57,6 @@ def parse_aspects(
 
 def _read_aspects(table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[str, list[str]]:
     """Read {option: aspects} from a table of columns of 0 and 1, or of option and aspect."""
-    from thali._labels import check_labels
-
     if table.shape[1] < 2:
         raise DataError(
             "a table of aspects needs a column of option labels and at least one other column;"
@@ -92,8 +92,6 @@ def _read_aspects(table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[st
 
 def _iterate_label_pairs(table: "pandas.DataFrame", second_noun: str) -> Iterator[tuple[str, str]]:
     """Yield the (label, name) pairs in two columns; raise if a cell is empty."""
-    from thali._labels import format_label
-
     for row_number, (option, second_label) in enumerate(table.itertuples(index=False), start=1):
         if not format_label(option) or not format_label(second_label):
             raise DataError(
@@ -111,7 +109,6 @@ LEAF_LENGTH = 0.1
 
 def read_tree(path: Path, leaf_length: float | None) -> "Tree":
     """Read a tree of options from a Newick file or a table of nested groups."""
-    import thali
     from thali._source import read_source
     from thali._trees.tree_inputs import read_tree_text
 
@@ -243,8 +240,6 @@ def _build_model(
     model_text: str, settings: dict[Any, Any], data_kind: str, labels: tuple[str, ...]
 ) -> Any:
     """Construct the model that one entry of --models names."""
-    import thali
-
     spec = find_spec_by_name(model_text)
     if spec is not None and data_kind not in spec.data:
         raise ArgumentError(
@@ -276,8 +271,6 @@ def _build_model(
             alpha = settings.get("alpha")
         return thali.AdditiveClustering(features, alpha=alpha, **lapse_setting)
     if spec is None:
-        from thali._model.registry import SPECS
-
         model_names = " or ".join(spec.name for spec in SPECS if data_kind in spec.data)
         raise ArgumentError(f"--models must be {model_names} for {data_kind}; got {model_text!r}.")
     if spec.name == "product-classes":

@@ -15,7 +15,7 @@ from thali._model.spec import DATA, ModelSpec, Option
 from thali._posterior.repeated_answers import ADJUSTED
 from thali.errors import Argument, ArgumentError
 
-from ..files import check_output_folder
+from ..files import check_output_folder, write_files, write_findings
 from ..loading import NamedData, detect_data_kind, find_data, load_data
 from ..model_arguments import find_named_specs, parse_models
 from ..model_selection import choose_model
@@ -182,7 +182,6 @@ def _write_and_print(
 
     from ...html_report import Cover
     from ...report import render_report
-    from ..files import write_files, write_findings
 
     findings = find_comparison_findings(table)
     try:
