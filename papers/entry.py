@@ -156,7 +156,7 @@ def finished_parts(
         batch = Batch(list(parts), str, made, folder=folder)
         progress = Progress(settings.progressbar, words[0], len(parts), words[1])
         interrupted = batch.finish(
-            progress, lambda record: math.inf, begin=lambda waiting: start(progress)
+            progress, lambda record: math.inf, before_run=lambda waiting: start(progress)
         )
         return [
             batch.records[part] for part in takewhile(batch.records.__contains__, parts)

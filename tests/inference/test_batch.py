@@ -118,4 +118,4 @@ def test_ctrl_c_before_the_first_task():
         raise KeyboardInterrupt
 
     batch = batch_of(never)
-    assert batch.finish(Stop(), lambda record: 0.0, begin=begin) and batch.records == {}
+    assert batch.finish(Stop(), lambda record: 0.0, before_run=begin) and batch.records == {}

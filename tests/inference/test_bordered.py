@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from thali._inference.numerics.bordered import Bordered, BorderedFactor
+from thali._inference.numerics.bordered import BorderedBlocks, BorderedFactor
 
 
 @pytest.mark.parametrize(("periods", "n", "further"), [(1, 4, 0), (1, 4, 3), (4, 3, 2), (3, 2, 0)])
@@ -12,7 +12,7 @@ def test_factors_solve_as_the_dense_matrix_does(periods, n, further):
     blocks = rng.normal(size=(periods, n, n))
     blocks = blocks @ blocks.swapaxes(1, 2) + 6.0 * np.eye(n)
     border = rng.normal(size=(periods * n, further))
-    matrix = Bordered(blocks, rng.random((periods - 1, n)), border, 10.0 * np.eye(further))
+    matrix = BorderedBlocks(blocks, rng.random((periods - 1, n)), border, 10.0 * np.eye(further))
     dense, factor = matrix.assemble_dense(), BorderedFactor(matrix)
     right = rng.normal(size=(len(dense), 2))
     np.testing.assert_allclose(factor.solve(right), np.linalg.solve(dense, right), atol=1e-13)
@@ -29,4 +29,6 @@ def test_factors_solve_as_the_dense_matrix_does(periods, n, further):
 
 def test_a_matrix_that_is_not_positive_definite_is_refused():
     with pytest.raises(np.linalg.LinAlgError):
-        BorderedFactor(Bordered(np.eye(2)[None], np.zeros((0, 2)), np.full((2, 1), 2.0), np.eye(1)))
+        BorderedFactor(
+            BorderedBlocks(np.eye(2)[None], np.zeros((0, 2)), np.full((2, 1), 2.0), np.eye(1))
+        )

@@ -166,13 +166,13 @@ class Classifier(Predictions, MarkovChainModel):
                 self.draws, self.tune, self.chains, thin, cores, seed, progressbar, job, max_time
             )
             if is_dask_array(X):
-                work = self._build_dask_job(X, y, sample_weight, sampling_run)
+                fit_job = self._build_dask_job(X, y, sample_weight, sampling_run)
             else:
                 data = self._read_training_data(X, y, sample_weight)
-                work = self._build_fit_job(data, sampling_run)
+                fit_job = self._build_fit_job(data, sampling_run)
             # attributes of classes and columns, which are set before the fit
             class_attributes = self._get_fitted_attributes()
-            return self._run_job(replace(work, run=lambda: class_attributes | work.run()))
+            return self._run_job(replace(fit_job, run=lambda: class_attributes | fit_job.run()))
         except BaseException:
             self._clear_fit()
             raise
@@ -180,14 +180,14 @@ class Classifier(Predictions, MarkovChainModel):
     def _read_training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         """Return checked covariates, class codes and weights, equal rows merged."""
         matrix, codes = self._read_rows(X, y)
-        weight = check_row_weights(sample_weight, len(codes))
+        row_weights = check_row_weights(sample_weight, len(codes))
         if sample_weight is not None:
-            warn_about_small_weights(weight, len(self.classes_))
+            warn_about_small_weights(row_weights, len(self.classes_))
         class_weight = self.get_params().get("class_weight")
-        weight = apply_class_weights(weight, codes, self.classes_, class_weight)
+        row_weights = apply_class_weights(row_weights, codes, self.classes_, class_weight)
         if is_sparse(matrix):
-            return wrap_sparse_rows(matrix, codes, weight)
-        return merge_rows(matrix, codes, weight)
+            return wrap_sparse_rows(matrix, codes, row_weights)
+        return merge_rows(matrix, codes, row_weights)
 
     def _reword_warning(self, warning: ThaliWarning) -> ThaliWarning:
         """Return a convergence warning reworded to be the same for all fits."""
@@ -300,15 +300,17 @@ class Classifier(Predictions, MarkovChainModel):
         model = type(self)(**self.get_params())
         matrix, observed_codes = model._read_rows(X, y)
         prior, codes = model._sample_prior_draws(matrix, rngs)
-        fixed = build_observed_groups(observed_codes, model.classes_, {})
-        predictive = build_predictive_dataset(fixed["observed_data"], prior, {"label": codes[None]})
-        data: list[Any] = []
+        observed_groups = build_observed_groups(observed_codes, model.classes_, {})
+        predictive = build_predictive_dataset(
+            observed_groups["observed_data"], prior, {"label": codes[None]}
+        )
+        fit_arguments: list[Any] = []
         for draw_codes in codes:
             if np.unique(draw_codes).size < model.classes_.size:
-                data.append(None)  # `fit` would find fewer classes
+                fit_arguments.append(None)  # `fit` would find fewer classes
             else:
-                data.append((X, model.classes_[draw_codes]))
-        return PriorSample(prior, predictive, data, fixed)
+                fit_arguments.append((X, model.classes_[draw_codes]))
+        return PriorSample(prior, predictive, fit_arguments, observed_groups)
 
     def _build_observed(self, X: Any, y: Any) -> dict[str, np.ndarray]:
         """Return class codes as observed data, by name; {} for other classes."""
@@ -322,14 +324,16 @@ class Classifier(Predictions, MarkovChainModel):
         self, rng: np.random.Generator, X: Any, y: Any
     ) -> dict[str, np.ndarray]:
         """Simulate class codes of rows at each draw of the posterior."""
-        matrix, sizes = self._read_covariates(X), self._view.draws.sizes  # type: ignore[attr-defined]
-        codes = np.empty((sizes["chain"] * sizes["draw"], matrix.shape[0]), np.int64)
-        for block, probabilities in self._engine.iterate_probabilities(self, matrix):
-            codes[:, block] = sample_class_codes(probabilities, rng).T
-        return {"label": codes.reshape(sizes["chain"], sizes["draw"], -1)}
+        matrix, dimension_sizes = self._read_covariates(X), self._view.draws.sizes  # type: ignore[attr-defined]
+        codes = np.empty(
+            (dimension_sizes["chain"] * dimension_sizes["draw"], matrix.shape[0]), np.int64
+        )
+        for row_slice, probabilities in self._engine.iterate_probabilities(self, matrix):
+            codes[:, row_slice] = sample_class_codes(probabilities, rng).T
+        return {"label": codes.reshape(dimension_sizes["chain"], dimension_sizes["draw"], -1)}
 
     def _pack_design(self, design: Any) -> tuple[Any, ...]:
-        """Return (X, y) from what the user passed; raise for anything else."""
+        """Return the design, checked to be a pair (X, y)."""
         if not isinstance(design, tuple) or len(design) != 2:
             raise DataError(
                 f"The design of a classifier must be the pair (X, y); got {type(design).__name__}."
@@ -358,15 +362,16 @@ class Classifier(Predictions, MarkovChainModel):
         data = self._get_fit_data()
         if data is None:
             return ()
-        columns = self._column_names()
-        counts = np.bincount(data.codes[data.row], minlength=len(self.classes_)).tolist()
-        class_counts = [
-            f"{label}: {count:,}" for label, count in zip(self.classes_, counts, strict=True)
+        covariate_names = self._column_names()
+        n_rows_by_class = np.bincount(data.codes[data.row], minlength=len(self.classes_)).tolist()
+        class_count_texts = [
+            f"{label}: {count:,}"
+            for label, count in zip(self.classes_, n_rows_by_class, strict=True)
         ]
         return (
             ("Rows", f"{len(data.row):,}"),
-            ("Covariates", f"{len(columns):,}: {list_names(columns, MAX_LISTED)}"),
-            ("Rows per class", list_names(class_counts, MAX_LISTED)),
+            ("Covariates", f"{len(covariate_names):,}: {list_names(covariate_names, MAX_LISTED)}"),
+            ("Rows per class", list_names(class_count_texts, MAX_LISTED)),
         )
 
     def _column_names(self) -> list[str]:

@@ -115,28 +115,28 @@ def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
     import pandas as pd
 
     draws, classes, columns = _load_weight_draws(model)
-    name, has_draws = "coef", len(draws) > 0
+    estimate_name, has_draws = "coef", len(draws) > 0
     if _has_relative_weights(model):
-        name, estimates = "weight", np.asarray(model.weights_).ravel()
+        estimate_name, estimates = "weight", np.asarray(model.weights_).ravel()
     elif has_draws:
         estimates = draws.mean(axis=0)
     else:
         estimates = model.scaled_coef_.ravel()
-    table = {name: estimates}
+    columns_by_name = {estimate_name: estimates}
     if has_draws:
-        table["low"], table["high"] = compute_interval(draws, ci)
-    if name == "coef":
-        table["original"] = model.coef_[:, model._standard_.varies].ravel()
-    labels = pd.MultiIndex.from_product([classes, columns], names=["class", "column"]).to_frame(
+        columns_by_name["low"], columns_by_name["high"] = compute_interval(draws, ci)
+    if estimate_name == "coef":
+        columns_by_name["original"] = model.coef_[:, model._standard_.varies].ravel()
+    row_labels = pd.MultiIndex.from_product([classes, columns], names=["class", "column"]).to_frame(
         index=False
     )
-    frame = pd.concat([labels, pd.DataFrame(table)], axis=1)
-    order = argsort_descending(np.abs(frame[name].to_numpy()))
+    frame = pd.concat([row_labels, pd.DataFrame(columns_by_name)], axis=1)
+    row_order = argsort_descending(np.abs(frame[estimate_name].to_numpy()))
     if has_draws:
         frame.attrs["interval"] = ci
     else:
-        order = order[: np.count_nonzero(frame[name])]
-    return frame.iloc[order].reset_index(drop=True)
+        row_order = row_order[: np.count_nonzero(frame[estimate_name])]
+    return frame.iloc[row_order].reset_index(drop=True)
 
 
 def _load_weight_draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
@@ -167,10 +167,10 @@ _NAMED, _WORST = 3, 10
 
 def list_makers(model: Any, settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the functions that make the findings of a fit."""
-    weight_maker = coefficients
+    effect_finding_maker = coefficients
     if _has_relative_weights(model):
-        weight_maker = weights
-    makers = [*_FIRST_MAKERS, weight_maker, parameters, unexpected_rows]
+        effect_finding_maker = weights
+    makers = [*_FIRST_MAKERS, effect_finding_maker, parameters, unexpected_rows]
     if model._posterior is not None:
         makers.append(summary)
     return (*makers, *_LAST_MAKERS)
@@ -190,34 +190,39 @@ def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
     scores = _cross_validate(model, settings)
     if scores is None:
         return None
-    notes, ending, is_stopped = [], "", scores.fault == STOPPED
+    notes, ending_text, is_stopped = [], "", scores.fault == STOPPED
     if scores.fault:
         fault = scores.fault.rstrip(".")
-        ending = phrase(ENGLISH, "cv.ended", done=scores.done, folds=scores.folds, fault=fault)
-        notes.append(ending)
+        ending_text = phrase(ENGLISH, "cv.ended", done=scores.done, folds=scores.folds, fault=fault)
+        notes.append(ending_text)
     if not len(scores.errors):
-        return Finding(notes=tuple(notes), stopped=is_stopped, brief=Brief("Prediction", ending))
-    if impossible := int(np.isinf(scores.losses).sum()):
-        notes.append(phrase(ENGLISH, "cv.infinite", rows=f"{impossible:,}"))
+        return Finding(
+            notes=tuple(notes), stopped=is_stopped, brief=Brief("Prediction", ending_text)
+        )
+    if n_impossible := int(np.isinf(scores.losses).sum()):
+        notes.append(phrase(ENGLISH, "cv.infinite", rows=f"{n_impossible:,}"))
     name = _read_model_name(model)
     title = phrase(ENGLISH, "cv.title", rows=f"{len(scores.errors):,}", done=scores.done)
-    shown = _build_score_table(name, scores)
+    score_table = _build_score_table(name, scores)
     return Finding(
         _compare_majority_class(name, scores),
         title=str(title),
         table=scores.table(),
-        shown=shown,
+        shown=score_table,
         notes=tuple(notes),
         stopped=is_stopped,
-        brief=Brief("Prediction", table=shown),
+        brief=Brief("Prediction", table=score_table),
     )
 
 
 def _cross_validate(model: Any, settings: AnswerSettings) -> Scores | None:
     """Return cross-validation scores, or the stored ones; None if not requested."""
-    stored = vars(model).get("cross_validation_")
-    if stored is not None and (stored.folds, stored.seed) == (settings.folds, settings.random_seed):
-        return stored
+    stored_scores = vars(model).get("cross_validation_")
+    if stored_scores is not None and (stored_scores.folds, stored_scores.seed) == (
+        settings.folds,
+        settings.random_seed,
+    ):
+        return stored_scores
     if not settings.folds or settings.rows is None or model._interrupted_:
         return None
     cores = settings.cores
@@ -232,11 +237,11 @@ def _build_score_table(name: str, scores: Scores) -> "pandas.DataFrame":
     """Return a table of mean error and log loss with standard errors."""
     import pandas as pd
 
-    missing = (np.nan, np.nan)
+    no_estimates = (np.nan, np.nan)
     rows = {
         name: (*_compute_mean_error(scores.errors), *_compute_mean_error(scores.losses)),
-        "majority class": (*_compute_mean_error(scores.base_errors), *missing),
-        "class proportions": (*missing, *_compute_mean_error(scores.base_losses)),
+        "majority class": (*_compute_mean_error(scores.base_errors), *no_estimates),
+        "class proportions": (*no_estimates, *_compute_mean_error(scores.base_losses)),
     }
     columns = ["error_rate", "error_rate_se", "log_loss", "log_loss_se"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("prediction")
@@ -252,14 +257,14 @@ def _compute_mean_error(costs: np.ndarray) -> tuple[float, float]:
 
 def _compare_majority_class(name: str, scores: Scores) -> Text:
     """Return a sentence that compares the error rate with the majority class's."""
-    mean, error = _compute_mean_error(scores.base_errors - scores.errors)
-    numbers = {"name": name, "error": f"{error:.3f}"}
-    if not abs(mean) > _ESTABLISHED * error or mean == 0:
-        return phrase(ENGLISH, "cv.open", mean=f"{mean:.3f}", **numbers)
+    mean_difference, standard_error = _compute_mean_error(scores.base_errors - scores.errors)
+    facts = {"name": name, "error": f"{standard_error:.3f}"}
+    if not abs(mean_difference) > _ESTABLISHED * standard_error or mean_difference == 0:
+        return phrase(ENGLISH, "cv.open", mean=f"{mean_difference:.3f}", **facts)
     key = "cv.worse"
-    if mean > 0:
+    if mean_difference > 0:
         key = "cv.better"
-    return phrase(ENGLISH, key, mean=f"{abs(mean):.3f}", **numbers)
+    return phrase(ENGLISH, key, mean=f"{abs(mean_difference):.3f}", **facts)
 
 
 def _read_model_name(model: Any) -> str:
@@ -277,7 +282,7 @@ def _read_model_name(model: Any) -> str:
 def weights(model: Any, settings: AnswerSettings) -> Finding:
     """Report the relative weights of Plackett-Luce regression, largest first."""
     table = rank_weights(model, settings.ci)
-    shown = table[table["weight"] >= _MIN_SHOWN]  # smaller weights round to zero
+    shown_table = table[table["weight"] >= _MIN_SHOWN]  # smaller weights round to zero
     n_weights = model.weights_.size
     key = "weights.means"
     if model._engine.is_point:
@@ -289,35 +294,40 @@ def weights(model: Any, settings: AnswerSettings) -> Finding:
     if model.get_params()["transform"] is not None:
         notes = (ENGLISH["weights.exp"],)
         named_table = table.replace({"column": {"1": "the constant"}})
-    sentence, shown = (
+    sentence, shown_table = (
         _format_largest_rows(named_table, "weight", "weights"),
-        _move_names_last(shown),
+        _move_names_last(shown_table),
     )
-    brief = _build_brief(shown, "Weights")
-    return Finding(sentence, str(title), table, shown, notes=notes, brief=brief)
+    brief = _build_brief(shown_table, "Weights")
+    return Finding(sentence, str(title), table, shown_table, notes=notes, brief=brief)
 
 
 @finding("coef", "Coefficients", ON_SCREEN)
 def coefficients(model: Any, settings: AnswerSettings) -> Finding:
     """Report the coefficients of the sparse logit, largest absolute value first."""
     table = rank_weights(model, settings.ci)
-    scale = ENGLISH["coef.units"]
+    scale_text = ENGLISH["coef.units"]
     if model.standardize:
-        scale = ENGLISH["coef.standard"]
-    key, counts = "coef.all", {}
+        scale_text = ENGLISH["coef.standard"]
+    key, count_texts = "coef.all", {}
     if model._engine.is_point:
         key = "coef.some"
-        counts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
-    title = phrase(ENGLISH, key, covariates=scale, reference=model._reference_, **counts)
-    sentence, shown = _format_largest_rows(table, "coef", "coefficients"), _move_names_last(table)
-    return Finding(sentence, str(title), table, shown, brief=_build_brief(shown, "Effects"))
+        count_texts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
+    title = phrase(ENGLISH, key, covariates=scale_text, reference=model._reference_, **count_texts)
+    sentence, shown_table = (
+        _format_largest_rows(table, "coef", "coefficients"),
+        _move_names_last(table),
+    )
+    return Finding(
+        sentence, str(title), table, shown_table, brief=_build_brief(shown_table, "Effects")
+    )
 
 
-def _build_brief(shown: Any, label: str) -> Brief:
+def _build_brief(table: Any, label: str) -> Brief:
     """Return the table as a short finding; a sentence if it has no rows."""
-    if len(shown):
-        return Brief(label, "", table=shown)
-    return Brief(label, table=shown)
+    if len(table):
+        return Brief(label, "", table=table)
+    return Brief(label, table=table)
 
 
 def _move_names_last(table: Any) -> Any:
@@ -352,20 +362,28 @@ def parameters(model: Any, settings: AnswerSettings) -> Finding:
 
 
 def _describe_weight_parameters(model: Any, ci: float) -> list[Text]:
-    """Return sentences on prior shape and log-likelihood (Plackett-Luce)."""
-    notes = [phrase(ENGLISH, "shape", value=_format_shape(model, ci))]
+    """Return sentences on the shape of the weights' prior, fit and sweeps (Plackett-Luce)."""
+    sentences = [phrase(ENGLISH, "shape", value=_format_shape(model, ci))]
     if model._posterior is not None:
-        return [*notes, _format_likelihood_draws(model, ci)]
-    value = f"{model.log_likelihood_:.3f}"
+        return [*sentences, _format_likelihood_draws(model, ci)]
+    likelihood_text = f"{model.log_likelihood_:.3f}"
     if not model._engine.is_point:
-        bound = phrase(ENGLISH, "bound", value=f"{model.lower_bound_:.3f}")
-        return [*notes, bound, phrase(ENGLISH, "log_likelihood", value=value)]
+        bound_sentence = phrase(ENGLISH, "bound", value=f"{model.lower_bound_:.3f}")
+        return [
+            *sentences,
+            bound_sentence,
+            phrase(ENGLISH, "log_likelihood", value=likelihood_text),
+        ]
     objective = f"{model.objective_:.3f}"
     key = "log_likelihood"
     if model.a > 1:
         key = "log_likelihood.weights"
-    likelihood = phrase(ENGLISH, key, value=value, objective=objective)
-    return [*notes, likelihood, phrase(ENGLISH, "sweeps", sweeps=f"{model._n_passes_:,}")]
+    likelihood_sentence = phrase(ENGLISH, key, value=likelihood_text, objective=objective)
+    return [
+        *sentences,
+        likelihood_sentence,
+        phrase(ENGLISH, "sweeps", sweeps=f"{model._n_passes_:,}"),
+    ]
 
 
 def _describe_coefficient_parameters(model: Any, ci: float) -> list[Text]:
@@ -376,13 +394,13 @@ def _describe_coefficient_parameters(model: Any, ci: float) -> list[Text]:
             _format_draws(np.log(draws["tau"].to_numpy()), ci),
             _format_draws(draws["slab"].to_numpy(), ci),
         )
-        notes = [phrase(ENGLISH, "horseshoe", tau=tau, slab=slab)]
+        sentences = [phrase(ENGLISH, "horseshoe", tau=tau, slab=slab)]
     else:
-        notes = [phrase(ENGLISH, "rate", value=_format_eta(model, ci))]
+        sentences = [phrase(ENGLISH, "rate", value=_format_eta(model, ci))]
     if model._posterior is not None:
-        return [*notes, _format_likelihood_draws(model, ci)]
-    numbers = {"value": f"{model.log_likelihood_:.3f}", "objective": f"{model.objective_:.3f}"}
-    return [*notes, phrase(ENGLISH, "log_likelihood.priors", **numbers)]
+        return [*sentences, _format_likelihood_draws(model, ci)]
+    facts = {"value": f"{model.log_likelihood_:.3f}", "objective": f"{model.objective_:.3f}"}
+    return [*sentences, phrase(ENGLISH, "log_likelihood.priors", **facts)]
 
 
 def _format_eta(model: Any, ci: float) -> Text:
@@ -413,10 +431,10 @@ def _format_shape(model: Any, ci: float) -> Text:
     if model.a is not None:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.a:g}")
     low, high = (f"{end:g}" for end in model.a_range)
-    value = format_number(model.a_)
+    shape_text = format_number(model.a_)
     if model._posterior is not None:
-        value = _format_draws(model._view.draws["a"].to_numpy(), ci)
-    return phrase(ENGLISH, "shape.learned", value=value, low=low, high=high)
+        shape_text = _format_draws(model._view.draws["a"].to_numpy(), ci)
+    return phrase(ENGLISH, "shape.learned", value=shape_text, low=low, high=high)
 
 
 def _format_draws(draws: np.ndarray, ci: float) -> str:
@@ -439,21 +457,24 @@ def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
     tree = model._posterior
     if tree is None or "log_likelihood" not in tree.children:
         return Finding(ENGLISH["rows.unknown"])
-    logs, codes = tree["log_likelihood"]["label"], model._view.observed["label"].to_numpy()
-    p = np.exp(logs).mean(["chain", "draw"]).to_numpy()
-    order = np.argsort(p, kind="stable")
+    log_probabilities, codes = (
+        tree["log_likelihood"]["label"],
+        model._view.observed["label"].to_numpy(),
+    )
+    p = np.exp(log_probabilities).mean(["chain", "draw"]).to_numpy()
+    by_probability = np.argsort(p, kind="stable")
     columns = {
-        "row": logs["row"].to_numpy()[order],
-        "class": model.classes_[codes[order]],
-        "probability": p[order],
+        "row": log_probabilities["row"].to_numpy()[by_probability],
+        "class": model.classes_[codes[by_probability]],
+        "probability": p[by_probability],
     }
-    counts = {
+    facts = {
         "rows": f"{len(p):,}",
         "likely": f"{int((p >= 0.5).sum()):,}",
         "mean": format_probability(float(p.mean())),
     }
-    worst = pd.DataFrame(columns).head(_WORST)
-    return Finding(phrase(ENGLISH, "rows", **counts), title=ENGLISH["rows.title"], table=worst)
+    worst_rows = pd.DataFrame(columns).head(_WORST)
+    return Finding(phrase(ENGLISH, "rows", **facts), title=ENGLISH["rows.title"], table=worst_rows)
 
 
 # sentences of the methods section -----------------------------------------------------------------

@@ -47,11 +47,11 @@ def read_string_column_names(X: Any) -> np.ndarray | None:
     return np.array(names, dtype=object)
 
 
-def format_column_name(names: np.ndarray | None, column: int) -> str:
+def format_column_name(names: np.ndarray | None, column_index: int) -> str:
     """Return words for a column in messages: its name, or its number."""
     if names is None:
-        return f"column {column} (counted from 0)"
-    return f"column {names[column]!r}"
+        return f"column {column_index} (counted from 0)"
+    return f"column {names[column_index]!r}"
 
 
 def convert_to_matrix(X: Any, names: np.ndarray | None = None) -> np.ndarray:
@@ -95,14 +95,14 @@ def convert_to_matrix(X: Any, names: np.ndarray | None = None) -> np.ndarray:
     matrix = np.ascontiguousarray(_convert_to_floats(entries, names))
     is_not_finite = ~np.isfinite(matrix)
     if is_not_finite.any():
-        row, column = np.argwhere(is_not_finite)[0]
-        others, n_others = "", int(is_not_finite.sum()) - 1
+        row_index, column_index = np.argwhere(is_not_finite)[0]
+        others_text, n_others = "", int(is_not_finite.sum()) - 1
         if n_others:
-            others = f", and {n_others} more entries are NaN or infinite"
+            others_text = f", and {n_others} more entries are NaN or infinite"
         raise DataError(
-            f"X is {_name_non_finite(matrix[row, column])} in row {row},"
-            f" {format_column_name(names, column)}{others}; enter finite numbers or remove such"
-            " rows."
+            f"X is {_name_non_finite(matrix[row_index, column_index])} in row {row_index},"
+            f" {format_column_name(names, column_index)}{others_text}; enter finite numbers or"
+            " remove such rows."
         )
     return matrix
 
@@ -141,11 +141,11 @@ def convert_to_sparse_matrix(X: Any) -> Any:
     matrix.sum_duplicates()
     if (is_not_finite := ~np.isfinite(matrix.data)).any():
         entry_index = int(np.argmax(is_not_finite))
-        column = int(np.searchsorted(matrix.indptr, entry_index, side="right")) - 1
+        column_index = int(np.searchsorted(matrix.indptr, entry_index, side="right")) - 1
         raise DataError(
             f"X is {_name_non_finite(matrix.data[entry_index])} in row"
-            f" {matrix.indices[entry_index]}, {format_column_name(None, column)}; enter finite"
-            " numbers or remove such rows."
+            f" {matrix.indices[entry_index]}, {format_column_name(None, column_index)}; enter"
+            " finite numbers or remove such rows."
         )
     return matrix
 
@@ -158,15 +158,15 @@ def _convert_to_floats(entries: np.ndarray, names: np.ndarray | None) -> np.ndar
         except (TypeError, ValueError):
             pass
     floats = np.full(entries.shape, math.nan)
-    for position, entry in np.ndenumerate(entries):
+    for cell_index, entry in np.ndenumerate(entries):
         if type(entry).__name__ in _MISSING:
             continue
         try:
-            floats[position] = float(entry)
+            floats[cell_index] = float(entry)
         except (TypeError, ValueError):
             raise NonNumericEntryError(
-                f"Row {position[0]}, {format_column_name(names, position[1])}, is {entry!r}, but"
-                " every entry of this argument must be a number, or a string that reads as a"
+                f"Row {cell_index[0]}, {format_column_name(names, cell_index[1])}, is {entry!r},"
+                " but every entry of this argument must be a number, or a string that reads as a"
                 " number. Encode categories, for instance with pandas.get_dummies."
             ) from None
     return floats
@@ -187,8 +187,8 @@ def encode_class_labels(y: Any, model: str, n_rows: int) -> tuple[np.ndarray, np
             f"y contains only one class, {format_class_label(classes[0])}; a classifier requires at"
             " least two."
         )
-    counts = np.bincount(codes)
-    if (single_row_classes := np.flatnonzero(counts == 1)).size and not is_quiet():
+    class_counts = np.bincount(codes)
+    if (single_row_classes := np.flatnonzero(class_counts == 1)).size and not is_quiet():
         class_list = join_first(map(format_class_label, classes[single_row_classes]))
         warn(
             DataWarning(
@@ -202,7 +202,7 @@ def encode_class_labels(y: Any, model: str, n_rows: int) -> tuple[np.ndarray, np
 def check_class_labels(y: Any, model: str, n_rows: int) -> np.ndarray:
     """Return the labels as an array of one type, shape (n,), or raise.
 
-    Parameters and errors as in `encode_labels`; the classes are determined later.
+    Parameters and errors as in `encode_class_labels`; the classes are determined later.
     """
     if y is None:
         raise DataError(
@@ -290,8 +290,8 @@ def _refuse_continuous_labels(labels: np.ndarray) -> None:
             f"Input y contains {number_name}: the label of row {row} is not a class; remove such"
             " rows."
         )
-    if (fractions := labels != np.floor(labels)).any():
-        row = int(np.argmax(fractions))
+    if (is_fractional := labels != np.floor(labels)).any():
+        row = int(np.argmax(is_fractional))
         raise DataError(
             f"Unknown label type: continuous, such as {labels[row]} in row {row} of y; a"
             " classifier requires classes. Bin a continuous target first."
@@ -362,14 +362,16 @@ def compute_standardization(
     >>> compute_standardization(table).apply(table).round(12).tolist()
     [[-1.0, 1.0], [1.0, -1.0]]
     """
-    low, high = compute_column_ranges(matrix)
-    constant = low == high
-    if constant.all():
+    column_min, column_max = compute_column_ranges(matrix)
+    is_constant = column_min == column_max
+    if is_constant.all():
         raise DataError(
-            f"All columns of X are constant ({format_column_name(names, 0)} is {low[0]:g}), so the"
-            " classes cannot be distinguished; include a column that varies."
+            f"All columns of X are constant ({format_column_name(names, 0)} is {column_min[0]:g}),"
+            " so the classes cannot be distinguished; include a column that varies."
         )
-    unit = np.where(constant, 1.0, np.maximum(np.maximum(-low, high), np.finfo(float).tiny))
+    unit = np.where(
+        is_constant, 1.0, np.maximum(np.maximum(-column_min, column_max), np.finfo(float).tiny)
+    )
     if counts is None:
         counts = np.ones(int(matrix.shape[0]))
     compute_moments = _compute_dense_moments
@@ -377,7 +379,9 @@ def compute_standardization(
         compute_moments = _compute_sparse_moments
     mean, variance = compute_moments(matrix, unit, counts / counts.sum())
     sd = np.sqrt(variance)
-    return Standardization(unit, np.where(constant, 0.0, mean), np.where(constant, np.inf, sd))
+    return Standardization(
+        unit, np.where(is_constant, 0.0, mean), np.where(is_constant, np.inf, sd)
+    )
 
 
 def compute_column_ranges(matrix: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -402,28 +406,30 @@ def _compute_sparse_moments(
     matrix: Any, unit: np.ndarray, row_shares: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and variance of each sparse column divided by its unit."""
-    column = part_indices(matrix.indptr)
-    scaled, weight = matrix.data / unit[column], row_shares[matrix.indices]
-    size = matrix.shape[1]
-    mean = np.bincount(column, weight * scaled, size)
-    stored_share = np.bincount(column, weight, size)
-    variance = np.bincount(column, weight * (scaled - mean[column]) ** 2, size)
+    column_indices = part_indices(matrix.indptr)
+    scaled_values, weights = matrix.data / unit[column_indices], row_shares[matrix.indices]
+    n_columns = matrix.shape[1]
+    mean = np.bincount(column_indices, weights * scaled_values, n_columns)
+    stored_share = np.bincount(column_indices, weights, n_columns)
+    variance = np.bincount(
+        column_indices, weights * (scaled_values - mean[column_indices]) ** 2, n_columns
+    )
     return mean, variance + np.maximum(1.0 - stored_share, 0.0) * mean**2
 
 
 def warn_about_constant_columns(
-    standard: Standardization | None, names: np.ndarray | None, is_expected: Any = False
+    standardization: Standardization | None, names: np.ndarray | None, is_expected: Any = False
 ) -> None:
     """Warn of training columns that do not vary, unless expected.
 
     `names` as in `compute_standardization`.
     """
-    if standard is None or is_quiet():
+    if standardization is None or is_quiet():
         return
-    constant = np.flatnonzero(~(standard.varies | is_expected))
-    if not constant.size:
+    constant_indices = np.flatnonzero(~(standardization.varies | is_expected))
+    if not constant_indices.size:
         return
-    column_list = join_first(format_column_name(names, int(j)) for j in constant)
+    column_list = join_first(format_column_name(names, int(j)) for j in constant_indices)
     warn(
         DataWarning(
             "Covariates that are constant in all rows are ignored in the fit and in predictions:"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.classifier_rows import TrainingData
-from thali._posterior.store import is_pointwise
+from thali._posterior.store import can_store_pointwise
 
 if TYPE_CHECKING:
     import xarray
@@ -50,9 +50,9 @@ def build_observed_row_groups(
     if not (data.weight == 1.0).all():
         constants["weight"] = "row", data.weight
     groups = build_observed_groups(data.codes[data.row], classes, constants)
-    for name, group in groups.items():
-        if "row" in group.dims:
-            groups[name] = group.assign_coords(row=data.number)
+    for name, dataset in groups.items():
+        if "row" in dataset.dims:
+            groups[name] = dataset.assign_coords(row=data.number)
     return groups
 
 
@@ -67,21 +67,21 @@ def add_log_likelihood(
     """
     import xarray as xr
 
-    rows = len(data.row)
+    n_rows = len(data.row)
     posterior = groups["posterior"]
     shape = posterior.sizes["chain"], posterior.sizes["draw"]
-    draws = shape[0] * shape[1]
-    if not is_pointwise(rows, draws):
+    n_draws = shape[0] * shape[1]
+    if not can_store_pointwise(n_rows, n_draws):
         return
-    log_p = np.empty((*shape, rows))
-    step = max(1, _BLOCK // (draws * groups["constant_data"].sizes["class_number"]))
-    for start in range(0, rows, step):
-        block = slice(start, min(start + step, rows))
-        log_p[..., block] = compute_log_p(data.row[block])
-    sampled = {name: posterior[name] for name in ("chain", "draw")}
+    log_p = np.empty((*shape, n_rows))
+    step = max(1, _BLOCK // (n_draws * groups["constant_data"].sizes["class_number"]))
+    for start in range(0, n_rows, step):
+        row_slice = slice(start, min(start + step, n_rows))
+        log_p[..., row_slice] = compute_log_p(data.row[row_slice])
+    sample_coordinates = {name: posterior[name] for name in ("chain", "draw")}
     groups["log_likelihood"] = xr.Dataset(
         {"label": (("chain", "draw", "row"), log_p)},
-        sampled | {"row": groups["observed_data"]["row"]},
+        sample_coordinates | {"row": groups["observed_data"]["row"]},
     )
 
 
@@ -90,9 +90,9 @@ def sample_class_codes(probabilities: np.ndarray, rng: np.random.Generator) -> n
 
     `probabilities` has shape (rows, draws, K).
     """
-    cumulative = np.cumsum(probabilities, axis=2)
-    u = rng.random(cumulative.shape[:2]) * cumulative[..., -1]
-    return (u[..., None] >= cumulative).sum(axis=2)
+    cumulative_p = np.cumsum(probabilities, axis=2)
+    u = rng.random(cumulative_p.shape[:2]) * cumulative_p[..., -1]
+    return (u[..., None] >= cumulative_p).sum(axis=2)
 
 
 def sample_prior_codes(
@@ -106,8 +106,8 @@ def sample_prior_codes(
 
 def list_nonzero_cells(matrix: np.ndarray) -> list[tuple[int, int]]:
     """Return (row, column) of nonzero entries, largest absolute value first."""
-    order = np.argsort(-np.abs(matrix), axis=None, kind="stable")
-    cells = [divmod(int(index), matrix.shape[1]) for index in order]
+    by_size = np.argsort(-np.abs(matrix), axis=None, kind="stable")
+    cells = [divmod(int(index), matrix.shape[1]) for index in by_size]
     return [cell for cell in cells if matrix[cell] != 0.0]
 
 
@@ -119,8 +119,8 @@ def average_probabilities(
     `blocks` are slices of rows with probabilities (rows, draws, K).
     """
     means = np.empty((n_rows, n_classes))
-    for block, probabilities in blocks:
-        means[block] = probabilities.mean(axis=1)
+    for row_slice, probabilities in blocks:
+        means[row_slice] = probabilities.mean(axis=1)
     return means
 
 

@@ -47,17 +47,17 @@ def _count_replicated_labels(
 ) -> np.ndarray:
     """Count replicated labels of the predicted class by bin, (replicates, bins)."""
     # The labels are sampled from the predictions; the counts have shape (replicates, bins).
-    counts: Any = 0.0
+    label_counts: Any = 0.0
     blocks = _repeat_probabilities(predicted)
     if model._engine.draws:
         blocks = model._engine.iterate_probabilities(model, matrix)
-    for block, probabilities in blocks:
+    for row_slice, probabilities in blocks:
         codes = sample_class_codes(probabilities, rng)  # (rows, replicates)
         for k in range(predicted.shape[1]):
-            counts = counts + (codes == k).T.astype(float) @ (
-                bin_index[block, k, None] == filled_bins
+            label_counts = label_counts + (codes == k).T.astype(float) @ (
+                bin_index[row_slice, k, None] == filled_bins
             )
-    return counts
+    return label_counts
 
 
 def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
@@ -66,8 +66,11 @@ def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.nda
     n, K = predicted.shape
     step = max(1, _BLOCK // (REPLICATES * K))
     for start in range(0, n, step):
-        block = slice(start, start + step)
-        yield block, np.broadcast_to(predicted[block, None], (len(predicted[block]), REPLICATES, K))
+        row_slice = slice(start, start + step)
+        yield (
+            row_slice,
+            np.broadcast_to(predicted[row_slice, None], (len(predicted[row_slice]), REPLICATES, K)),
+        )
 
 
 def _encode_known_labels(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
@@ -146,9 +149,9 @@ class Predictions(ScikitLearn):
 
     def _compute_probability_errors(self, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         """Return Monte Carlo standard errors of the probabilities."""
-        errors, chains = np.empty(shape), self._view.shape[0]  # type: ignore[attr-defined]
-        for block, probabilities in self._engine.iterate_probabilities(self, matrix):
-            errors[block] = compute_probability_errors(probabilities, chains)
+        errors, n_chains = np.empty(shape), self._view.shape[0]  # type: ignore[attr-defined]
+        for row_slice, probabilities in self._engine.iterate_probabilities(self, matrix):
+            errors[row_slice] = compute_probability_errors(probabilities, n_chains)
         return errors
 
     def predict(self, X: Any) -> np.ndarray:
@@ -217,10 +220,10 @@ class Predictions(ScikitLearn):
         has_two_classes = len(self._require_fitted_classes()) == 2
         if is_dask_array(X):
             return self._predict_blocks(self.decision_function, X, has_columns=not has_two_classes)
-        logs = np.log(np.maximum(self._predict_rows(X), np.finfo(float).tiny))
+        log_probabilities = np.log(np.maximum(self._predict_rows(X), np.finfo(float).tiny))
         if has_two_classes:
-            return logs[:, 1] - logs[:, 0]
-        return logs
+            return log_probabilities[:, 1] - log_probabilities[:, 0]
+        return log_probabilities
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the share of rows whose most probable class is their label.
@@ -321,24 +324,24 @@ class Predictions(ScikitLearn):
         predicted = self._engine.compute_probabilities(self, matrix)
         K = predicted.shape[1]
         bin_index = np.minimum((predicted * bins).astype(np.int64), bins - 1) + bins * np.arange(K)
-        counts, sums, label_counts = np.zeros((3, K * bins))
-        np.add.at(counts, bin_index, 1.0)
-        np.add.at(sums, bin_index, predicted)
+        bin_counts, probability_sums, label_counts = np.zeros((3, K * bins))
+        np.add.at(bin_counts, bin_index, 1.0)
+        np.add.at(probability_sums, bin_index, predicted)
         np.add.at(label_counts, bin_index[np.arange(len(codes)), codes], 1.0)
         if K == 2:
-            counts[:bins] = 0.0  # the first class mirrors the second
-        filled = np.flatnonzero(counts)
+            bin_counts[:bins] = 0.0  # the first class mirrors the second
+        filled_bins = np.flatnonzero(bin_counts)
         (rng,) = spawn_generators(random_seed, 1)
         replicate_interval = compute_interval(
-            _count_replicated_labels(self, matrix, predicted, bin_index, filled, rng), ci
+            _count_replicated_labels(self, matrix, predicted, bin_index, filled_bins, rng), ci
         )
-        observed = label_counts[filled] / counts[filled]
-        low, high = replicate_interval / counts[filled]
+        observed = label_counts[filled_bins] / bin_counts[filled_bins]
+        low, high = replicate_interval / bin_counts[filled_bins]
         table = Table(
             {
-                "class": self.classes_[filled // bins],
-                "rows": counts[filled].astype(np.int64),
-                "predicted": sums[filled] / counts[filled],
+                "class": self.classes_[filled_bins // bins],
+                "rows": bin_counts[filled_bins].astype(np.int64),
+                "predicted": probability_sums[filled_bins] / bin_counts[filled_bins],
                 "observed": observed,
                 "low": low,
                 "high": high,
@@ -419,14 +422,15 @@ class _FeatureNamesError(DataError):
         """Return the message with one line per unexpected or missing name."""
         names, fitted_names = map(set, self.args)
         message = "The feature names should match those that were passed during fit.\n"
-        unseen, missing = sorted(names - fitted_names), sorted(fitted_names - names)
-        if unseen:
-            message += f"Feature names unseen at fit time:\n{_format_name_lines(unseen)}"
-        if missing:
+        unseen_names, missing_names = sorted(names - fitted_names), sorted(fitted_names - names)
+        if unseen_names:
+            message += f"Feature names unseen at fit time:\n{_format_name_lines(unseen_names)}"
+        if missing_names:
             message += (
-                f"Feature names seen at fit time, yet now missing:\n{_format_name_lines(missing)}"
+                "Feature names seen at fit time, yet now missing:\n"
+                f"{_format_name_lines(missing_names)}"
             )
-        if not unseen and not missing:
+        if not unseen_names and not missing_names:
             message += "Feature names must be in the same order as they were in fit.\n"
         return message + "Pass X[model.feature_names_in_]."
 

@@ -41,12 +41,12 @@ class ScikitLearn:
         from sklearn.utils.metadata_routing import MetadataRequest  # pyright: ignore[reportMissingImports]
 
         request = MetadataRequest(owner=self)
-        for method, value in {
+        for method, alias in {
             "fit": None,
             "score": None,
             **vars(self).get("_metadata_request", {}),
         }.items():
-            getattr(request, method).add_request(param="sample_weight", alias=value)
+            getattr(request, method).add_request(param="sample_weight", alias=alias)
         return request
 
     @mark_as_setup

@@ -144,8 +144,8 @@ class _SourceWalk:
             *(python_function.__defaults__ or ()),
             *(python_function.__kwdefaults__ or {}).items(),
         )
-        for position, default in enumerate(defaults):
-            self.lines.append(f"default {position} {self._format_value(default, 'default')}")
+        for default_index, default in enumerate(defaults):
+            self.lines.append(f"default {default_index} {self._format_value(default, 'default')}")
         for name, cell in zip(
             python_function.__code__.co_freevars, python_function.__closure__ or (), strict=True
         ):
@@ -155,27 +155,27 @@ class _SourceWalk:
             for name in code.co_names:
                 if name in python_function.__globals__:
                     value = python_function.__globals__[name]
-                    text = self._format_global(value, name, code.co_names)
-                    self.lines.append(f"name {name} {text}")
+                    value_text = self._format_global(value, name, code.co_names)
+                    self.lines.append(f"name {name} {value_text}")
 
     def format_code(self, code: Any) -> str:
         """Return a code object as text, without docstring and line numbers."""
         instructions, constants = bytearray(code.co_code), []
-        high = 0
+        high_bits = 0
         for i in range(0, len(instructions), 2):
-            operation, low = instructions[i], instructions[i + 1]
+            operation, low_byte = instructions[i], instructions[i + 1]
             if operation == _EXTENDED:
-                high = (high | low) << 8
+                high_bits = (high_bits | low_byte) << 8
                 continue
             if operation in _CONSTANT:
                 instructions[i + 1] = 0
-                constant = code.co_consts[high | low]
+                constant = code.co_consts[high_bits | low_byte]
                 if isinstance(constant, types.CodeType):
                     constants.append("code")
                 else:
                     constants.append(self._format_value(constant, "constant"))
-            high = 0
-        names = (
+            high_bits = 0
+        name_lists = (
             code.co_names,
             code.co_varnames,
             code.co_freevars,
@@ -183,7 +183,9 @@ class _SourceWalk:
             code.co_argcount,
             code.co_flags & _ARGUMENTS,
         )
-        return f"code {instructions.hex()} {code.co_exceptiontable.hex()} {constants!r} {names!r}"
+        return (
+            f"code {instructions.hex()} {code.co_exceptiontable.hex()} {constants!r} {name_lists!r}"
+        )
 
     def _format_global(self, value: Any, name: str, names: Iterable[str]) -> str:
         """Return the value of a global name as text."""
@@ -220,11 +222,11 @@ class _SourceWalk:
 
 def iterate_codes(function: Any) -> Iterator[Any]:
     """Yield the code objects of a function and of functions defined in it."""
-    waiting = [function.__code__]
-    while waiting:
-        code = waiting.pop(0)
+    codes_to_visit = [function.__code__]
+    while codes_to_visit:
+        code = codes_to_visit.pop(0)
         yield code
-        waiting += [inner for inner in code.co_consts if isinstance(inner, types.CodeType)]
+        codes_to_visit += [inner for inner in code.co_consts if isinstance(inner, types.CodeType)]
 
 
 def _qualify_name(cls: Any) -> str:
@@ -246,11 +248,11 @@ def format_constant(value: Any) -> str | None:
     ):
         return f"{type(value).__name__} {value!r}"
     if type(value) in (tuple, frozenset):
-        parts = [format_constant(entry) for entry in value]
+        entry_texts = [format_constant(entry) for entry in value]
         if type(value) is frozenset:
-            parts.sort(key=str)
-        if None not in parts:
-            return f"{type(value).__name__} {parts!r}"
+            entry_texts.sort(key=str)
+        if None not in entry_texts:
+            return f"{type(value).__name__} {entry_texts!r}"
     if isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufcSU":
         return f"{value.dtype}{value.shape}{hashlib.sha256(value.tobytes()).hexdigest()}"
     if isinstance(value, types.ModuleType) and _is_versioned(value.__name__):

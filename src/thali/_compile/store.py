@@ -51,8 +51,8 @@ SUFFIX = ".kernel"
 
 def platform_tag() -> str:
     """Return Python, numba, system and machine as a folder name."""
-    python = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
-    return f"{python}-numba-{numba.__version__}-{sys.platform}-{platform.machine().lower()}"
+    python_tag = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
+    return f"{python_tag}-numba-{numba.__version__}-{sys.platform}-{platform.machine().lower()}"
 
 
 class DamagedCode(Exception):
@@ -91,16 +91,16 @@ class KernelFolder:
     def write(self, name: str, entry: Any) -> None:
         """Write an entry's file, completely or not at all."""
         self.path.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(
+        descriptor, temporary_path = tempfile.mkstemp(
             prefix=f"{name[:40]}.", suffix=".tmp", dir=self.path
         )
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(encode_entry(entry, self._format_title(name)))
-            os.replace(temporary, self.file(name))
+            os.replace(temporary_path, self.file(name))
         except BaseException:
             with suppress(OSError):
-                os.unlink(temporary)
+                os.unlink(temporary_path)
             raise
 
     def size(self) -> tuple[int, int]:
@@ -114,17 +114,17 @@ class KernelFolder:
 
 def encode_entry(entry: Any, title: str) -> bytes:
     """Return an entry as file bytes with title and hash."""
-    entry_bytes = _FORMAT + title.encode() + b"\n" + lzma.compress(serialize.dumps(entry), preset=6)
-    return entry_bytes + hashlib.sha256(entry_bytes).digest()
+    content = _FORMAT + title.encode() + b"\n" + lzma.compress(serialize.dumps(entry), preset=6)
+    return content + hashlib.sha256(content).digest()
 
 
 def decode_entry(entry_bytes: bytes, title: str) -> Any:
     """Return the entry in file bytes; raise DamagedCode if title or hash differ."""
-    start = _FORMAT + title.encode() + b"\n"
-    entry_bytes, digest = entry_bytes[:-_DIGEST], entry_bytes[-_DIGEST:]
-    if not entry_bytes.startswith(start) or hashlib.sha256(entry_bytes).digest() != digest:
+    header = _FORMAT + title.encode() + b"\n"
+    entry_bytes, stored_hash = entry_bytes[:-_DIGEST], entry_bytes[-_DIGEST:]
+    if not entry_bytes.startswith(header) or hashlib.sha256(entry_bytes).digest() != stored_hash:
         raise DamagedCode(title)
-    return pickle.loads(lzma.decompress(entry_bytes[len(start) :]))
+    return pickle.loads(lzma.decompress(entry_bytes[len(header) :]))
 
 
 class KernelCache(NullCache):
@@ -152,9 +152,9 @@ class KernelCache(NullCache):
         name = self._name_entry(sig)
         for folder in folders_to_read():
             try:
-                external_names, *parts = folder.read(name)
+                external_names, *result_parts = folder.read(name)
                 _resolve_names(target_context, external_names)
-                code = CompileResult._rebuild(target_context, *parts)
+                compile_result = CompileResult._rebuild(target_context, *result_parts)
             except FileNotFoundError:
                 continue
             except OSError as error:
@@ -166,9 +166,9 @@ class KernelCache(NullCache):
             except Exception:  # a damaged pickle can fail in any way
                 self._discard(folder, name)
                 continue
-            code.library._get_module_for_linking = _refuse_linking
+            compile_result.library._get_module_for_linking = _refuse_linking
             USED.add(folder.target)
-            return code
+            return compile_result
         reason = find_shipped().reason
         if reason:
             warn_once(
@@ -235,9 +235,9 @@ def strip_bitcode(code: Any) -> Any:
         for symbol in symbols
         if symbol.is_declaration and not symbol.name.startswith("llvm.")
     ]
-    defined = [function.name for function in module.functions if not function.is_declaration]
-    functions = "".join(f'define void @"{name}"() {{ ret void }}\n' for name in defined)
-    stub = llvmlite.binding.parse_assembly(f'target triple = "{module.triple}"\n{functions}')
+    defined_names = [function.name for function in module.functions if not function.is_declaration]
+    stub_text = "".join(f'define void @"{name}"() {{ ret void }}\n' for name in defined_names)
+    stub = llvmlite.binding.parse_assembly(f'target triple = "{module.triple}"\n{stub_text}')
     return (external_names, (library_name, kind, (machine_code, stub.as_bitcode())), *rest)
 
 
@@ -260,9 +260,9 @@ def _refuse_linking() -> Any:
 
 def find_cache_root() -> Path:
     """Return the folder of all files that thali caches."""
-    configured = getattr(config, "CACHE_DIR", "")
-    if configured:
-        return Path(configured)
+    configured_folder = getattr(config, "CACHE_DIR", "")
+    if configured_folder:
+        return Path(configured_folder)
     folder = Path(AppDirs(appname="thali", appauthor=False).user_cache_dir)
     if not folder.is_absolute():  # XDG_CACHE_HOME is empty or relative: ignored, as specified
         folder = Path.home() / ".cache" / "thali"
@@ -338,19 +338,19 @@ SHIPPED = _LIBRARY / "kernels"  # in a wheel that was built with it
 @functools.cache
 def find_shipped() -> ShippedCode:
     """Return the shipped code for the best level that this processor supports."""
-    names = []
+    folder_names = []
     if SHIPPED.is_dir():
-        names = [folder.name for folder in SHIPPED.iterdir() if folder.is_dir()]
+        folder_names = [folder.name for folder in SHIPPED.iterdir() if folder.is_dir()]
     prefix = f"thali-{platform_tag()}-"
     reason = ""
     for level in targets.LEVELS:
-        if prefix + level not in names:
+        if prefix + level not in folder_names:
             continue
         reason = targets.explain_incompatibility(level)
         if not reason:
             return ShippedCode(KernelFolder(SHIPPED / (prefix + level), level, False), "")
-    if names and not reason:
-        shipped_tags = ", ".join(sorted(name.removeprefix("thali-") for name in names))
+    if folder_names and not reason:
+        shipped_tags = ", ".join(sorted(name.removeprefix("thali-") for name in folder_names))
         reason = f"it is for {shipped_tags}, but this machine is {platform_tag()}"
     return ShippedCode(None, reason)
 
@@ -373,13 +373,13 @@ def explain_refusal(folder: str) -> str:
     if os.name != "posix":
         return ""
     path = Path(folder)
-    for checked_path, name in ((path, "it"), (path.parent, f"'{path.parent}'")):
-        for kind, number in sorted(find_untrusted_writers(checked_path)):
-            if kind == "user":
-                return f"user {number} owns {name}"
-            if kind == "others":
-                return f"every user may write to {name}"
-            return f"{kind} {number} may write to {name}"
+    for checked_path, path_text in ((path, "it"), (path.parent, f"'{path.parent}'")):
+        for writer_kind, writer_id in sorted(find_untrusted_writers(checked_path)):
+            if writer_kind == "user":
+                return f"user {writer_id} owns {path_text}"
+            if writer_kind == "others":
+                return f"every user may write to {path_text}"
+            return f"{writer_kind} {writer_id} may write to {path_text}"
     return ""
 
 
@@ -399,32 +399,32 @@ def find_untrusted_writers(path: Path) -> set[tuple[str, int]]:
 
 def _find_writers(path: Path) -> set[tuple[str, int]]:
     """Return the users and groups with write permission for a path."""
-    status = path.stat()
-    writers = {("user", status.st_uid)}
+    path_status = path.stat()
+    writers = {("user", path_status.st_uid)}
     # a folder like /tmp: only owners may replace files
-    if stat.S_ISDIR(status.st_mode) and status.st_mode & stat.S_ISVTX:
+    if stat.S_ISDIR(path_status.st_mode) and path_status.st_mode & stat.S_ISVTX:
         return writers
-    if status.st_mode & stat.S_IWGRP and not _is_private_group(status.st_gid):
-        writers.add(("group", status.st_gid))
-    if status.st_mode & stat.S_IWOTH:
+    if path_status.st_mode & stat.S_IWGRP and not _is_private_group(path_status.st_gid):
+        writers.add(("group", path_status.st_gid))
+    if path_status.st_mode & stat.S_IWOTH:
         writers.add(("others", 0))
     return writers
 
 
 @functools.cache
-def _is_private_group(group: int) -> bool:
+def _is_private_group(group_id: int) -> bool:
     """Return whether a group has only the user as member."""
     import grp
     import pwd
 
     try:
-        user, entry = pwd.getpwuid(os.getuid()), grp.getgrgid(group)
+        user, group_entry = pwd.getpwuid(os.getuid()), grp.getgrgid(group_id)
     except KeyError:
         return False
     return (
-        group == user.pw_gid
-        and entry.gr_name == user.pw_name
-        and set(entry.gr_mem) <= {user.pw_name}
+        group_id == user.pw_gid
+        and group_entry.gr_name == user.pw_name
+        and set(group_entry.gr_mem) <= {user.pw_name}
     )
 
 
@@ -473,9 +473,9 @@ def _measure_files(files: Iterable[Path]) -> tuple[int, int]:
     return len(sizes), sum(sizes)
 
 
-def format_cache_size(files: int, size: int) -> str:
+def format_cache_size(n_files: int, n_bytes: int) -> str:
     """Format as "43 files, 1.9 MB"."""
-    return f"{files:,} files, {size / 1e6:,.1f} MB"
+    return f"{n_files:,} files, {n_bytes / 1e6:,.1f} MB"
 
 
 def _describe_shipped() -> str:

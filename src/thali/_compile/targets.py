@@ -54,8 +54,8 @@ def find_native_tag() -> str:
     _, cpu_name, features = context.codegen().magic_tuple()
     if not features:
         return cpu_name
-    digest = hashlib.sha256(features.encode()).hexdigest()[:8]
-    return f"{cpu_name}-{digest}"
+    feature_hash = hashlib.sha256(features.encode()).hexdigest()[:8]
+    return f"{cpu_name}-{feature_hash}"
 
 
 def is_overridden() -> bool:
@@ -79,7 +79,7 @@ def explain_incompatibility(level: str) -> str:
     machine = platform.machine().lower()
     if machine not in LEVELS[level].machines:
         return f"this processor is {machine}"
-    missing = LEVELS[level].features - list_processor_features()
-    if not missing:
+    missing_features = LEVELS[level].features - list_processor_features()
+    if not missing_features:
         return ""
-    return f"this processor lacks {', '.join(sorted(missing))}"
+    return f"this processor lacks {', '.join(sorted(missing_features))}"

@@ -15,46 +15,46 @@ _LARGE = 1 << 12  # entries from which an array of zeros is stored by its shape
 _MAX_ZEROS = 1 << 27  # entries of such an array, which takes no space in a file
 
 
-def flatten_tuple(nested: Any, name: str) -> Arrays:
+def flatten_tuple(nested: Any, path: str) -> Arrays:
     """Copy the arrays of a nested tuple to a flat dict, by path such as "state/u"."""
     if not isinstance(nested, tuple):
-        return _compress_zeros(np.array(nested), name)
+        return _compress_zeros(np.array(nested), path)
     arrays: Arrays = {}
     for i, entry in enumerate(nested):
-        arrays |= flatten_tuple(entry, f"{name}/{i}")
+        arrays |= flatten_tuple(entry, f"{path}/{i}")
     return arrays
 
 
-def unflatten_tuple(template: Any, arrays: Mapping[str, np.ndarray], name: str) -> Any:
+def unflatten_tuple(template: Any, arrays: Mapping[str, np.ndarray], path: str) -> Any:
     """Rebuild a nested tuple like `template` from a flat dict of arrays.
 
     Shapes may differ from the shapes in the template.
     """
     if isinstance(template, tuple):
         entries = [
-            unflatten_tuple(entry, arrays, f"{name}/{i}") for i, entry in enumerate(template)
+            unflatten_tuple(entry, arrays, f"{path}/{i}") for i, entry in enumerate(template)
         ]
         if hasattr(template, "_fields"):
             return type(template)(*entries)
         return tuple(entries)
-    array = _load_array(arrays, name).astype(np.asarray(template).dtype, copy=False)
+    array = _load_array(arrays, path).astype(np.asarray(template).dtype, copy=False)
     if isinstance(template, np.ndarray):
         return array
     return array.item()
 
 
-def _compress_zeros(array: np.ndarray, name: str) -> Arrays:
-    """Return {name: array}; of a large array of zeros only its shape."""
+def _compress_zeros(array: np.ndarray, path: str) -> Arrays:
+    """Return {path: array}; of a large array of zeros only its shape."""
     if array.size >= _LARGE and not array.any():
-        return {f"{name}?": np.array(array.shape)}
-    return {name: array}
+        return {f"{path}?": np.array(array.shape)}
+    return {path: array}
 
 
-def _load_array(arrays: Mapping[str, np.ndarray], name: str) -> np.ndarray:
-    """Return a writable copy of the array `name`; rebuild compressed zeros."""
-    if name in arrays:
-        return np.array(arrays[name], order="C")
-    shape = arrays[f"{name}?"].tolist()
+def _load_array(arrays: Mapping[str, np.ndarray], path: str) -> np.ndarray:
+    """Return a writable copy of the array at `path`; rebuild compressed zeros."""
+    if path in arrays:
+        return np.array(arrays[path], order="C")
+    shape = arrays[f"{path}?"].tolist()
     if math.prod(shape) > _MAX_ZEROS:
         raise ValueError(f"an array of {shape} zeros")
     return np.zeros(shape)
@@ -64,10 +64,10 @@ def pack_generators(rngs: Sequence[np.random.Generator]) -> np.ndarray:
     """Return the states of numpy generators as an array (generators, 6)."""
     rows = []
     for rng in rngs:
-        fields = rng.bit_generator.state
-        state, inc = fields["state"]["state"], fields["state"]["inc"]
+        generator_state = rng.bit_generator.state
+        state, inc = generator_state["state"]["state"], generator_state["state"]["inc"]
         words = [state >> 64, state & _WORD, inc >> 64, inc & _WORD]
-        rows.append([*words, fields["has_uint32"], fields["uinteger"]])
+        rows.append([*words, generator_state["has_uint32"], generator_state["uinteger"]])
     return np.array(rows, np.uint64)
 
 
@@ -75,15 +75,15 @@ def unpack_generators(rows: np.ndarray) -> list[np.random.Generator]:
     """Rebuild numpy generators from an array of states (generators, 6)."""
     generators = []
     for row in rows:
-        high, low, inc_high, inc_low, has_half, half = map(int, row)
-        bits = np.random.PCG64()
-        bits.state = {
+        state_high, state_low, inc_high, inc_low, has_half, half_word = map(int, row)
+        bit_generator = np.random.PCG64()
+        bit_generator.state = {
             "bit_generator": "PCG64",
-            "state": {"state": high << 64 | low, "inc": inc_high << 64 | inc_low},
+            "state": {"state": state_high << 64 | state_low, "inc": inc_high << 64 | inc_low},
             "has_uint32": has_half,
-            "uinteger": half,
+            "uinteger": half_word,
         }
-        generators.append(np.random.Generator(bits))
+        generators.append(np.random.Generator(bit_generator))
     return generators
 
 
@@ -132,8 +132,8 @@ def fill_rows(rows: np.ndarray, new_rows: np.ndarray) -> None:
 def encode_base64(array: np.ndarray) -> dict[str, Any]:
     """Encode an array as {"type": ..., "data": base64 text}, for JavaScript."""
     dtype_code = array.dtype.str[1:]
-    data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
-    return {"type": dtype_code, "data": base64.b64encode(data).decode("ascii")}
+    array_bytes = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
+    return {"type": dtype_code, "data": base64.b64encode(array_bytes).decode("ascii")}
 
 
 def shrink_integers(integers: np.ndarray) -> np.ndarray:

@@ -111,7 +111,7 @@ class Chain(SlicedWork):
         raise NotImplementedError
 
     def adopt_draws(self, draws: Arrays) -> None:
-        """Copy earlier draws into the record; call it after `restore_state` and `skip_draws`.
+        """(Abstract) Copy earlier draws into the record, after `restore_state` and `skip_draws`.
 
         The draws are the result of `read_draws(first, recorded)`.
         """
@@ -198,17 +198,17 @@ def choose_recorded_chains(chains: Sequence[Chain]) -> tuple[list[int], int]:
 
     If earlier draws are stored elsewhere, all chains are kept, as in that store.
     """
-    lengths = [max(0, chain.recorded - chain.first) for chain in chains]
+    draw_counts = [max(0, chain.recorded - chain.first) for chain in chains]
     if chains[0].first:
-        return list(range(len(chains))), min(lengths)
-    return choose_longest_chains(lengths)
+        return list(range(len(chains))), min(draw_counts)
+    return choose_longest_chains(draw_counts)
 
 
 def cut_records(chains: Sequence[Any]) -> tuple[list[Any], list[dict[str, np.ndarray]]]:
     """Return the chains to keep, and the draws of each, cut to a common number."""
     first_draw = chains[0].first
     chain_indices, n_draws = choose_recorded_chains(chains)
-    kept_chains = [chains[number] for number in chain_indices]
+    kept_chains = [chains[chain_index] for chain_index in chain_indices]
     return kept_chains, [
         chain.read_draws(first_draw, first_draw + n_draws) for chain in kept_chains
     ]
@@ -291,18 +291,21 @@ class RunMonitor:
     def _write(self, snapshots: Sequence[tuple[Arrays, int]], has_ended: bool) -> None:
         """Write chain states and the draws since the last snapshot to the job folder."""
         assert self._folder is not None
-        starts = self._folder.recorded or [0] * len(snapshots)
-        ends = [recorded for _, recorded in snapshots]
-        new = [
-            chain.read_draws(a, b) for chain, a, b in zip(self._chains, starts, ends, strict=True)
+        first_draws = self._folder.recorded or [0] * len(snapshots)
+        end_draws = [recorded for _, recorded in snapshots]
+        new_draws = [
+            chain.read_draws(a, b)
+            for chain, a, b in zip(self._chains, first_draws, end_draws, strict=True)
         ]
-        sweeps = {
+        progress_counts = {
             "done": sum(chain.sweeps for chain in self._chains),
             "total": sum(chain.total for chain in self._chains),
             "unit": "sweeps",
         }
         states = [state for state, _ in snapshots]
-        self._folder.write(states, new, ends, {**self._position, **sweeps}, has_ended)
+        self._folder.write(
+            states, new_draws, end_draws, {**self._position, **progress_counts}, has_ended
+        )
 
 
 def run_chains(
@@ -363,15 +366,15 @@ class IndependentDraws(RowChain):
     def run_until(self, until: int) -> None:
         """Make and record draws until there are `until` of them."""
         while self.sweeps < until:
-            start = self.sweeps % self.block_size
+            block_start = self.sweeps % self.block_size
             # a chain that was stored within a block draws the block again
-            if start == 0 or self._block_draws is None:
+            if block_start == 0 or self._block_draws is None:
                 self._next_rng = copy.deepcopy(self.rng)
                 self._block_draws = self._draw_block(self._next_rng)
-            end = min(self.block_size, start + until - self.sweeps)
-            rows = slice(self.sweeps, self.sweeps + end - start)
+            block_end = min(self.block_size, block_start + until - self.sweeps)
+            record_rows = slice(self.sweeps, self.sweeps + block_end - block_start)
             for record_array, block_array in zip(self.record, self._block_draws, strict=True):
-                record_array[rows] = block_array[start:end]
-            self.sweeps = rows.stop
-            if end == self.block_size:
+                record_array[record_rows] = block_array[block_start:block_end]
+            self.sweeps = record_rows.stop
+            if block_end == self.block_size:
                 self.rng = self._next_rng

@@ -112,11 +112,11 @@ class JobFolder:
             raise ArgumentError(
                 Argument("job"), f" must be the path of a folder; got {path!r}."
             ) from None
-        seed = None
+        encoded_seed = None
         if random_seed is not None:
-            seed = encode_seed(build_seed_sequence(random_seed))
+            encoded_seed = encode_seed(build_seed_sequence(random_seed))
         self._stamp = json.loads(
-            json.dumps({"versions": collect_versions(), **stamp, "seed": seed})
+            json.dumps({"versions": collect_versions(), **stamp, "seed": encoded_seed})
         )
         self._segments: list[dict[str, str]] = []
         self._file_number = 0
@@ -192,7 +192,7 @@ class JobFolder:
     @contextmanager
     def _warn_if_disk_is_full(self) -> Iterator[None]:
         """Warn of a full disk in this block; from then on save nothing."""
-        began = time.monotonic()
+        start_time = time.monotonic()
         self._file_number += 1
         try:
             yield
@@ -201,7 +201,7 @@ class JobFolder:
             self._is_full = True
             return
         self._last = time.monotonic()
-        self._pause = max(MIN_SECONDS, (self._last - began) / SHARE)
+        self._pause = max(MIN_SECONDS, (self._last - start_time) / SHARE)
 
     def _write_file(self, name: str, content: bytes) -> dict[str, str]:
         """Write a file; return its name and hash for the index."""
@@ -261,45 +261,51 @@ class FitFolder(JobFolder):
         """Write a snapshot: chain states, and the draws since the last one."""
         with self._warn_if_disk_is_full():
             segments = list(self._segments)
-            if any(len(array) for chain in draws for array in chain.values()):
+            if any(len(array) for chain_arrays in draws for array in chain_arrays.values()):
                 segments.append(
                     self._write_file(f"draws-{self._file_number:05d}.npz", _encode_chains(draws))
                 )
-            state = self._write_file(f"state-{self._file_number:05d}.npz", _encode_chains(states))
-            chain_entries = {"chains": len(states), "state": state, "recorded": list(recorded)}
+            state_entry = self._write_file(
+                f"state-{self._file_number:05d}.npz", _encode_chains(states)
+            )
+            chain_entries = {
+                "chains": len(states),
+                "state": state_entry,
+                "recorded": list(recorded),
+            }
             self._write_index(segments, position, has_ended, **chain_entries)
             self.recorded = list(recorded)
             for entry in self._outdated:
                 (self.path / entry["file"]).unlink(missing_ok=True)
-            self._outdated = [state]
+            self._outdated = [state_entry]
 
     def _load_index(self, index: Mapping[str, Any]) -> None:
         """Load the stored states and draws of all chains into `snapshot`."""
         self.recorded, self._outdated = index["recorded"], [index["state"]]
         self._file_number = int(Path(index["state"]["file"]).stem.rpartition("-")[2])
-        segments = [decode_npz(read_entry(self.path, entry)) for entry in self._segments]
+        draws_by_file = [decode_npz(read_entry(self.path, entry)) for entry in self._segments]
         state_arrays = decode_npz(read_entry(self.path, index["state"]))
         # each chain has at least one array: an altered index cannot ask for endless work
-        chains = range(min(index["chains"], len(state_arrays) + 1))
-        states = [select_prefix(f"{k}/", state_arrays) for k in chains]
-        draws = [_join_draws(segments, f"{k}/") for k in chains]
+        chain_numbers = range(min(index["chains"], len(state_arrays) + 1))
+        states = [select_prefix(f"{k}/", state_arrays) for k in chain_numbers]
+        draws = [_join_draws(draws_by_file, f"{k}/") for k in chain_numbers]
         if not all(states):
             raise ValueError("a chain without a state")
         self.snapshot = Snapshot(states, draws, index["place"], index["ended"])
 
     def _refuse_other(self, index: Mapping[str, Any]) -> None:
         """Raise DataError for a stored job of another fit; fewer draws are fine."""
-        stamp = index["stamp"]
-        settings = dict(stamp["settings"])
+        stored_stamp = index["stamp"]
+        stored_settings = dict(stored_stamp["settings"])
         n_draws = self._stamp["settings"].get("draws")
-        if "draws" in settings and n_draws is not None:
+        if "draws" in stored_settings and n_draws is not None:
             # A longer run may continue a shorter one, or a run until the chains agree.
-            n_stored = settings["draws"]
-            if n_stored is None:
-                n_stored = index["place"].get("draws", n_draws)
-            if n_draws > n_stored:
-                settings["draws"] = n_draws
-        self._refuse_other_stamp({**stamp, "settings": settings})
+            n_stored_draws = stored_settings["draws"]
+            if n_stored_draws is None:
+                n_stored_draws = index["place"].get("draws", n_draws)
+            if n_draws > n_stored_draws:
+                stored_settings["draws"] = n_draws
+        self._refuse_other_stamp({**stored_stamp, "settings": stored_settings})
 
 
 def describe_difference(
@@ -323,10 +329,14 @@ def describe_difference(
             return Message(
                 f"was started with the model {name!r}, which {current_name} does not include"
             )
-        if text := _describe_model_difference(name, model, current["models"][name], current_name):
-            return text
-    if text := _describe_setting_difference(stored["settings"], current["settings"], current_name):
-        return text
+        if difference_message := _describe_model_difference(
+            name, model, current["models"][name], current_name
+        ):
+            return difference_message
+    if difference_message := _describe_setting_difference(
+        stored["settings"], current["settings"], current_name
+    ):
+        return difference_message
     if stored["data"] != current["data"]:
         return Message("was started with other data")
     if current["seed"] is not None and stored["seed"] != current["seed"]:
@@ -338,18 +348,18 @@ def _describe_model_difference(
     name: str, stored: Mapping[str, Any], current: Mapping[str, Any], current_name: str
 ) -> Message | None:
     """Return how a stored model differs from the current one; None if equal."""
-    alias = owner = ""
+    alias_text = owner_text = ""
     if name:
-        alias, owner = f" as {name!r}", f" for {name!r}"
+        alias_text, owner_text = f" as {name!r}", f" for {name!r}"
     if stored["class"] != current["class"]:
         return Message(
             "was started with ",
             ModelName(stored["class"]),
-            f"{alias}, but {current_name} has ",
+            f"{alias_text}, but {current_name} has ",
             ModelName(current["class"]),
         )
     return _describe_setting_difference(
-        stored["parameters"], current["parameters"], current_name, owner
+        stored["parameters"], current["parameters"], current_name, owner_text
     )
 
 
@@ -375,12 +385,12 @@ def collect_versions() -> dict[str, str]:
     from thali import __version__
 
     machine = f"{platform.system()} {platform.machine()}"
-    python = ".".join(platform.python_version_tuple()[:2])
+    python_version = ".".join(platform.python_version_tuple()[:2])
     return {
         "thali": __version__,
         "numba": version("numba"),
         "numpy": np.__version__,
-        "Python": python,
+        "Python": python_version,
         "machine": machine,
     }
 
@@ -409,16 +419,16 @@ def lock_folder(path: Path, to_write: bool = True) -> BinaryIO:
     """Create a job folder if needed; return its open, locked lock file."""
     try:
         path.mkdir(exist_ok=True)
-        file = _open_lock(path / LOCK, to_write)
+        lock = _open_lock(path / LOCK, to_write)
     except OSError as error:
         raise DataError(describe_write_error(path, error)) from None
-    if not lock_file(file.fileno()):
-        file.close()
+    if not lock_file(lock.fileno()):
+        lock.close()
         raise DataError(
             f"The job '{path}' is running in another process; wait until it finishes, or choose"
             " another folder."
         )
-    return file
+    return lock
 
 
 def read_entry(path: Path, entry: Mapping[str, str]) -> bytes:
@@ -438,12 +448,12 @@ def read_entry(path: Path, entry: Mapping[str, str]) -> bytes:
 
 def read_index(path: Path) -> dict[str, Any] | None:
     """Return the content of job.json; None if missing."""
-    file = path / INDEX
-    if not file.is_file():
+    index_path = path / INDEX
+    if not index_path.is_file():
         return None
-    index = decode_index(file.read_bytes())
+    index = decode_index(index_path.read_bytes())
     if not isinstance(index, dict):
-        raise DataError(f"The file '{file}' of the job is damaged; ", OTHER_FOLDER, ".")
+        raise DataError(f"The file '{index_path}' of the job is damaged; ", OTHER_FOLDER, ".")
     if index.get("thali_job") != SCHEMA:
         raise DataError(
             f"The job '{path}' was written by another version of thali; ", OTHER_FOLDER, "."
@@ -480,7 +490,7 @@ def refuse_altered_job(path: Path) -> Iterator[None]:
 def _is_valid_index(index: Mapping[str, Any]) -> bool:
     """Return whether an index has all required entries, and only its folder's files."""
     stamp: Any = index.get("stamp")
-    position: Any = index.get("place")
+    progress: Any = index.get("place")
     command = index.get("command")
     has_all_entries = (
         _has_entries(index, segments=list, ended=bool, written=str)
@@ -488,7 +498,7 @@ def _is_valid_index(index: Mapping[str, Any]) -> bool:
         and _is_time(index["written"])
         and _has_entries(stamp, kind=str, versions=dict, models=dict, settings=dict, seed=list)
         and "data" in stamp
-        and _has_entries(position, done=int, total=int, unit=str)
+        and _has_entries(progress, done=int, total=int, unit=str)
         and all(
             _has_entries(model, **{"class": str, "parameters": dict})
             for model in stamp["models"].values()
@@ -502,21 +512,23 @@ def _is_valid_index(index: Mapping[str, Any]) -> bool:
     if is_fit and not (_has_entries(index, chains=int, recorded=list) and "" in stamp["models"]):
         return False
     if index.get("recorded") and not _has_entries(
-        {"tune": 0, "spent": 0, **position}, draws=int, tempered=bool, tune=int, spent=int
+        {"tune": 0, "spent": 0, **progress}, draws=int, tempered=bool, tune=int, spent=int
     ):
         return False
-    counts = [count for group in position.get("each", {}).values() for count in group]
-    entries = list(index["segments"])
+    draw_counts = [
+        count for chain_counts in progress.get("each", {}).values() for count in chain_counts
+    ]
+    file_entries = list(index["segments"])
     if is_fit:
-        counts += index["recorded"]
-        entries.append(index.get("state"))
+        draw_counts += index["recorded"]
+        file_entries.append(index.get("state"))
     elif index.get("source") is not None:
-        entries.append(index["source"])
-    if not all(isinstance(count, int) for count in counts):
+        file_entries.append(index["source"])
+    if not all(isinstance(count, int) for count in draw_counts):
         return False
     return all(
         _has_entries(entry, file=str, sha256=str) and _INDEXED_FILES.fullmatch(entry["file"])
-        for entry in entries
+        for entry in file_entries
     )
 
 
@@ -561,17 +573,17 @@ def _open_without_link(path: str, flags: int) -> int:
 
 def encode_index(index: Mapping[str, Any]) -> bytes:
     """Encode an index as JSON bytes, with a hash in the second line."""
-    body = json.dumps(index).encode()
-    return body + b"\n" + hashlib.sha256(body).hexdigest().encode() + b"\n"
+    index_json = json.dumps(index).encode()
+    return index_json + b"\n" + hashlib.sha256(index_json).hexdigest().encode() + b"\n"
 
 
 def decode_index(content: bytes) -> dict[str, Any] | None:
     """Decode an index; None if its hash is wrong."""
-    body, _, seal = content.partition(b"\n")
-    if seal != hashlib.sha256(body).hexdigest().encode() + b"\n":
+    index_json, _, hash_line = content.partition(b"\n")
+    if hash_line != hashlib.sha256(index_json).hexdigest().encode() + b"\n":
         return None
     with suppress(ValueError, RecursionError):
-        return json.loads(body)
+        return json.loads(index_json)
     return None
 
 

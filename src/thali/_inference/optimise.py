@@ -65,14 +65,14 @@ class Target(Generic[P]):
         """Return the damped Newton step; None if the curvature is not positive definite."""
         from scipy.linalg.lapack import dposv  # pyright: ignore[reportAttributeAccessIssue]
 
-        gradient, curve, metric = slope
+        gradient, curvature, metric = slope
         if not len(gradient):
             return Step(gradient, 0.0)
-        damped = curve.copy()
-        damped[np.diag_indices_from(damped)] += damping * metric
+        damped_curvature = curvature.copy()
+        damped_curvature[np.diag_indices_from(damped_curvature)] += damping * metric
         # for few coordinates, this takes a tenth of the time of `cho_solve`
-        _, change, status = dposv(damped, gradient)
-        if status != 0:
+        _, change, error_code = dposv(damped_curvature, gradient)
+        if error_code != 0:
             return None
         return Step(change, float(change @ gradient))
 
@@ -96,50 +96,53 @@ class ClimbResult(NamedTuple, Generic[P]):
 def maximise_newton(
     target: Target[P],
     point: P,
-    gain: float,
+    min_gain: float,
     *,
     take_last: bool = False,
     damping: float | None = None,
-    pace: float = 10.0,
+    damping_factor: float = 10.0,
     max_change: float = np.inf,
     max_steps: int = 500,
 ) -> ClimbResult[P]:
-    """Maximise by damped Newton steps until a step promises less than `gain`.
+    """Maximise by damped Newton steps until a step promises less than `min_gain`.
 
     With `take_last`, this last step, which doubles the number of digits, is taken. `damping`
-    belongs to the first step; it is divided by `pace` after an accepted step and multiplied by
-    `pace` after a rejected one. Without damping, steps are halved. No coordinate changes by more
-    than `max_change` in one of at most `max_steps` steps. A value that is not finite is rejected.
+    belongs to the first step; it is divided by `damping_factor` after an accepted step and
+    multiplied by `damping_factor` after a rejected one. Without damping, steps are halved. No
+    coordinate changes by more than `max_change` in one of at most `max_steps` steps. A value that
+    is not finite is rejected.
     """
-    for steps in range(max_steps):
+    for n_steps in range(max_steps):
         if target.is_spent():
-            return ClimbResult(point, steps, False)
+            return ClimbResult(point, n_steps, False)
         first_step = None
-        for step, next_damping in _iterate_steps(target, target.slope(point), damping, pace):
+        for step, next_damping in _iterate_steps(
+            target, target.slope(point), damping, damping_factor
+        ):
             first_step = first_step or step
-            is_end = step.promised < gain
-            if is_end and not (take_last and step is first_step):
-                return ClimbResult(point, steps, first_step.promised <= max(gain, _CLOSE))
+            is_last = step.promised < min_gain
+            if is_last and not (take_last and step is first_step):
+                return ClimbResult(point, n_steps, first_step.promised <= max(min_gain, _CLOSE))
             change, promised = _limit_step(max_change, step)
-            trial = target.move_point(point, change)
-            if not np.isfinite(trial.value):
+            trial_point = target.move_point(point, change)
+            if not np.isfinite(trial_point.value):
                 continue
-            if is_end:
-                return ClimbResult(trial, steps + 1, True)
-            if target.accepts_step(point, trial, promised):
-                point, damping = trial, next_damping
+            if is_last:
+                return ClimbResult(trial_point, n_steps + 1, True)
+            if target.accepts_step(point, trial_point, promised):
+                point, damping = trial_point, next_damping
                 break
             if target.is_spent():
-                return ClimbResult(point, steps, False)
+                return ClimbResult(point, n_steps, False)
         else:
             return ClimbResult(
-                point, steps, first_step is not None and first_step.promised <= _CLOSE
+                point, n_steps, first_step is not None and first_step.promised <= _CLOSE
             )
     return ClimbResult(point, max_steps, False)
 
 
 def _iterate_steps(
-    target: Target[P], slope: Any, damping: float | None, pace: float
+    target: Target[P], slope: Any, damping: float | None, damping_factor: float
 ) -> Iterator[tuple[Step, float | None]]:
     """Yield ever shorter (Newton step, damping after it) pairs from a point."""
     if damping is None and (step := target.solve(slope, 0.0)) is not None:
@@ -149,18 +152,20 @@ def _iterate_steps(
     while damping is not None and damping <= _STIFFEST:
         step = target.solve(slope, damping)
         if step is not None:
-            yield step, max(damping / pace, _MIN_DAMPING)
-        damping *= pace
+            yield step, max(damping / damping_factor, _MIN_DAMPING)
+        damping *= damping_factor
 
 
 def _limit_step(max_change: float, step: Step) -> Step:
     """Shorten a step so that no coordinate changes by more than `max_change`."""
     if max_change == np.inf:
         return step
-    size = np.abs(step.change).max(initial=0.0)
-    if size <= max_change:
+    largest_change = np.abs(step.change).max(initial=0.0)
+    if largest_change <= max_change:
         return step
-    return Step(step.change * (max_change / size), step.promised * (max_change / size))
+    return Step(
+        step.change * (max_change / largest_change), step.promised * (max_change / largest_change)
+    )
 
 
 class LocalFunction(NamedTuple):
@@ -234,44 +239,47 @@ def maximise_bfgs(
     This sum bounds the gain of changing all coordinates by one. `max_change` is the maximum change
     of a coordinate in one step. Points have a `value` and a `gradient`.
     """
-    pairs: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=MEMORY)
-    steps = 0
+    curvature_pairs: deque[tuple[np.ndarray, np.ndarray, float]] = deque(maxlen=MEMORY)
+    n_steps = 0
     while np.abs(point.gradient).sum() > tolerance:
-        direction = _compute_direction(point.gradient, pairs)
+        direction = _compute_direction(point.gradient, curvature_pairs)
         if direction @ point.gradient <= 0.0:
-            pairs.clear()
-            direction = _compute_direction(point.gradient, pairs)
-        length, next_point = _search_line(target, point, direction, max_change)
+            curvature_pairs.clear()
+            direction = _compute_direction(point.gradient, curvature_pairs)
+        step_length, next_point = _search_line(target, point, direction, max_change)
         # along the gradient this means a spent target, or a maximum to all digits
         if next_point is None:
-            if not pairs:
-                return ClimbResult(point, steps, False)
-            pairs.clear()
+            if not curvature_pairs:
+                return ClimbResult(point, n_steps, False)
+            curvature_pairs.clear()
             continue
-        steps += 1
-        displacement, gradient_change = length * direction, point.gradient - next_point.gradient
+        n_steps += 1
+        displacement, gradient_change = (
+            step_length * direction,
+            point.gradient - next_point.gradient,
+        )
         curvature = float(displacement @ gradient_change)
         if curvature > 1e-14 * float(gradient_change @ gradient_change):
-            pairs.append((displacement, gradient_change, curvature))
+            curvature_pairs.append((displacement, gradient_change, curvature))
         point = next_point
-    return ClimbResult(point, steps, True)
+    return ClimbResult(point, n_steps, True)
 
 
-def _compute_direction(gradient: np.ndarray, pairs: Any) -> np.ndarray:
+def _compute_direction(gradient: np.ndarray, curvature_pairs: Any) -> np.ndarray:
     """Return the BFGS direction: inverse curvature times gradient (two-loop recursion)."""
-    if not pairs:
+    if not curvature_pairs:
         return gradient / np.sqrt(gradient @ gradient)
-    direction, shares = gradient.copy(), []
-    for displacement, gradient_change, curvature in reversed(pairs):
-        share = float(displacement @ direction) / curvature
-        direction -= share * gradient_change
-        shares.append(share)
-    _, gradient_change, curvature = pairs[-1]
+    direction, projections = gradient.copy(), []
+    for displacement, gradient_change, curvature in reversed(curvature_pairs):
+        projection = float(displacement @ direction) / curvature
+        direction -= projection * gradient_change
+        projections.append(projection)
+    _, gradient_change, curvature = curvature_pairs[-1]
     direction *= curvature / float(gradient_change @ gradient_change)
-    for (displacement, gradient_change, curvature), share in zip(
-        pairs, reversed(shares), strict=True
+    for (displacement, gradient_change, curvature), projection in zip(
+        curvature_pairs, reversed(projections), strict=True
     ):
-        direction += (share - float(gradient_change @ direction) / curvature) * displacement
+        direction += (projection - float(gradient_change @ direction) / curvature) * displacement
     return direction
 
 
@@ -282,63 +290,66 @@ def _search_line(
     # The point is None if no trial is higher than the start.
     # Between a length that is too short and one that is too long, the next length maximises a cubic
     # through both.
-    slope, size = float(direction @ start.gradient), float(np.abs(direction).max())
-    max_length = max_change / size
-    length = min(1.0, max_length)
-    low = (0.0, start.value, slope)
-    high: tuple[float, float, float] | None = None
-    best: tuple[float, Any] = 0.0, None
-    highest = start.value
+    slope, largest_change = float(direction @ start.gradient), float(np.abs(direction).max())
+    max_length = max_change / largest_change
+    step_length = min(1.0, max_length)
+    low_end = (0.0, start.value, slope)
+    high_end: tuple[float, float, float] | None = None
+    best_trial: tuple[float, Any] = 0.0, None
+    highest_value = start.value
     for _ in range(_TRIALS):
         if target.is_spent():
             break
-        trial = target.move_point(start, length * direction)
-        trial_end = (length, trial.value, float(direction @ trial.gradient))
-        if np.isfinite(trial.value) and trial.value > highest:
-            best, highest = (length, trial), trial.value
-        rises = trial.value >= start.value + _RISE * length * slope - _ROUNDING * abs(start.value)
-        if rises and abs(trial_end[2]) <= _FLATTEN * slope:
-            return length, trial
-        is_forward = high is None or high[0] > low[0]
+        trial_point = target.move_point(start, step_length * direction)
+        trial_end = (step_length, trial_point.value, float(direction @ trial_point.gradient))
+        if np.isfinite(trial_point.value) and trial_point.value > highest_value:
+            best_trial, highest_value = (step_length, trial_point), trial_point.value
+        is_rise_sufficient = (
+            trial_point.value
+            >= start.value + _RISE * step_length * slope - _ROUNDING * abs(start.value)
+        )
+        if is_rise_sufficient and abs(trial_end[2]) <= _FLATTEN * slope:
+            return step_length, trial_point
+        is_forward = high_end is None or high_end[0] > low_end[0]
         is_past_maximum = trial_end[2] > 0.0
         if is_forward:
             is_past_maximum = trial_end[2] < 0.0
-        if not rises or trial.value <= low[1] and low[0] > 0.0:
-            high = trial_end
+        if not is_rise_sufficient or trial_point.value <= low_end[1] and low_end[0] > 0.0:
+            high_end = trial_end
         elif is_past_maximum:
-            low, high = trial_end, low
+            low_end, high_end = trial_end, low_end
         else:
-            low = trial_end
-        if high is None:
-            if length >= max_length:
+            low_end = trial_end
+        if high_end is None:
+            if step_length >= max_length:
                 break
-            factor = 2.0
+            growth = 2.0
             if trial_end[2] > 0.5 * slope:
-                factor = 4.0
-            length = min(factor * length, max_length)
+                growth = 4.0
+            step_length = min(growth * step_length, max_length)
         else:
-            length = _maximise_cubic(low, high)
-            if abs(high[0] - low[0]) * size < 1e-12:
+            step_length = _maximise_cubic(low_end, high_end)
+            if abs(high_end[0] - low_end[0]) * largest_change < 1e-12:
                 break
-    return best
+    return best_trial
 
 
 def _maximise_cubic(low: tuple[float, float, float], high: tuple[float, float, float]) -> float:
     """Return the maximiser of the cubic through two (x, value, slope) triples."""
     (x, f, g), (y, h, k) = low, high
-    middle = 0.5 * (x + y)
+    midpoint = 0.5 * (x + y)
     if np.isfinite(h) and np.isfinite(k):
         with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
             d = 3.0 * (f - h) / (x - y) - g - k
             root = np.sqrt(d * d - g * k) * np.sign(y - x)
             # the minimum of the cubic of −F
-            top = y - (y - x) * (-k + root - d) / (-k + g + 2.0 * root)
+            maximiser = y - (y - x) * (-k + root - d) / (-k + g + 2.0 * root)
             if not np.isfinite(root):
-                top = middle
+                maximiser = midpoint
         lower, upper = min(x, y) + 0.1 * abs(y - x), max(x, y) - 0.1 * abs(y - x)
-        if np.isfinite(top):
-            return float(min(max(top, lower), upper))
-    return middle
+        if np.isfinite(maximiser):
+            return float(min(max(maximiser, lower), upper))
+    return midpoint
 
 
 # SQUAREM: two steps of a fixed-point map, then an extrapolation along the curve through them, which
@@ -362,39 +373,43 @@ def iterate_squarem(
     map_step: Callable[..., Any], theta: np.ndarray, max_passes: int, tolerance: float
 ) -> FixedPoint:
     """Iterate a map such as EM to its fixed point, accelerated by SQUAREM."""
-    following, value = map_step(theta)
-    values, passes, n_small = [value], 1, 0
-    max_length = 4.0
-    while passes < max_passes and n_small < 2:
+    image, value = map_step(theta)
+    objective_values, n_passes, n_small = [value], 1, 0
+    max_leap_length = 4.0
+    while n_passes < max_passes and n_small < 2:
         former_value = value
-        first = following - theta
-        third, value = map_step(following)
-        passes += 1
-        values.append(value)
-        second = third - following - first
-        size = np.sqrt(np.sum(second**2))
+        first_difference = image - theta
+        second_image, value = map_step(image)
+        n_passes += 1
+        objective_values.append(value)
+        second_difference = second_image - image - first_difference
+        second_norm = np.sqrt(np.sum(second_difference**2))
         leap_length, n_leaps = 1.0, 0
-        if size > 0.0:
-            leap_length = np.sqrt(np.sum(first**2)) / size
+        if second_norm > 0.0:
+            leap_length = np.sqrt(np.sum(first_difference**2)) / second_norm
         if leap_length > 1.0:
             n_leaps = _LEAPS
-        theta, following = following, third
+        theta, image = image, second_image
         for _ in range(n_leaps):
-            leap_length = min(leap_length, max_length)
-            start = theta - first
-            leap = start + 2.0 * leap_length * first + leap_length**2 * second
-            leap_image, leap_value = map_step(leap)
-            passes += 1
+            leap_length = min(leap_length, max_leap_length)
+            previous_theta = theta - first_difference
+            leap_point = (
+                previous_theta
+                + 2.0 * leap_length * first_difference
+                + leap_length**2 * second_difference
+            )
+            leap_image, leap_value = map_step(leap_point)
+            n_passes += 1
             if leap_value >= value:
-                theta, following, value = leap, leap_image, leap_value
-                values.append(value)
-                if leap_length == max_length:
-                    max_length *= 4.0
+                theta, image, value = leap_point, leap_image, leap_value
+                objective_values.append(value)
+                if leap_length == max_leap_length:
+                    max_leap_length *= 4.0
                 break
             leap_length = 0.5 * (leap_length + 1.0)
-            max_length = max(4.0, max_length / 4.0)
+            max_leap_length = max(4.0, max_leap_length / 4.0)
         if value - former_value <= tolerance * max(1.0, abs(value)):
             n_small += 1
         else:
             n_small = 0
-    return FixedPoint(theta, values, passes, n_small == 2)
+    return FixedPoint(theta, objective_values, n_passes, n_small == 2)

@@ -63,8 +63,8 @@ class Progress:
 
     On a terminal, and in a notebook with ipywidgets, this is a bar with the elapsed and the
     remaining time. Elsewhere (a log file, a pipe) it is one line after the first second, one per
-    minute and one at the end. `say` is called once with the seconds that a long run will take
-    (`DurationForecast`).
+    minute and one at the end. `report_seconds` is called once with the seconds that a long run will
+    take (`DurationForecast`).
     """
 
     def __init__(
@@ -135,10 +135,10 @@ class Progress:
         with self._lock:
             if self._closed:
                 return
-            display = _LineDisplay
+            display_class = _LineDisplay
             if _can_draw():
-                display = _BarDisplay
-            self._display = display(self._description, self._total, self._unit, self._began)
+                display_class = _BarDisplay
+            self._display = display_class(self._description, self._total, self._unit, self._began)
             self._display.show(self._done, self._note)
 
 

@@ -48,13 +48,13 @@ def encode_seed(seed: np.random.SeedSequence) -> list[Any]:
     ]
 
 
-def decode_seed(fields: list[Any]) -> np.random.SeedSequence:
+def decode_seed(encoded_seed: list[Any]) -> np.random.SeedSequence:
     """Decode a seed sequence from the JSON types of `encode_seed`."""
-    entropy, key, pool_size, n_spawned = fields
+    entropy, spawn_key, pool_size, n_spawned = encoded_seed
     if pool_size > _LARGEST_POOL:
         raise ValueError("a pool that fills the memory")
     return np.random.SeedSequence(
-        json.loads(entropy), spawn_key=key, pool_size=pool_size, n_children_spawned=n_spawned
+        json.loads(entropy), spawn_key=spawn_key, pool_size=pool_size, n_children_spawned=n_spawned
     )
 
 

@@ -97,12 +97,12 @@ class PartsFolder(JobFolder):
             if self._source is not None and self._source_entry is None:
                 self._source_entry = self._write_file("source.npz", encode_npz(self._source))
             n_finished, n_planned = self._count_finished(), Counter(self._part_groups.values())
-            position = {"done": n_finished.total(), "total": n_planned.total(), "unit": self._unit}
-            position["each"] = {
+            progress = {"done": n_finished.total(), "total": n_planned.total(), "unit": self._unit}
+            progress["each"] = {
                 group: [n_finished[group], n_parts] for group, n_parts in n_planned.items()
             }
             self._write_index(
-                segments, position, n_finished == n_planned, source=self._source_entry
+                segments, progress, n_finished == n_planned, source=self._source_entry
             )
             self._new, self._unsaved = {}, 0.0
 
@@ -119,7 +119,7 @@ class PartsFolder(JobFolder):
 
 def run_serially(run: Callable[[Task], Any], tasks: list[Task]) -> Iterator[tuple[int, Any]]:
     """Run tasks one by one in this process; yield (task index, result)."""
-    return ((number, run(task)) for number, task in enumerate(tasks))
+    return ((task_index, run(task)) for task_index, task in enumerate(tasks))
 
 
 class Batch(Generic[Task]):
@@ -148,36 +148,38 @@ class Batch(Generic[Task]):
     def finish(
         self,
         progress: Progress,
-        seconds: Callable[[Record], float],
-        runner: Callable[
+        get_seconds: Callable[[Record], float],
+        run_tasks: Callable[
             [Callable[[Task], Any], list[Task]], Iterator[tuple[int, Any]]
         ] = run_serially,
-        begin: Callable[[list[Task]], None] | None = None,
+        before_run: Callable[[list[Task]], None] | None = None,
     ) -> bool:
         """Run the unfinished tasks and store their records; return whether Ctrl-C stopped it.
 
-        `seconds` returns how much work would be lost with a record: little work is written later.
-        `runner` runs the tasks, such as `run_all` over processes. `begin` is called first, with the
-        tasks that wait.
+        `get_seconds` returns how much work would be lost with a record: little work is written
+        later. `run_tasks` runs the tasks, such as `run_all` over processes. `before_run` is called
+        first, with the tasks that wait.
         """
-        waiting = [
+        waiting_tasks = [
             task for task in self._tasks if not is_finished(self.records.get(self._key(task)))
         ]
         with progress:
             try:
-                if begin is not None:
-                    begin(waiting)
-                n_done = len(self._tasks) - len(waiting)
+                if before_run is not None:
+                    before_run(waiting_tasks)
+                n_done = len(self._tasks) - len(waiting_tasks)
                 progress.update(n_done)
-                for task_index, outcome in runner(self._run, waiting):
-                    self._record_task(waiting[task_index], outcome, seconds)
+                for task_index, outcome in run_tasks(self._run, waiting_tasks):
+                    self._record_task(waiting_tasks[task_index], outcome, get_seconds)
                     n_done += 1
                     progress.update(n_done)
             except KeyboardInterrupt:
                 return True
         return False
 
-    def _record_task(self, task: Task, outcome: Any, seconds: Callable[[Record], float]) -> None:
+    def _record_task(
+        self, task: Task, outcome: Any, get_seconds: Callable[[Record], float]
+    ) -> None:
         """Store the record of a task's result, also in the job folder."""
         record = outcome
         if self._record is not None:
@@ -185,7 +187,7 @@ class Batch(Generic[Task]):
         key = self._key(task)
         self.records[key] = record
         if self._folder is not None:
-            self._folder.add(key, record, seconds(record))
+            self._folder.add(key, record, get_seconds(record))
 
 
 class JobParts(NamedTuple):
@@ -207,11 +209,11 @@ def read_parts(path: Path) -> JobParts:
             raise DataError(
                 f"The job '{path}' is a fit, not a comparison; give the folder of a comparison."
             )
-        entry, source = index["source"], {}
+        source_entry, source_arrays = index["source"], {}
         with refuse_altered_job(path):
-            if entry is not None:
-                source = decode_npz(read_entry(path, entry))
-            return JobParts(index["stamp"], _read_records(path, index), source)
+            if source_entry is not None:
+                source_arrays = decode_npz(read_entry(path, source_entry))
+            return JobParts(index["stamp"], _read_records(path, index), source_arrays)
 
 
 def is_finished(record: Record | None) -> bool:

@@ -28,17 +28,17 @@ def run_all(
     The backend and its size are those of `joblib.parallel_config`, if the user has set one; else
     local processes, as many as there are processors. If a local process dies, its task is repeated.
     """
-    waiting = dict(enumerate(tasks))
-    while waiting:
+    waiting_tasks = dict(enumerate(tasks))
+    while waiting_tasks:
         try:
-            for task_index, result in _run_over_workers(function, waiting, cores):
-                del waiting[task_index]
+            for task_index, result in _run_over_workers(function, waiting_tasks, cores):
+                del waiting_tasks[task_index]
                 yield task_index, result
         except BrokenExecutor:
             # When one process dies, all end, and joblib does not report which task killed it. It
             # is one of the first tasks, so each of these runs in a separate process.
-            for task_index in list(waiting)[: 2 * (cores or cpu_count())]:
-                yield task_index, _run_in_process(function, waiting.pop(task_index))
+            for task_index in list(waiting_tasks)[: 2 * (cores or cpu_count())]:
+                yield task_index, _run_in_process(function, waiting_tasks.pop(task_index))
 
 
 def has_workers() -> bool:
@@ -71,20 +71,22 @@ def _run_over_workers(
     from joblib.parallel import get_active_backend
 
     backend: Any
-    backend, set_by_user = get_active_backend()
+    backend, user_n_jobs = get_active_backend()
     # a cluster without a limit is used completely
-    if cores is None and set_by_user is None and backend.default_n_jobs == 1:
+    if cores is None and user_n_jobs is None and backend.default_n_jobs == 1:
         cores = cpu_count()
-    jobs = [delayed(run_numbered)(function, task_index, task) for task_index, task in tasks.items()]
-    settings: dict[str, Any] = {"n_jobs": cores, "batch_size": 1}
-    parallel = partial(Parallel, **settings)
+    delayed_tasks = [
+        delayed(run_numbered)(function, task_index, task) for task_index, task in tasks.items()
+    ]
+    parallel_settings: dict[str, Any] = {"n_jobs": cores, "batch_size": 1}
+    make_parallel = partial(Parallel, **parallel_settings)
     if backend.supports_return_generator:
-        yield from parallel(return_as="generator_unordered")(jobs)
+        yield from make_parallel(return_as="generator_unordered")(delayed_tasks)
         return
     # Such a backend returns complete lists only: run one round of tasks after another.
     round_size = effective_n_jobs(cores or -1)
-    for start in range(0, len(jobs), round_size):
-        yield from parallel()(jobs[start : start + round_size])
+    for first in range(0, len(delayed_tasks), round_size):
+        yield from make_parallel()(delayed_tasks[first : first + round_size])
 
 
 def run_numbered(function: Callable[..., Any], task_index: int, task: Any) -> tuple[int, Any]:
@@ -117,7 +119,7 @@ class SlicedWork:
         self.step = max(1, int(self.step * min(4.0, SLICE / max(seconds, 1e-9))))
 
 
-def run_in_threads(states: Sequence[SlicedWork], cores: int | None, progress: Any) -> None:
+def run_in_threads(chains: Sequence[SlicedWork], cores: int | None, progress: Any) -> None:
     """Run all chains to their end on threads, updating progress meanwhile.
 
     Chains take turns on the threads, so that all advance equally if there are fewer threads than
@@ -126,10 +128,10 @@ def run_in_threads(states: Sequence[SlicedWork], cores: int | None, progress: An
     """
     n_threads = cores or os.cpu_count() or 1
     # repeated only if the user's handler of Ctrl-C lets the run continue
-    while not all(s.is_done for s in states):
+    while not all(chain.is_done for chain in chains):
         with DelayedInterrupt() as ctrl_c:
-            _SliceThreads(states).run(n_threads, ctrl_c, progress)
-    progress.update(sum(s.sweeps for s in states))
+            _SliceThreads(chains).run(n_threads, ctrl_c, progress)
+    progress.update(sum(chain.sweeps for chain in chains))
 
 
 class _SliceThreads:
@@ -140,21 +142,21 @@ class _SliceThreads:
     thread that still runs.
     """
 
-    def __init__(self, states: Sequence[SlicedWork]) -> None:
-        self.states = states
-        self.waiting = deque(s for s in states if not s.is_done)
+    def __init__(self, chains: Sequence[SlicedWork]) -> None:
+        self.states = chains
+        self.waiting = deque(chain for chain in chains if not chain.is_done)
         self.running = 0  # slices
         self.is_stopped = False
         self.failures: list[BaseException] = []
         self.changed = threading.Condition()  # guards all of the above
 
-    def run(self, threads: int, ctrl_c: DelayedInterrupt, progress: Any) -> None:
+    def run(self, n_threads: int, ctrl_c: DelayedInterrupt, progress: Any) -> None:
         """Run until all chains are done, one fails, or Ctrl-C comes."""
         try:
-            for _ in range(min(threads, len(self.waiting))):
+            for _ in range(min(n_threads, len(self.waiting))):
                 threading.Thread(target=self._run_slices, daemon=True).start()
             while not self._wait_until_idle(SLICE) and not ctrl_c.is_noted:
-                progress.update(sum(s.sweeps for s in self.states))
+                progress.update(sum(chain.sweeps for chain in self.states))
         finally:
             with self.changed:
                 self._stop()
@@ -178,11 +180,11 @@ class _SliceThreads:
             with self.changed:
                 if not self.waiting:  # every remaining chain already has a thread
                     return
-                state = self.waiting.popleft()
+                chain = self.waiting.popleft()
                 self.running += 1
             failure = None
             try:
-                state.run_slice()
+                chain.run_slice()
             except BaseException as error:  # raised in the caller's thread
                 failure = error
             with self.changed:
@@ -190,21 +192,21 @@ class _SliceThreads:
                 if failure is not None:
                     self.failures.append(failure)
                     self._stop()
-                elif not self.is_stopped and not state.is_done:
-                    self.waiting.append(state)
+                elif not self.is_stopped and not chain.is_done:
+                    self.waiting.append(chain)
                 self.changed.notify()
 
 
-def choose_longest_chains(lengths: Sequence[int]) -> tuple[list[int], int]:
+def choose_longest_chains(draw_counts: Sequence[int]) -> tuple[list[int], int]:
     """Return the chains, and common number of draws, that keep most draws."""
 
     def count_draws(n_draws: int) -> tuple[int, int]:
         """Return (total draws kept, -n_draws), if chains are cut to n_draws."""
-        n_chains = sum(length >= n_draws for length in lengths)
+        n_chains = sum(draw_count >= n_draws for draw_count in draw_counts)
         return n_draws * n_chains, -n_draws
 
-    n_draws = max(set(lengths), key=count_draws, default=0)
-    return [chain for chain, length in enumerate(lengths) if length >= n_draws], n_draws
+    n_draws = max(set(draw_counts), key=count_draws, default=0)
+    return [chain for chain, draw_count in enumerate(draw_counts) if draw_count >= n_draws], n_draws
 
 
 # Independent calls on threads: each has its random stream and its entry of the result -------------

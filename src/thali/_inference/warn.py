@@ -31,21 +31,23 @@ def is_quiet() -> bool:
     return _IS_QUIET.get()
 
 
-def warn_of_loss(loss: str, error: Exception) -> None:
-    """Warn that a part of the results failed; write a traceback of defects to a file."""
-    message = f"{loss} ({type(error).__name__}: {error}); the rest is complete."
+def warn_of_failed_part(failure_text: str, error: Exception) -> None:
+    """Warn that a part of the results failed; if by a bug, write its traceback to a file."""
+    message = f"{failure_text} ({type(error).__name__}: {error}); the rest is complete."
     if isinstance(error, ThaliError | MemoryError | OSError):
-        warnings.warn(IncompleteWarning(message), stacklevel=find_user_frame())
+        warnings.warn(IncompleteWarning(message), stacklevel=find_user_stack_level())
         return
     message += " This is a bug in thali; please report it"
     with (
         suppress(OSError),
-        NamedTemporaryFile("wb", prefix="thali-defect-", suffix=".txt", delete=False) as file,
+        NamedTemporaryFile(
+            "wb", prefix="thali-defect-", suffix=".txt", delete=False
+        ) as traceback_file,
     ):
-        report = "".join(traceback.format_exception(error))
-        file.write(report.encode("utf-8", "backslashreplace"))
-        message += f" with the file '{file.name}'"
-    warnings.warn(DefectWarning(message + "."), stacklevel=find_user_frame())
+        traceback_text = "".join(traceback.format_exception(error))
+        traceback_file.write(traceback_text.encode("utf-8", "backslashreplace"))
+        message += f" with the file '{traceback_file.name}'"
+    warnings.warn(DefectWarning(message + "."), stacklevel=find_user_stack_level())
 
 
 _LIBRARY = __name__.partition(".")[0]
@@ -54,10 +56,10 @@ _LIBRARY = __name__.partition(".")[0]
 def warn(warning: Warning) -> None:
     """Issue a warning at the user's line of code, unless suppressed."""
     if not is_quiet():
-        warnings.warn(warning, stacklevel=find_user_frame())
+        warnings.warn(warning, stacklevel=find_user_stack_level())
 
 
-def find_user_frame() -> int:
+def find_user_stack_level() -> int:
     """Return the stack level of the first caller outside the library."""
     frame, level = sys._getframe(1), 0
     while frame is not None and str(frame.f_globals.get("__name__")).partition(".")[0] == _LIBRARY:

@@ -32,24 +32,26 @@ def diagonal_matrix(a: np.ndarray) -> np.ndarray:
 
 
 def choice_derivatives(
-    q: np.ndarray, chosen: np.ndarray, options: int, lapse: float, has_hessian: bool
+    q: np.ndarray, chosen: np.ndarray, n_options: int, lapse: float, has_hessian: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | float]:
     """Return P(choice), shape (..., 1), and gradient and Hessian of its logarithm.
 
-    `chosen` is 1 at the chosen option; the sets have `options` members.
+    `chosen` is 1 at the chosen option; the sets have `n_options` members.
     """
     share = (q * chosen).sum(axis=-1, keepdims=True)
-    p = (1.0 - lapse) * share + lapse / options
-    choice_share = (1.0 - lapse) * share / p
-    direction = chosen - q
+    p = (1.0 - lapse) * share + lapse / n_options
+    non_lapse_share = (1.0 - lapse) * share / p
+    chosen_minus_q = chosen - q
     hessian = 0.0
     if has_hessian:
         hessian = (
-            outer_product(choice_share * (1.0 - choice_share) * direction, direction)
-            - diagonal_matrix(choice_share * q)
-            + outer_product(choice_share * q, q)
+            outer_product(
+                non_lapse_share * (1.0 - non_lapse_share) * chosen_minus_q, chosen_minus_q
+            )
+            - diagonal_matrix(non_lapse_share * q)
+            + outer_product(non_lapse_share * q, q)
         )
-    return p, choice_share * direction, hessian
+    return p, non_lapse_share * chosen_minus_q, hessian
 
 
 def _differentiate_choices(
@@ -72,32 +74,32 @@ def _differentiate_ranking_rule(
     # `LuceProblem.compute_derivatives`. The gradient of ln P is the mean of g, its Hessian the
     # mean of H + gg' less the outer product of the mean of g, with weights :math:`P_\sigma`.
     m = weights.shape[1]
-    orders = np.array([[0, *between, 1] for between in permutations(range(2, m))])
-    order_index = np.arange(len(orders))
-    p = np.ones((len(orders), len(weights), 1))
-    g = np.zeros((len(orders), *weights.shape))
+    rankings = np.array([[0, *between, 1] for between in permutations(range(2, m))])
+    ranking_indices = np.arange(len(rankings))
+    p = np.ones((len(rankings), len(weights), 1))
+    g = np.zeros((len(rankings), *weights.shape))
     hessian = np.zeros(())
-    is_left = np.ones((len(orders), 1, m))
-    for stage, chosen in enumerate(orders.T[:-1]):
-        q = weights * is_left
-        choice = choice_derivatives(
+    is_remaining = np.ones((len(rankings), 1, m))
+    for stage, chosen in enumerate(rankings.T[:-1]):
+        q = weights * is_remaining
+        choice_terms = choice_derivatives(
             q / q.sum(axis=2, keepdims=True),
             np.eye(m)[chosen][:, None],
             m - stage,
             lapse,
             has_hessian,
         )
-        p, g, hessian = p * choice[0], g + choice[1], hessian + choice[2]
-        is_left[order_index, 0, chosen] = 0.0
-    total = p.sum(axis=0)
-    p = p / total
-    mean = (p * g).sum(axis=0)
+        p, g, hessian = p * choice_terms[0], g + choice_terms[1], hessian + choice_terms[2]
+        is_remaining[ranking_indices, 0, chosen] = 0.0
+    total_p = p.sum(axis=0)
+    p = p / total_p
+    mean_gradient = (p * g).sum(axis=0)
     if not has_hessian:
-        return AnswerDerivatives(np.log(total[:, 0]), mean, hessian)
+        return AnswerDerivatives(np.log(total_p[:, 0]), mean_gradient, hessian)
     hessian = (p[..., None] * (hessian + outer_product(g, g))).sum(axis=0) - outer_product(
-        mean, mean
+        mean_gradient, mean_gradient
     )
-    return AnswerDerivatives(np.log(total[:, 0]), mean, hessian)
+    return AnswerDerivatives(np.log(total_p[:, 0]), mean_gradient, hessian)
 
 
 def _differentiate_reversed_rule(
@@ -111,25 +113,27 @@ def _differentiate_reversed_rule(
     m = weights.shape[1]
     odds = outer_product(weights, 1.0 / weights) * (1.0 - np.eye(m))
     p = odds / odds.sum(axis=(1, 2), keepdims=True)
-    best = p.sum(axis=2)
-    worst = p.sum(axis=1)
-    g = worst - best
-    g[:, 0] = best[:, 1:].sum(axis=1) + worst[:, 0]  # keeps the digits of 1 - best
-    g[:, 1] = -(worst[:, 0] + worst[:, 2:].sum(axis=1)) - best[:, 1]
-    share = (1.0 - lapse) * p[:, 0, [1]]
-    total = share + lapse / (m * (m - 1))
-    r = share / total
+    p_best = p.sum(axis=2)
+    p_worst = p.sum(axis=1)
+    g = p_worst - p_best
+    g[:, 0] = p_best[:, 1:].sum(axis=1) + p_worst[:, 0]  # keeps the digits of 1 - best
+    g[:, 1] = -(p_worst[:, 0] + p_worst[:, 2:].sum(axis=1)) - p_best[:, 1]
+    p_without_lapse = (1.0 - lapse) * p[:, 0, [1]]
+    p_with_lapses = p_without_lapse + lapse / (m * (m - 1))
+    r = p_without_lapse / p_with_lapses
     if not has_hessian:
-        return AnswerDerivatives(np.log(total[:, 0]), r * g, np.zeros(()))
-    difference = best - worst
+        return AnswerDerivatives(np.log(p_with_lapses[:, 0]), r * g, np.zeros(()))
+    p_difference = p_best - p_worst
     hessian = (
         p
         + p.transpose(0, 2, 1)
-        - diagonal_matrix(best + worst)
-        + outer_product(difference, difference)
+        - diagonal_matrix(p_best + p_worst)
+        + outer_product(p_difference, p_difference)
     )
     return AnswerDerivatives(
-        np.log(total[:, 0]), r * g, outer_product(r * (1.0 - r) * g, g) + r[:, :, None] * hessian
+        np.log(p_with_lapses[:, 0]),
+        r * g,
+        outer_product(r * (1.0 - r) * g, g) + r[:, :, None] * hessian,
     )
 
 

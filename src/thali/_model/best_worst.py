@@ -40,24 +40,26 @@ def default_rule(data: Any) -> str:
 
 
 def answer_probabilities(
-    weights: np.ndarray, start: np.ndarray, members: np.ndarray, lapse: float, rule: str
+    weights: np.ndarray, set_start: np.ndarray, members: np.ndarray, lapse: float, rule: str
 ) -> np.ndarray:
     """Return probabilities of all answers to all sets, shape (draws, answers).
 
     Weights have shape (draws, options).
     """
-    sizes = np.diff(start)
-    first_answers = find_first_answers(start)
+    sizes = np.diff(set_start)
+    first_answers = find_first_answers(set_start)
     probabilities = np.empty((len(weights), first_answers[-1]))
     compute_by_rule = _difference_probabilities
     if rule == RANKING:
         compute_by_rule = _ranking_probabilities
     for m in np.unique(sizes).tolist():
-        sets = np.flatnonzero(sizes == m)
-        for part in np.split(sets, range(step := max(1, BLOCK // len(weights)), len(sets), step)):
-            set_weights = weights[:, members[start[part, None] + np.arange(m)]]
-            probabilities[:, first_answers[part, None] + np.arange(m * (m - 1))] = compute_by_rule(
-                set_weights, lapse
+        sets_of_size = np.flatnonzero(sizes == m)
+        for set_block in np.split(
+            sets_of_size, range(step := max(1, BLOCK // len(weights)), len(sets_of_size), step)
+        ):
+            set_weights = weights[:, members[set_start[set_block, None] + np.arange(m)]]
+            probabilities[:, first_answers[set_block, None] + np.arange(m * (m - 1))] = (
+                compute_by_rule(set_weights, lapse)
             )
     return probabilities
 
@@ -68,19 +70,19 @@ def _ranking_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
     m = weights.shape[-1]
     is_in_subset = (np.arange(1 << m)[:, None] >> np.arange(m)) & 1
     p_last = {}  # by subset: P(option is its last), 0 for options outside the subset
-    for mask in range(1, 1 << m):
-        in_subset = np.flatnonzero(is_in_subset[mask])
-        if len(in_subset) == 1:
-            p_last[mask] = np.broadcast_to(is_in_subset[mask].astype(float), weights.shape)
+    for subset in range(1, 1 << m):
+        subset_members = np.flatnonzero(is_in_subset[subset])
+        if len(subset_members) == 1:
+            p_last[subset] = np.broadcast_to(is_in_subset[subset].astype(float), weights.shape)
             continue
-        p_chosen = choice_probabilities(weights[..., in_subset], lapse)
-        if mask == (1 << m) - 1:
+        p_chosen = choice_probabilities(weights[..., subset_members], lapse)
+        if subset == (1 << m) - 1:
             best, worst = list_ordered_pairs(m)
             # (..., best, worst)
-            p_worst = np.stack([p_last[mask ^ (1 << j)] for j in range(m)], axis=-2)
-            return p_chosen[..., best] * p_worst[..., best, worst]
-        p_last[mask] = sum(
-            p_chosen[..., k, None] * p_last[mask ^ (1 << j)] for k, j in enumerate(in_subset)
+            p_worst_given_best = np.stack([p_last[subset ^ (1 << j)] for j in range(m)], axis=-2)
+            return p_chosen[..., best] * p_worst_given_best[..., best, worst]
+        p_last[subset] = sum(
+            p_chosen[..., k, None] * p_last[subset ^ (1 << j)] for k, j in enumerate(subset_members)
         )
     raise AssertionError("a set has two members or more")
 

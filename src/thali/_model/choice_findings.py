@@ -94,8 +94,10 @@ def build_rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Find
     (best, first_rank), (worst, last_rank) = (
         (str(table.index[row]), format_number(table["rank"].iloc[row])) for row in (0, -1)
     )
-    sentence = describe_best(table)
-    text = phrase(SENTENCES, "ranks.intervals", best=sentence, interval=describe_interval(ci))
+    best_option_sentence = describe_best(table)
+    brief_text = phrase(
+        SENTENCES, "ranks.intervals", best=best_option_sentence, interval=describe_interval(ci)
+    )
     picture = None
     if len(table) <= MAX_RANKED:
         caption = SENTENCES["ranks.caption"].format(
@@ -103,12 +105,12 @@ def build_rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Find
         )
         picture = Picture("ranks", caption, table)
     return Finding(
-        sentence,
+        best_option_sentence,
         title=title,
         table=table,
         shown=table[["rank", "rank_low", "rank_high", "p_1"]],
         picture=picture,
-        brief=Brief("Preferred", text, format_ranks(table), order=0),
+        brief=Brief("Preferred", brief_text, format_ranks(table), order=0),
     )
 
 
@@ -127,13 +129,13 @@ def _format_range(low: float, high: float) -> str:
 
 def describe_best(table: Any) -> str:
     """Return the sentence that names the best option, or the options that may be best."""
-    likely = table["p_1"].sort_values(ascending=False, kind="stable")
-    if likely.iloc[0] >= SURE:
+    p_best = table["p_1"].sort_values(ascending=False, kind="stable")
+    if p_best.iloc[0] >= SURE:
         return SENTENCES["ranks.sure"].format(
-            option=likely.index[0], probability=format_probability(likely.iloc[0])
+            option=p_best.index[0], probability=format_probability(p_best.iloc[0])
         )
     candidates = list_names(
-        [f"{name} ({format_probability(p)})" for name, p in likely.head(NAMED).items()]
+        [f"{name} ({format_probability(p)})" for name, p in p_best.head(NAMED).items()]
     )
     return SENTENCES["ranks.open"].format(named=candidates)
 
@@ -142,10 +144,10 @@ def build_covariate_finding(
     table: "pandas.DataFrame", effects: Any, notes: tuple[str, ...] = ()
 ) -> Finding:
     """Build the finding about effects of covariates from their table and draws."""
-    factors = list_names(
+    factor_texts = list_names(
         [f"{format_factor(np.exp(effect))} for {name!r}" for name, effect in effects.items()]
     )
-    sentence = phrase(SENTENCES, "covariates", factors=factors)
+    sentence = phrase(SENTENCES, "covariates", factors=factor_texts)
     return Finding(
         sentence,
         title=SENTENCES["covariates.title"],
@@ -183,8 +185,8 @@ def option_scores(model: Any, settings: AnswerSettings) -> Finding | None:
     return build_score_finding(table, "option_scores.title", "option_scores")
 
 
-def build_score_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
-    """Build the finding about option scores; `title` heads it, `key` names its file."""
+def build_score_finding(table: "pandas.DataFrame", title_key: str, file_key: str) -> Finding:
+    """Build the finding about option scores; `title_key` heads it, `file_key` names its file."""
     brief_table = table
     if table.index.nlevels == 1:
         brief_table = table.sort_values("score", ascending=False, kind="stable")
@@ -192,33 +194,33 @@ def build_score_finding(table: "pandas.DataFrame", title: str, key: str) -> Find
         best_scores = _list_best_scores(table)
     else:
         level_name = table.index.names[0]
-        names = list(dict.fromkeys(table.index.get_level_values(0)))
-        n_groups, n_options = len(names), len(table.loc[names[0]])
+        group_names = list(dict.fromkeys(table.index.get_level_values(0)))
+        n_groups, n_options = len(group_names), len(table.loc[group_names[0]])
         best_scores = "; ".join(
             f"{_list_best_scores(table.loc[name])} in {level_name} {name!r}"
-            for name in names[:MAX_GROUPS]
+            for name in group_names[:MAX_GROUPS]
         )
     anchor = table.attrs.get("none")
     phrase_key = "option_scores"
-    average = format_number(100.0 / n_options)
+    reference_text = format_number(100.0 / n_options)
     scale = SENTENCES["option_scores.sum"]
     if anchor is not None:
         phrase_key = "option_scores.none"
-        average = anchor
+        reference_text = anchor
         scale = SENTENCES["option_scores.anchor"].format(none=anchor)
-    named_scale = SENTENCES[title].format(scale=scale)
+    named_scale = SENTENCES[title_key].format(scale=scale)
     picture = None
     if n_groups <= MAX_GROUPS and len(table) <= MAX_GROUPS * MAX_RANKED:
-        picture = Picture("scores", SENTENCES["option_scores.caption"], table, file=key)
-    size = format_number(table.attrs["set_size"] - 1.0)
-    brief_text = phrase(SENTENCES, f"{phrase_key}.brief", scale=named_scale, average=average)
+        picture = Picture("scores", SENTENCES["option_scores.caption"], table, file=file_key)
+    n_others = format_number(table.attrs["set_size"] - 1.0)
+    brief_text = phrase(SENTENCES, f"{phrase_key}.brief", scale=named_scale, average=reference_text)
     return Finding(
-        phrase(SENTENCES, phrase_key, named=best_scores, average=average),
+        phrase(SENTENCES, phrase_key, named=best_scores, average=reference_text),
         title=named_scale,
         table=table,
         shown=brief_table,
         picture=picture,
-        notes=(phrase(SENTENCES, f"{phrase_key}.by", others=size, none=anchor),),
+        notes=(phrase(SENTENCES, f"{phrase_key}.by", others=n_others, none=anchor),),
         brief=Brief("Scores", brief_text, table=brief_table),
     )
 
@@ -226,8 +228,10 @@ def build_score_finding(table: "pandas.DataFrame", title: str, key: str) -> Find
 def _list_best_scores(table: "pandas.DataFrame") -> str:
     """Return the phrase that lists the options with the highest scores."""
     scores: Any = table["score"]
-    best = scores.sort_values(ascending=False, kind="stable").head(NAMED)
-    return list_names([f"{option} ({format_number(score)})" for option, score in best.items()])
+    best_scores = scores.sort_values(ascending=False, kind="stable").head(NAMED)
+    return list_names(
+        [f"{option} ({format_number(score)})" for option, score in best_scores.items()]
+    )
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)

@@ -47,22 +47,24 @@ question = make_question_maker(lambda model: SENTENCES["asked"])
 def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
     """Report number, sizes and best options of the latent classes of respondents."""
     class_table: Any = model.respondents.classes(settings.ci)
-    numbers = class_table.attrs["n_classes"]
-    n_classes = max(numbers, key=numbers.get)
+    p_by_n_classes = class_table.attrs["n_classes"]
+    n_classes = max(p_by_n_classes, key=p_by_n_classes.get)
     notes: list[Text] = []
     for class_number, class_model in occupied_class_models(model).items():
-        percent = (100.0 * class_table.loc[class_number].filter(like="share")).map(format_number)
+        percent_texts = (100.0 * class_table.loc[class_number].filter(like="share")).map(
+            format_number
+        )
         notes.append(
             phrase(
                 SENTENCES,
                 "each",
                 kind=class_number,
                 prefers=_describe_preference(class_model),
-                sample=percent["sample_share"],
-                population=percent["population_share"],
+                sample=percent_texts["sample_share"],
+                population=percent_texts["population_share"],
                 interval=describe_interval(settings.ci),
-                low=percent["population_share_low"],
-                high=percent["population_share_high"],
+                low=percent_texts["population_share_low"],
+                high=percent_texts["population_share_high"],
             )
         )
     if len(class_table) > 1:
@@ -73,7 +75,7 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
             "latent_classes",
             number=n_classes,
             most=len(class_table),
-            probability=format_probability(numbers[n_classes]),
+            probability=format_probability(p_by_n_classes[n_classes]),
         ),
         title=SENTENCES["title"],
         table=class_table.assign(respondents=class_table["respondents"].map("; ".join)),
@@ -141,7 +143,7 @@ def describe_matching() -> Text:
 
 
 def join_rank_tables(
-    column: str,
+    level_name: str,
     tables: "dict[Any, pandas.DataFrame]",
     sentence: Text,
     title: str,
@@ -150,13 +152,13 @@ def join_rank_tables(
     """Join the rank tables of several groups or classes into one finding."""
     import pandas as pd
 
-    joined = pd.concat(tables, names=[column])
+    joined = pd.concat(tables, names=[level_name])
     main_columns = joined[["rank", "rank_low", "rank_high", "p_1"]]
     table = joined.reset_index("option")
     rank_lines = [
         ", ".join(map(" ".join, format_ranks(rank_table)[:MAX_GROUPS]))
         for rank_table in tables.values()
     ]
-    brief_table = pd.DataFrame({"ranks": rank_lines}, index=pd.Index(list(tables), name=column))
+    brief_table = pd.DataFrame({"ranks": rank_lines}, index=pd.Index(list(tables), name=level_name))
     brief = Brief("Preferred", table=brief_table, order=0)
     return Finding(sentence, title=title, table=table, shown=main_columns, leads=leads, brief=brief)

@@ -79,8 +79,8 @@ PLACES = {
 
 def class_name_in_file(cls: type[Any]) -> str:
     """Return the name that files use for a class of the library."""
-    names = {location: name for name, location in PLACES.items()}
-    return names[f"{cls.__module__}:{cls.__name__}"]
+    name_of_location = {location: name for name, location in PLACES.items()}
+    return name_of_location[f"{cls.__module__}:{cls.__name__}"]
 
 
 def load_class(name: str) -> Any:

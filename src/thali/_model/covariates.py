@@ -35,9 +35,9 @@ def store_covariates(covariates: "PairCovariates") -> tuple[dict[Any, Any], dict
     return variables, {COVARIATE: names}
 
 
-def predictor_matrix(covariates: Any, names: Sequence[str], count: int) -> np.ndarray:
+def predictor_matrix(covariates: Any, names: Sequence[str], n_pairs: int) -> np.ndarray:
     """Return covariate values x, shape (pairs, covariates); covariates not given are 0."""
-    x = np.zeros((count, len(names)))
+    x = np.zeros((n_pairs, len(names)))
     if covariates is None:
         return x
     if not isinstance(covariates, Mapping) and not hasattr(covariates, "columns"):
@@ -56,7 +56,7 @@ def predictor_matrix(covariates: Any, names: Sequence[str], count: int) -> np.nd
             x[:, names.index(name)] = np.asarray(covariates[name], float)
         except (TypeError, ValueError):
             raise ArgumentError(
-                f"The covariate {name!r} must be a number, or one number for each of the {count}"
+                f"The covariate {name!r} must be a number, or one number for each of the {n_pairs}"
                 f" pairs; got {covariates[name]!r}."
             ) from None
     if not np.isfinite(x).all():
@@ -83,7 +83,7 @@ def tabulate_effects(covariates: Sequence[str], beta: np.ndarray, ci: float) -> 
     from thali._result_table import Table
 
     columns = summarise_effects(beta, ci)
-    names = pd.Index(covariates, name="covariate", dtype=object)
-    table = Table(columns | {"odds": np.exp(columns["mean"])}, index=names)
+    covariate_index = pd.Index(covariates, name="covariate", dtype=object)
+    table = Table(columns | {"odds": np.exp(columns["mean"])}, index=covariate_index)
     table.attrs["interval"] = ci
     return table

@@ -12,22 +12,22 @@ from thali._lazy_imports import load_object
 from thali.errors import DataError, DataWarning
 
 
-def check_data(data: Any, matrix: str = "") -> Any:
+def check_data(data: Any, matrix_kind: str = "") -> Any:
     """Return the data of `fit`; convert a plain matrix, refuse foreign types.
 
-    A numpy array or list becomes the data class of kind `matrix`, with a warning.
+    A numpy array or list becomes the data class of kind `matrix_kind`, with a warning.
     """
-    if matrix and isinstance(data, np.ndarray | list):
-        spec = find_data_spec(matrix)
-        converted = load_object(spec.cls)(data)
+    if matrix_kind and isinstance(data, np.ndarray | list):
+        spec = find_data_spec(matrix_kind)
+        converted_data = load_object(spec.cls)(data)
         if not is_quiet():
             warn(
                 DataWarning(
-                    f"A plain matrix was read as {type(converted).__name__}(matrix), {spec.matrix}:"
-                    f" {converted}."
+                    f"A plain matrix was read as {type(converted_data).__name__}(matrix),"
+                    f" {spec.matrix}: {converted_data}."
                 )
             )
-        return converted
+        return converted_data
 
     if not isinstance(data, Judged) or isinstance(data, Mapping):
         raise DataError(

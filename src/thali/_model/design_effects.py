@@ -59,58 +59,65 @@ def choose_dependence(
             if n_identified == 1:
                 raise single_respondent_error(ADJUSTED)
             raise unknown_respondents_error(ADJUSTED)
-        answers = float(data.n_answers)
+        n_answers = float(data.n_answers)
         if n_identified != 1:
             return None
-        return Dependence(INDEPENDENT, "", 1, answers, answers, float("nan"))
-    counts = np.concatenate([cluster.n_answers for cluster in clusters])
-    model = INDEPENDENT
+        return Dependence(INDEPENDENT, "", 1, n_answers, n_answers, float("nan"))
+    answer_counts = np.concatenate([cluster.n_answers for cluster in clusters])
+    treatment = INDEPENDENT
     if isinstance(people, str):
-        model = people
-    elif np.mean(counts >= 2.0) >= MIN_REPEATED:
-        model = default_model
-    if model == ADJUSTED and counts.max() < 2.0:
-        model = INDEPENDENT  # there is nothing to adjust
-    grouped = float(isinstance(people, Groups))
+        treatment = people
+    elif np.mean(answer_counts >= 2.0) >= MIN_REPEATED:
+        treatment = default_model
+    if treatment == ADJUSTED and answer_counts.max() < 2.0:
+        treatment = INDEPENDENT  # there is nothing to adjust
+    is_grouped = float(isinstance(people, Groups))
     return Dependence(
-        model,
+        treatment,
         "",
-        len(counts),
-        float(counts.sum()),
-        float(counts.max()),
+        len(answer_counts),
+        float(answer_counts.sum()),
+        float(answer_counts.max()),
         float("nan"),
-        grouped=grouped,
+        grouped=is_grouped,
     )
 
 
-def build_individual_dependence(counts: np.ndarray) -> Dependence:
+def build_individual_dependence(answer_counts: np.ndarray) -> Dependence:
     """Describe respondents with individual parameters, from their numbers of answers."""
     return Dependence(
-        INDIVIDUALS, "", len(counts), float(counts.sum()), float(counts.max()), float("nan")
+        INDIVIDUALS,
+        "",
+        len(answer_counts),
+        float(answer_counts.sum()),
+        float(answer_counts.max()),
+        float("nan"),
     )
 
 
 def choose_chain_dependence(
     people: Any,
     data: Any,
-    scores_of: Callable[[list[tuple[Any, AnswersByRespondent]]], list[ScoreVariance]],
+    compute_variances: Callable[[list[tuple[Any, AnswersByRespondent]]], list[ScoreVariance]],
     has_ties: bool = False,
 ) -> Dependence | None:
     """Choose how a fit by chains treats dependent answers of a respondent; None if not at all.
 
-    `scores_of` returns the variance of respondents' scores for the data and respondents of each
-    group; it is not called if the design effect is 1.
+    `compute_variances` returns the variance of respondents' scores for the data and respondents of
+    each group; it is not called if the design effect is 1.
     """
     if isinstance(people, LatentClasses):  # classes model the respondents themselves
         return None
     if isinstance(people, Individuals):
         return build_individual_dependence(np.array([part.n_answers for part in data.data], float))
-    groups = [
+    group_answers = [
         (part, clusters)
         for part in _list_group_data(data)
         if (clusters := group_by_respondent(part, has_ties)) is not None
     ]
-    dependence = choose_dependence(people, INDEPENDENT, data, [clusters for _, clusters in groups])
+    dependence = choose_dependence(
+        people, INDEPENDENT, data, [clusters for _, clusters in group_answers]
+    )
     if (
         dependence is None
         or dependence.number < 2
@@ -118,10 +125,10 @@ def choose_chain_dependence(
     ):
         return dependence
     # NaN without weights that differ between respondents
-    effect = mean_design_effect(scores_of(groups))
-    if dependence.model == ADJUSTED and not math.isnan(effect):
-        return replace(dependence, by=POWER, effect=effect)
-    return replace(dependence, effect=effect)
+    design_effect = mean_design_effect(compute_variances(group_answers))
+    if dependence.model == ADJUSTED and not math.isnan(design_effect):
+        return replace(dependence, by=POWER, effect=design_effect)
+    return replace(dependence, effect=design_effect)
 
 
 def _list_group_data(data: Any) -> Sequence[Any]:

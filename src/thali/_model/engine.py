@@ -80,10 +80,10 @@ class Engine:
         """Return the convergence check of the fit, with remedies for problems."""
         from thali._posterior.convergence import ConvergenceCheck
 
-        warned = list(model._list_warnings(Job(dict)))
-        warning_parts = [part for warning in warned for part in (" ", warning)][1:]
+        warnings = list(model._list_warnings(Job(dict)))
+        warning_parts = [part for warning in warnings for part in (" ", warning)][1:]
         message = Message(*(warning_parts or ["Converged: the maximum was found."]))
-        return ConvergenceCheck(not warned, {"warnings": len(warned)}, message)
+        return ConvergenceCheck(not warnings, {"warnings": len(warnings)}, message)
 
     def list_facts(self, model: Any) -> Facts:
         """Return two or three (name, number) pairs to print below a fit."""
@@ -106,10 +106,10 @@ class SamplingEngine(Engine):
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         """Yield a warning for an interrupted run, and one for chains that disagree."""
         if model._interrupted_:
-            draws = str(model._view.shape[1])
+            draws_text = str(model._view.shape[1])
             if job.draws is not None:
-                draws = f"{draws} of {job.draws}"
-            yield InterruptedWarning(f"Stopped early; {draws} draws per chain were kept.")
+                draws_text = f"{draws_text} of {job.draws}"
+            yield InterruptedWarning(f"Stopped early; {draws_text} draws per chain were kept.")
         convergence = model.convergence()
         if not convergence.agrees:
             yield ConvergenceWarning(convergence.message)
@@ -128,11 +128,11 @@ class SamplingEngine(Engine):
         """Return numbers of chains and draws, and the most important summary rows."""
         from thali._posterior.summary import format_main_rows
 
-        chains, n_draws = model._view.shape
-        draws = f"{format_plural(chains, 'chain')} of {format_plural(n_draws, 'draw')}"
+        n_chains, n_draws = model._view.shape
+        draws_text = f"{format_plural(n_chains, 'chain')} of {format_plural(n_draws, 'draw')}"
         if model._interrupted_:
-            draws += ", stopped early"
-        return ("draws", draws), *format_main_rows(model.summary())
+            draws_text += ", stopped early"
+        return ("draws", draws_text), *format_main_rows(model.summary())
 
     def summary(self, model: Any, ci: float = INTERVAL) -> Any:
         """Return the table of posterior means, intervals and diagnostics, cached."""

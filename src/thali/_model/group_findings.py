@@ -29,7 +29,7 @@ _SURE = 0.95  # probability from which on a difference is named
 _NAMED = 3
 
 
-def make_group_ranks_maker(rank_draws: Callable[[Any], np.ndarray]) -> FindingMaker:
+def make_group_ranks_maker(get_rank_draws: Callable[[Any], np.ndarray]) -> FindingMaker:
     """Return the maker of the finding "ranks by group"; `rank_draws(model)` gives draws.
 
     `rank_draws(model)` returns the ranks of one group, shape (draws, options).
@@ -54,19 +54,23 @@ def make_group_ranks_maker(rank_draws: Callable[[Any], np.ndarray]) -> FindingMa
             )
         sentence = phrase(SENTENCES, "ranks", first=list_names(best_options, MAX_GROUPS))
         if 1 < len(tables) <= MAX_GROUPS:
-            draws = {name: rank_draws(group_model) for name, group_model in group_models.items()}
+            draws = {
+                name: get_rank_draws(group_model) for name, group_model in group_models.items()
+            }
             sentence = f"{sentence} {_describe_differences(draws, model._view.labels)}"
         return join_rank_tables("group", tables, sentence, SENTENCES["ranks.title"], leads=True)
 
     return ranks
 
 
-def _describe_differences(ranks: dict[str, np.ndarray], labels: list[str]) -> Text:
+def _describe_differences(rank_draws: dict[str, np.ndarray], labels: list[str]) -> Text:
     """Describe options that clearly rank higher in one respondent group than another."""
     differences = [
-        {"option": option, "more": more, "less": less, "p": float(p)}
-        for more, less in permutations(ranks, 2)
-        for option, p in zip(labels, (ranks[more] < ranks[less]).mean(axis=0), strict=True)
+        {"option": option, "more": remainder_text, "less": less, "p": float(p)}
+        for remainder_text, less in permutations(rank_draws, 2)
+        for option, p in zip(
+            labels, (rank_draws[remainder_text] < rank_draws[less]).mean(axis=0), strict=True
+        )
     ]
     differences.sort(key=lambda difference: -difference["p"])
     n_sure = sum(difference["p"] >= _SURE for difference in differences)
@@ -76,10 +80,10 @@ def _describe_differences(ranks: dict[str, np.ndarray], labels: list[str]) -> Te
         _describe_difference("higher", difference)
         for difference in differences[: min(n_sure, _NAMED)]
     )
-    more = ""
+    remainder_text = ""
     if n_sure > _NAMED:
-        more = f", and {format_plural(n_sure - _NAMED, 'other difference')}"
-    return phrase(SENTENCES, "differ", each=difference_text, more=more)
+        remainder_text = f", and {format_plural(n_sure - _NAMED, 'other difference')}"
+    return phrase(SENTENCES, "differ", each=difference_text, more=remainder_text)
 
 
 def _describe_difference(key: str, difference: dict[str, Any]) -> str:

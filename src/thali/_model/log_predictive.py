@@ -36,9 +36,9 @@ def count_answers_by_respondent(data: Any) -> tuple[np.ndarray, Any]:
             "These choices do not identify respondents; read them again and name the column of"
             " respondents."
         )
-    answers, row = np.unique(answer_record.answer, return_inverse=True)
+    answers, answer_indices = np.unique(answer_record.answer, return_inverse=True)
     return answers, csr_array(
-        (answer_record.times, (row, answer_record.respondent)),
+        (answer_record.times, (answer_indices, answer_record.respondent)),
         (len(answers), len(answer_record.respondents)),
     )
 
@@ -59,7 +59,7 @@ Move = Callable[[Any, float], tuple[Any, np.ndarray]]
 def anneal_log_mean(
     respondents: Any,
     log_likelihood: Callable[[Any], np.ndarray],
-    move: Move,
+    propose: Move,
     choose: Callable[[np.ndarray, Any, Any], Any],
     rng: np.random.Generator,
 ) -> float:
@@ -75,52 +75,52 @@ def anneal_log_mean(
 
     log_p = log_likelihood(respondents)
     step = 0.5
-    total = np.zeros(len(log_p))
+    log_weights = np.zeros(len(log_p))
     power = 0.0
     while True:
-        rise = _find_largest_temperature_step(log_p, 1.0 - power)
-        total += rise * log_p
-        power += rise
+        power_step = _find_largest_temperature_step(log_p, 1.0 - power)
+        log_weights += power_step * log_p
+        power += power_step
         if power >= 1.0:
-            return float(logsumexp(total) - np.log(len(total)))
+            return float(logsumexp(log_weights) - np.log(len(log_weights)))
         for _ in range(_MOVES):
-            proposed, log_ratio = move(respondents, step)
-            log_p_proposed = log_likelihood(proposed)
+            proposed_respondents, log_ratio = propose(respondents, step)
+            log_p_proposed = log_likelihood(proposed_respondents)
             with np.errstate(invalid="ignore"):  # both have probability 0
-                gain = power * (log_p_proposed - log_p) + log_ratio
-            accepted = np.log(rng.random(len(log_p))) < gain
-            respondents = choose(accepted, proposed, respondents)
-            log_p = np.where(accepted, log_p_proposed, log_p)
-            step *= np.exp(accepted.mean() - _ACCEPTED)
+                log_acceptance = power * (log_p_proposed - log_p) + log_ratio
+            is_accepted = np.log(rng.random(len(log_p))) < log_acceptance
+            respondents = choose(is_accepted, proposed_respondents, respondents)
+            log_p = np.where(is_accepted, log_p_proposed, log_p)
+            step *= np.exp(is_accepted.mean() - _ACCEPTED)
 
 
-def _find_largest_temperature_step(log_p: np.ndarray, max_rise: float) -> float:
+def _find_largest_temperature_step(log_p: np.ndarray, max_step: float) -> float:
     """Return the largest temperature step that keeps 99 % of the effective sample size."""
     if not np.isfinite(log_p).any():
-        return max_rise
-    possible = log_p[np.isfinite(log_p)] - log_p.max()
+        return max_step
+    relative_log_p = log_p[np.isfinite(log_p)] - log_p.max()
 
-    def share_effective(rise: float) -> float:
+    def share_effective(step: float) -> float:
         """Return effective sample size / number of respondents after this temperature step."""
-        weight = np.exp(rise * possible)
+        weight = np.exp(step * relative_log_p)
         return float(weight.sum() ** 2 / (weight**2).sum() / len(weight))
 
-    if share_effective(max_rise) >= _KEPT:
-        return max_rise
-    low, high = 0.0, max_rise
+    if share_effective(max_step) >= _KEPT:
+        return max_step
+    low, high = 0.0, max_step
     for _ in range(40):
-        middle = (low + high) / 2.0
-        if share_effective(middle) >= _KEPT:
-            low = middle
+        midpoint = (low + high) / 2.0
+        if share_effective(midpoint) >= _KEPT:
+            low = midpoint
         else:
-            high = middle
+            high = midpoint
     return high
 
 
-def sum_log_choices(p: np.ndarray, times: Any) -> np.ndarray:
-    """Return ln probability of each respondent's choices together, (draws, respondents).
+def sum_log_choices(p: np.ndarray, n_times: Any) -> np.ndarray:
+    """Return the log probability of each respondent's choices together, (draws, respondents).
 
     `p` has the probabilities of the answers that were given.
     """
     with np.errstate(divide="ignore"):  # a probability of 0
-        return np.log(p) @ times  # the sparse product sums chosen answers only
+        return np.log(p) @ n_times  # the sparse product sums chosen answers only

@@ -55,20 +55,20 @@ def sum_scaled_scores(worth: np.ndarray, size: float) -> np.ndarray:
 
     with centred log worths z.
     """
-    logs = np.log(np.maximum(worth, _MIN_WORTH))
-    p = _probability_in_set(logs - logs.mean(axis=-1, keepdims=True), size)
+    log_worths = np.log(np.maximum(worth, _MIN_WORTH))
+    p = _probability_in_set(log_worths - log_worths.mean(axis=-1, keepdims=True), size)
     return 100.0 * p / p.sum(axis=-1, keepdims=True)
 
 
 def anchored_scores(worth: np.ndarray, size: float, anchor_index: int) -> np.ndarray:
     """Return scores on which the anchor option has 100, from worths (..., options)."""
-    logs = np.log(np.maximum(worth, _MIN_WORTH))
-    return 100.0 * size * _probability_in_set(logs - logs[..., [anchor_index]], size)
+    log_worths = np.log(np.maximum(worth, _MIN_WORTH))
+    return 100.0 * size * _probability_in_set(log_worths - log_worths[..., [anchor_index]], size)
 
 
-def _probability_in_set(logs: np.ndarray, size: float) -> np.ndarray:
+def _probability_in_set(log_worths: np.ndarray, size: float) -> np.ndarray:
     """Return P(choice) from a set of `size` whose other options have log worth 0."""
-    odds = np.exp(np.minimum(logs, _LARGEST))
+    odds = np.exp(np.minimum(log_worths, _LARGEST))
     return odds / (odds + size - 1.0)
 
 

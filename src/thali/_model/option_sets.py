@@ -39,7 +39,7 @@ def pair_indices(pairs: Any, labels: list[str], has_ties: bool) -> np.ndarray:
 
 
 def tabulate_outcomes(
-    labels: list[str], first: Any, second: Any, p: np.ndarray
+    labels: list[str], first_options: Any, second_options: Any, p: np.ndarray
 ) -> "pandas.DataFrame":
     """Tabulate P(a chosen), P(tie), P(b chosen), one row per pair.
 
@@ -48,7 +48,7 @@ def tabulate_outcomes(
 
     from thali._result_table import Table
 
-    columns = {"a": [labels[k] for k in first], "b": [labels[k] for k in second]}
+    columns = {"a": [labels[k] for k in first_options], "b": [labels[k] for k in second_options]}
     return Table(columns | dict(zip(("p_a", "p_tie", "p_b"), p.T, strict=True)))
 
 
@@ -69,28 +69,34 @@ def _label_indices(sets: Any, labels: list[str]) -> list[np.ndarray]:
             f" {type(sets).__name__}."
         )
     index_arrays = []
-    for number, entry in enumerate(sets):
+    for entry_number, entry in enumerate(sets):
         if isinstance(entry, tuple | list | np.ndarray):
-            names = [format_label(label) for label in entry]
+            entry_labels = [format_label(label) for label in entry]
         else:
-            names = [str(entry)]
-        if len(names) < 2:
+            entry_labels = [str(entry)]
+        if len(entry_labels) < 2:
             raise ArgumentError(
-                f"Entry {number} is {entry!r}; give pairs of labels, (a, b), or larger sets."
+                f"Entry {entry_number} is {entry!r}; give pairs of labels, (a, b), or larger sets."
             )
-        for name in names:
-            if name not in index_of_label:
-                options = shorten(labels, 10)
+        for option_label in entry_labels:
+            if option_label not in index_of_label:
+                options_text = shorten(labels, 10)
                 raise ArgumentError(
-                    f"Entry {number} contains {name!r}, which is not an option of the data; the"
-                    f" options are {options}."
+                    f"Entry {entry_number} contains {option_label!r}, which is not an option of the"
+                    f" data; the options are {options_text}."
                 )
-        if has_repeats(names):
-            repeated_name = next(name for k, name in enumerate(names) if name in names[:k])
-            if len(names) == 2:
-                problem = f"compares {repeated_name!r} with itself"
+        if has_repeats(entry_labels):
+            repeated_label = next(
+                option_label
+                for k, option_label in enumerate(entry_labels)
+                if option_label in entry_labels[:k]
+            )
+            if len(entry_labels) == 2:
+                problem = f"compares {repeated_label!r} with itself"
             else:
-                problem = f"contains {repeated_name!r} twice"
-            raise ArgumentError(f"Entry {number} {problem}; give different options.")
-        index_arrays.append(np.array([index_of_label[name] for name in names], np.int64))
+                problem = f"contains {repeated_label!r} twice"
+            raise ArgumentError(f"Entry {entry_number} {problem}; give different options.")
+        index_arrays.append(
+            np.array([index_of_label[option_label] for option_label in entry_labels], np.int64)
+        )
     return index_arrays

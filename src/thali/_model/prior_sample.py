@@ -60,17 +60,17 @@ def add_replicates(model: "MarkovChainModel", random_seed: Any, *design: Any) ->
 
     posterior = model._view
     observed = posterior.observed
-    given_variables = model._build_observed(*design)
+    observed_by_name = model._build_observed(*design)
     is_same = (
         np.array_equal(observed[name].values, values, equal_nan=values.dtype.kind == "f")
-        for name, values in given_variables.items()
+        for name, values in observed_by_name.items()
     )
-    if not given_variables or not all(is_same):
+    if not observed_by_name or not all(is_same):
         raise DataError(
             "posterior_predictive requires the data that the model was fitted to; got other data."
         )
     check_predictive_size(
-        sum(values.size for values in given_variables.values()), posterior.n_draws
+        sum(values.size for values in observed_by_name.values()), posterior.n_draws
     )
     replicates = model._simulate_replicates(build_generator(random_seed), *design)
     tree = posterior.tree.copy()
@@ -80,14 +80,14 @@ def add_replicates(model: "MarkovChainModel", random_seed: Any, *design: Any) ->
     return tree
 
 
-def select_observed(posterior: Any, stored: Any) -> dict[str, np.ndarray]:
+def select_observed(posterior: Any, stored_data: Any) -> dict[str, np.ndarray]:
     """Return the observed arrays of the fitted data; {} if the design differs."""
-    for name, constant in stored.constants.items():
+    for name, constant in stored_data.constants.items():
         if isinstance(constant, tuple):  # dimensions, values
             constant = constant[1]
         if not np.array_equal(posterior.fixed[name].values, constant):
             return {}
-    return {name: np.asarray(array) for name, (_, array) in stored.observed.items()}
+    return {name: np.asarray(array) for name, (_, array) in stored_data.observed.items()}
 
 
 def add_sample_dimensions(
@@ -101,10 +101,10 @@ def build_predictive_dataset(
     observed: "xarray.Dataset", sampled: "xarray.Dataset", replicates: dict[str, np.ndarray]
 ) -> "xarray.Dataset":
     """Build the dataset of simulated data, with coordinates of the observed data."""
-    group = observed.drop_vars(list(observed.data_vars)).assign_coords(
+    coordinates_dataset = observed.drop_vars(list(observed.data_vars)).assign_coords(
         chain=sampled["chain"], draw=sampled["draw"]
     )
-    return group.assign(
+    return coordinates_dataset.assign(
         {
             name: (
                 ("chain", "draw", *observed[name].dims),

@@ -26,8 +26,8 @@ def build_individuals_finding(
     table: "pandas.DataFrame", population: "pandas.DataFrame", title: str, caption: str
 ) -> Finding:
     """Build the finding of preferences per respondent and option, with population means."""
-    preferred: Any = table["mean"].unstack("option").idxmax(axis=1)
-    n_by_option = preferred.value_counts(sort=True)
+    preferred_options: Any = table["mean"].unstack("option").idxmax(axis=1)
+    n_by_option = preferred_options.value_counts(sort=True)
     shares = [
         f"{option} ({format_percent(count / n_by_option.sum())})"
         for option, count in n_by_option.head(NAMED).items()
@@ -71,7 +71,7 @@ def _describe_effect(
     column_and_labels = covariates.describe_label(name)
     if column_and_labels is None:
         return SENTENCES["effects.number"].format(of=parameter, column=name, ratio=ratio)
-    column, label, first = column_and_labels
+    column, label, reference_label = column_and_labels
     return SENTENCES["effects.label"].format(
-        of=parameter, ratio=ratio, column=column, label=label, first=first
+        of=parameter, ratio=ratio, column=column, label=label, first=reference_label
     )

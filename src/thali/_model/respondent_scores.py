@@ -116,92 +116,105 @@ class RespondentScores:
         """Return the score of one answer with each outcome, shape (outcomes, r)."""
         from scipy.sparse import csr_array
 
-        rows = np.arange(len(outcomes))
+        row_indices = np.arange(len(outcomes))
         identity_tally = csr_array(
-            (np.ones(len(rows)), (rows, outcomes)), shape=(len(rows), self._tally.shape[1])
+            (np.ones(len(row_indices)), (row_indices, outcomes)),
+            shape=(len(row_indices), self._tally.shape[1]),
         )
         return self._problem.compute_scores(identity_tally, *self._point) @ self._root
 
     def _split_respondents(self) -> Iterator[_RespondentBlock]:
         """Yield blocks of respondents whose arrays fit in memory."""
-        row_starts = self._expected.indptr
-        step = max(1, BLOCK // max(self._root.shape[1], 1))
-        starts = np.searchsorted(row_starts, np.arange(0, row_starts[-1], step))
-        for begin, end in pairwise(np.unique([*starts, self._tally.shape[0]])):
+        entry_starts = self._expected.indptr
+        block_size = max(1, BLOCK // max(self._root.shape[1], 1))
+        block_starts = np.searchsorted(entry_starts, np.arange(0, entry_starts[-1], block_size))
+        for begin, end in pairwise(np.unique([*block_starts, self._tally.shape[0]])):
             expected = self._expected[begin:end]
-            answers = self._tally[begin:end]
-            outcomes = np.union1d(expected.indices, answers.indices)
+            given = self._tally[begin:end]
+            outcomes = np.union1d(expected.indices, given.indices)
             yield _RespondentBlock(
-                expected[:, outcomes], answers[:, outcomes], self._score_outcomes(outcomes)
+                expected[:, outcomes], given[:, outcomes], self._score_outcomes(outcomes)
             )
 
     def compute_variance(self) -> ScoreVariance:
         """Compute the leverage-corrected covariance of respondents' scores."""
-        squares = np.zeros_like(self._information)
+        score_squares = np.zeros_like(self._information)
         about_pull = np.zeros_like(self._information)
         max_leverage = 0.0
         for block in self._split_respondents():
             leverage = block.expected @ np.square(block.scores).sum(axis=1)
-            pulls = block.expected @ (block.scores * (block.scores @ self._pull)[:, None])
-            z, pulled = _remove_leverage(block, leverage, [block.given @ block.scores, pulls])
-            differences = z - pulled
-            squares = squares + z.T @ z
+            pulled_scores = block.expected @ (block.scores * (block.scores @ self._pull)[:, None])
+            corrected_scores, corrected_pulls = _remove_leverage(
+                block, leverage, [block.given @ block.scores, pulled_scores]
+            )
+            differences = corrected_scores - corrected_pulls
+            score_squares = score_squares + corrected_scores.T @ corrected_scores
             about_pull = about_pull + differences.T @ differences
             max_leverage = max(max_leverage, leverage.max(initial=0.0))
-        share = max_leverage / max(np.trace(self._information), 1e-300)
-        trace = float((self._inverse * (squares @ self._inverse)).sum())
-        return ScoreVariance(squares, about_pull, share, max(trace, 0.0), self._inverse.shape[1])
+        max_share = max_leverage / max(np.trace(self._information), 1e-300)
+        trace = float((self._inverse * (score_squares @ self._inverse)).sum())
+        return ScoreVariance(
+            score_squares, about_pull, max_share, max(trace, 0.0), self._inverse.shape[1]
+        )
 
     def degrees_of_freedom(self, contrasts: np.ndarray) -> np.ndarray:
         """Return degrees of freedom of the variance of each contrast set, shape (sets,).
 
         `contrasts` has shape (sets, parameters, q).
         """
-        rotated = self._root.T @ contrasts
-        values, vectors = np.linalg.eigh(rotated.swapaxes(1, 2) @ self._information @ rotated)
-        rotated = rotated @ (vectors / np.sqrt(np.maximum(values, 1e-300))[:, None])
-        sets, _, q = rotated.shape
-        variances = np.zeros(sets)
-        pulls = []
+        whitened_contrasts = self._root.T @ contrasts
+        eigenvalues, vectors = np.linalg.eigh(
+            whitened_contrasts.swapaxes(1, 2) @ self._information @ whitened_contrasts
+        )
+        whitened_contrasts = whitened_contrasts @ (
+            vectors / np.sqrt(np.maximum(eigenvalues, 1e-300))[:, None]
+        )
+        n_sets, _, q = whitened_contrasts.shape
+        variances = np.zeros(n_sets)
+        respondent_pulls = []
         for block in self._split_respondents():
-            projected = np.einsum("or,grq->ogq", block.scores, rotated)
-            squares = (projected[..., None] * projected[..., None, :]).reshape(len(projected), -1)
+            contrast_scores = np.einsum("or,grq->ogq", block.scores, whitened_contrasts)
+            contrast_products = (
+                contrast_scores[..., None] * contrast_scores[..., None, :]
+            ).reshape(len(contrast_scores), -1)
             variances += _sum_entry_variances(
-                (block.expected @ squares).reshape(-1, sets, q, q)
+                (block.expected @ contrast_products).reshape(-1, n_sets, q, q)
             ).sum(axis=0)
             if self._tally.shape[0] < MANY_RESPONDENTS:
                 for k in range(block.expected.shape[0]):
                     vectors_k, shares = _decompose_leverage(block, k)
-                    pulls.append(
+                    respondent_pulls.append(
                         vectors_k
                         @ (
                             (shares * _leverage_correction(shares))[:, None]
-                            * (vectors_k.T @ rotated)
+                            * (vectors_k.T @ whitened_contrasts)
                         )
                     )
-        pull_array = np.array(pulls)
-        for k, pull in enumerate(pulls):
-            variances += 2.0 * _sum_entry_variances(pull.swapaxes(1, 2) @ pull_array[k + 1 :]).sum(
-                axis=0
-            )
+        pull_array = np.array(respondent_pulls)
+        for k, respondent_pull in enumerate(respondent_pulls):
+            variances += 2.0 * _sum_entry_variances(
+                respondent_pull.swapaxes(1, 2) @ pull_array[k + 1 :]
+            ).sum(axis=0)
         return q * (q + 1) / variances
 
 
 def _remove_leverage(
-    block: _RespondentBlock, leverage: np.ndarray, scores: list[np.ndarray]
+    block: _RespondentBlock, leverage: np.ndarray, score_arrays: list[np.ndarray]
 ) -> list[np.ndarray]:
     """Return scores times (I - leverage)^(-1/2) of each respondent, each (respondents, r)."""
     corrected_scores = []
-    for score in scores:
-        first_order = _multiply_by_leverage(block, score)
+    for respondent_scores in score_arrays:
+        first_order = _multiply_by_leverage(block, respondent_scores)
         corrected_scores.append(
-            score + first_order / 2 + 3 / 8 * _multiply_by_leverage(block, first_order)
+            respondent_scores + first_order / 2 + 3 / 8 * _multiply_by_leverage(block, first_order)
         )
     for k in np.flatnonzero(leverage > MAX_SERIES_LEVERAGE).tolist():
-        vectors, shares = _decompose_leverage(block, k)
-        growth = _leverage_correction(shares) - 1.0
-        for score, z in zip(scores, corrected_scores, strict=True):
-            z[k] = score[k] + vectors @ (growth * (score[k] @ vectors))
+        vectors, leverages = _decompose_leverage(block, k)
+        excess_correction = _leverage_correction(leverages) - 1.0
+        for respondent_scores, corrected in zip(score_arrays, corrected_scores, strict=True):
+            corrected[k] = respondent_scores[k] + vectors @ (
+                excess_correction * (respondent_scores[k] @ vectors)
+            )
     return corrected_scores
 
 
@@ -211,30 +224,33 @@ def _multiply_by_leverage(block: _RespondentBlock, vectors: np.ndarray) -> np.nd
 
     expected = block.expected
     respondent = part_indices(expected.indptr)
-    along = np.einsum("er,er->e", block.scores[expected.indices], vectors[respondent])
+    weighted_products = np.einsum("er,er->e", block.scores[expected.indices], vectors[respondent])
     return (
-        csr_array((expected.data * along, expected.indices, expected.indptr), shape=expected.shape)
+        csr_array(
+            (expected.data * weighted_products, expected.indices, expected.indptr),
+            shape=expected.shape,
+        )
         @ block.scores
     )
 
 
 def _decompose_leverage(block: _RespondentBlock, respondent: int) -> tuple[np.ndarray, np.ndarray]:
     """Return eigenvectors (r, rank) and eigenvalues (rank,) of a respondent's leverage matrix."""
-    row = block.expected[[respondent]]
-    rows = np.sqrt(row.data)[:, None] * block.scores[row.indices]
-    if len(rows) > rows.shape[1]:
-        shares, vectors = np.linalg.eigh(rows.T @ rows)
-        return vectors, np.clip(shares, 0.0, 1.0)
-    shares, combined = np.linalg.eigh(rows @ rows.T)
-    is_informed = shares > TINY
-    return rows.T @ (combined[:, is_informed] / np.sqrt(shares[is_informed])), np.minimum(
-        shares[is_informed], 1.0
-    )
+    expected_counts = block.expected[[respondent]]
+    scaled_scores = np.sqrt(expected_counts.data)[:, None] * block.scores[expected_counts.indices]
+    if len(scaled_scores) > scaled_scores.shape[1]:
+        eigenvalues, vectors = np.linalg.eigh(scaled_scores.T @ scaled_scores)
+        return vectors, np.clip(eigenvalues, 0.0, 1.0)
+    eigenvalues, combinations = np.linalg.eigh(scaled_scores @ scaled_scores.T)
+    is_informed = eigenvalues > TINY
+    return scaled_scores.T @ (
+        combinations[:, is_informed] / np.sqrt(eigenvalues[is_informed])
+    ), np.minimum(eigenvalues[is_informed], 1.0)
 
 
-def _leverage_correction(shares: np.ndarray) -> np.ndarray:
+def _leverage_correction(leverages: np.ndarray) -> np.ndarray:
     """Return (1 - leverage)^(-1/2); 0 for a respondent with all information."""
-    unleveraged = 1.0 - shares
+    unleveraged = 1.0 - leverages
     return np.where(unleveraged > MIN_REST, np.maximum(unleveraged, MIN_REST) ** -0.5, 0.0)
 
 
@@ -252,27 +268,27 @@ def inverse_root(information: np.ndarray, min_share: float) -> np.ndarray:
     Directions with a smaller share of information than `min_share` are left out.
     """
     eigenvalues, vectors = np.linalg.eigh(information)
-    informed = eigenvalues > min_share * max(eigenvalues.max(initial=0.0), 1e-300)
-    return vectors[:, informed] / np.sqrt(eigenvalues[informed])
+    is_informed = eigenvalues > min_share * max(eigenvalues.max(initial=0.0), 1e-300)
+    return vectors[:, is_informed] / np.sqrt(eigenvalues[is_informed])
 
 
 def raise_improbable_variance(
-    score_variance: ScoreVariance, df: float, freedom: float
+    score_variance: ScoreVariance, df: float, df_per_contrast: float
 ) -> np.ndarray:
     """Return the score covariance (r, r), with improbably small variances raised.
 
-    `freedom`: respondents less one, per contrast. If there are fewer respondents than contrasts,
-    some directions have no variance; their share is in the other directions, which are raised less:
-    cubes cover .87 to .94 for 2 to 5 respondents of 6 options.
+    `df_per_contrast`: respondents less one, per contrast. If there are fewer respondents than
+    contrasts, some directions have no variance; their share is in the other directions, which are
+    raised less: cubes cover .87 to .94 for 2 to 5 respondents of 6 options.
     """
     from scipy.special import chdtri
 
     eigenvalues, vectors = np.linalg.eigh(score_variance.about_pull)
-    unlikely = eigenvalues < chdtri(df, 1.0 - UNLIKELY) / df
+    is_unlikely = eigenvalues < chdtri(df, 1.0 - UNLIKELY) / df
     min_variance = 1.0
-    if not unlikely.all():
-        min_variance = min(1.0, freedom) ** 3
-    directions = vectors[:, unlikely]
+    if not is_unlikely.all():
+        min_variance = min(1.0, df_per_contrast) ** 3
+    directions = vectors[:, is_unlikely]
     eigenvalues, vectors = np.linalg.eigh(directions.T @ score_variance.variance @ directions)
     directions = directions @ vectors
     return (

@@ -165,29 +165,29 @@ def run_sampling(model: "MarkovChainModel", sampling: Sampling[Any]) -> dict[str
     if settings is None:
         settings = run.lengths
     with open_fit_folder(model, settings, sampling.source, run) as (folder, seed):
-        start = None
-        position = {"draws": 0, "tempered": False}
+        chain_start = None
+        run_position = {"draws": 0, "tempered": False}
         if folder is not None and folder.snapshot is not None:
             with refuse_altered_job(folder.path):
                 _check_position(folder.snapshot, sampling)
-            start = _ChainStart(folder.snapshot.states, folder.snapshot.draws, 0)
-            position = folder.snapshot.position
-        shortened = "tune" in position  # the time limit has shortened the warm-up
-        if shortened:
-            run = run._replace(tune=position["tune"])
+            chain_start = _ChainStart(folder.snapshot.states, folder.snapshot.draws, 0)
+            run_position = folder.snapshot.position
+        is_shortened = "tune" in run_position  # the time limit has shortened the warm-up
+        if is_shortened:
+            run = run._replace(tune=run_position["tune"])
             sampling = model._build_sampling(sampling.source, run)
-        target = max(sampling.min_draws, position["draws"])
-        work = RunningFit(
+        target_draws = max(sampling.min_draws, run_position["draws"])
+        running_fit = RunningFit(
             model,
             sampling,
             run._replace(random_seed=seed),
             folder,
-            position["tempered"],
-            position.get("spent", 0),
+            run_position["tempered"],
+            run_position.get("spent", 0),
         )
-        work.shortened = shortened
-        tree, attributes, chains = work.run_until_done(target, start)
-    state = work.build_continuation(
+        running_fit.shortened = is_shortened
+        tree, attributes, chains = running_fit.run_until_done(target_draws, chain_start)
+    state = running_fit.build_continuation(
         chains, tree, compute_digest(sampling.source), get_model_parameters(model)
     )
     return attributes | {"_state_": state}
@@ -195,13 +195,13 @@ def run_sampling(model: "MarkovChainModel", sampling: Sampling[Any]) -> dict[str
 
 def _check_position(snapshot: Snapshot, sampling: Sampling[Any]) -> None:
     """Raise ValueError if a stored job has more draws than its settings allow."""
-    run = sampling.run
-    max_draws = run.draws
+    run_settings = sampling.run
+    max_draws = run_settings.draws
     if max_draws is None:
         max_draws = max(sampling.min_draws, sampling.max_open_draws)
     if (
         snapshot.position["draws"] > max_draws
-        or not 0 <= snapshot.position.get("tune", 0) <= run.tune
+        or not 0 <= snapshot.position.get("tune", 0) <= run_settings.tune
     ):
         raise ValueError("more draws or tuning than the settings allow")
 
@@ -238,19 +238,19 @@ def continue_sampling(model: "MarkovChainModel", additional_run: Run) -> dict[st
         progressbar=additional_run.progressbar,
         max_time=additional_run.max_time,
     )
-    start = _load_start(state)
+    chain_start = _load_start(state)
     sampling = model._build_sampling(state.source, run)
     if sampling.read_draws is not None:
-        draws_by_chain = start.draws
+        draws_by_chain = chain_start.draws
         if draws_by_chain is None:
             draws_by_chain = sampling.read_draws(model.posterior_)
-        start = _ChainStart(start.states, draws_by_chain, 0)
-    work = RunningFit(model, sampling, run, None, state.tempered)
-    tree, attributes, chains = work.run_until_done(
-        draws, start, select_first_draws(model.posterior_, start.first)
+        chain_start = _ChainStart(chain_start.states, draws_by_chain, 0)
+    running_fit = RunningFit(model, sampling, run, None, state.tempered)
+    tree, attributes, chains = running_fit.run_until_done(
+        draws, chain_start, select_first_draws(model.posterior_, chain_start.first)
     )
     return attributes | {
-        "_state_": work.build_continuation(chains, tree, state.digest, state.parameters)
+        "_state_": running_fit.build_continuation(chains, tree, state.digest, state.parameters)
     }
 
 
@@ -264,12 +264,14 @@ def update_sampling(model: "MarkovChainModel", source: Any, update_run: Run) -> 
         progressbar=update_run.progressbar,
         max_time=None,
     )
-    start = _ChainStart(_load_start(state).states, None, 0, is_of_other_data=True)
-    work = RunningFit(model, model._build_sampling(source, run), run, None, state.tempered)
+    chain_start = _ChainStart(_load_start(state).states, None, 0, is_of_other_data=True)
+    running_fit = RunningFit(model, model._build_sampling(source, run), run, None, state.tempered)
     assert update_run.draws is not None
-    tree, attributes, chains = work.run_until_done(update_run.draws, start)
+    tree, attributes, chains = running_fit.run_until_done(update_run.draws, chain_start)
     return attributes | {
-        "_state_": work.build_continuation(chains, tree, compute_digest(source), state.parameters)
+        "_state_": running_fit.build_continuation(
+            chains, tree, compute_digest(source), state.parameters
+        )
     }
 
 
@@ -301,43 +303,45 @@ class RunningFit:
         `earlier` has the draws of the posterior before this run.
         """
         chains = self._start_chains(target, start)
-        was_ended = self._has_ended(chains)
-        warn_long = None
+        had_ended = self._has_ended(chains)
+        warn_if_long = None
         if self.run.max_time is None and not is_quiet():
-            warn_long = self._warn_long_run
-        total = sum(chain.total for chain in chains)
+            warn_if_long = self._warn_long_run
+        n_sweeps_planned = sum(chain.total for chain in chains)
         with Progress(
-            self.run.progressbar, "sampling", total, report_seconds=warn_long
+            self.run.progressbar, "sampling", n_sweeps_planned, report_seconds=warn_if_long
         ) as progress:
             self.limit.may_be_long = start is not None or self.run.tune == 0
             try:
-                watch, interrupted = self._run_with_pilot(chains, progress, target)
+                monitor, is_interrupted = self._run_with_pilot(chains, progress, target)
             except TuningIsLong:
                 chains = self._restart_with_short_warmup(chains, progress, target)
-                watch, interrupted = self._run_with_pilot(chains, progress, target)
+                monitor, is_interrupted = self._run_with_pilot(chains, progress, target)
             self.limit.may_be_long = True
             while True:
                 tree = self._build_tree(chains, earlier)
                 attributes = {
                     "posterior_": tree,
-                    "_interrupted_": interrupted,
+                    "_interrupted_": is_interrupted,
                     **self.sampling.build_attributes(tree, chains, self.run.random_seed),
                 }
                 convergence = None
-                if not interrupted and self.run.draws is None:
+                if not is_interrupted and self.run.draws is None:
                     convergence = self._check_convergence(attributes)
                 n_sweeps = sum(chain.sweeps for chain in chains)
-                tempered = None
+                tempered_sampling = None
                 if convergence is not None and _is_stuck(convergence):
-                    tempered = self.sampling.with_tempering(n_sweeps)
-                ends = convergence is None or self._is_settled(convergence)
-                ends = ends or (tempered is None and not self._may_double(chains, target))
-                if not was_ended or not ends:
-                    watch.finish(ends and not interrupted)
-                if ends or convergence is None:
+                    tempered_sampling = self.sampling.with_tempering(n_sweeps)
+                is_last = convergence is None or self._is_settled(convergence)
+                is_last = is_last or (
+                    tempered_sampling is None and not self._may_double(chains, target)
+                )
+                if not had_ended or not is_last:
+                    monitor.finish(is_last and not is_interrupted)
+                if is_last or convergence is None:
                     tree = self.sampling.complete_tree(tree)
                     return tree, attributes | {"posterior_": tree}, chains
-                if tempered is None:
+                if tempered_sampling is None:
                     progress.note(f"after {target:,} draws per chain the chains do not agree yet")
                     target = min(
                         self.sampling.choose_next_check(target, convergence),
@@ -346,13 +350,13 @@ class RunningFit:
                     chains = self._start_chains(target, _build_start(chains))
                 else:
                     progress.note("the chains are in different modes: restarting with tempering")
-                    self.sampling, self.tempered, self.spent = tempered, True, n_sweeps
+                    self.sampling, self.tempered, self.spent = tempered_sampling, True, n_sweeps
                     target = self.sampling.min_draws
                     if self.folder is not None:
                         self.folder.restart()
                     chains = self._start_chains(target, None)
                 progress.set_total(sum(chain.total for chain in chains))
-                watch, interrupted = self._run_with_pilot(chains, progress, target)
+                monitor, is_interrupted = self._run_with_pilot(chains, progress, target)
 
     def _has_ended(self, chains: Sequence[Chain]) -> bool:
         """Return whether the job folder already contains the finished run."""
@@ -414,21 +418,21 @@ class RunningFit:
         run = self.run
         sampling = self.sampling
         if run.draws is None:
-            draws = sampling.count_allowed_draws(self.chains)
+            max_draws = sampling.count_allowed_draws(self.chains)
             min_draws = sampling.min_draws
-            max_seconds = seconds * (run.tune + draws) / (run.tune + min_draws)
-            until = ""
+            max_seconds = seconds * (run.tune + max_draws) / (run.tune + min_draws)
+            upper_text = ""
             if format_duration(max_seconds) != format_duration(seconds):
-                until = f", and up to {format_duration(max_seconds)} if the chains agree late"
-            fewer: Any = Setting("draws", max(1, min_draws // 4))
+                upper_text = f", and up to {format_duration(max_seconds)} if the chains agree late"
+            fewer_draws: Any = Setting("draws", max(1, min_draws // 4))
         else:
-            until, fewer = "", "fewer draws"
-        options = [fewer]
+            upper_text, fewer_draws = "", "fewer draws"
+        options = [fewer_draws]
         if sampling.faster:
-            options = [sampling.faster, ", or ", fewer]
+            options = [sampling.faster, ", or ", fewer_draws]
         warn(
             LongRunWarning(
-                f"This fit takes about {format_duration(seconds)}{until}. Faster options: ",
+                f"This fit takes about {format_duration(seconds)}{upper_text}. Faster options: ",
                 *options,
                 ".",
             )
@@ -483,11 +487,11 @@ class RunningFit:
                 arrays |= add_prefix(f"{k}/draws/", chain.read_draws(chain.first, chain.recorded))
         states = np.frombuffer(encode_npz(arrays), np.uint8)
         run = self.run._replace(job=None)
-        first = draws
+        first_draw = draws
         if not has_all_draws:
-            first = chains[0].first
+            first_draw = chains[0].first
         return Continuation(
-            self.sampling.source, digest, parameters, run, draws, first, self.tempered, states
+            self.sampling.source, digest, parameters, run, draws, first_draw, self.tempered, states
         )
 
     def _start_chains(self, target: int, start: _ChainStart | None) -> Sequence[Chain]:
@@ -495,10 +499,10 @@ class RunningFit:
         self.chains = chains = self.sampling.chains(target, self.run.random_seed)
         if start is None:
             return chains
-        altered_job: Any = nullcontext()
+        job_guard: Any = nullcontext()
         if self.folder is not None:
-            altered_job = refuse_altered_job(self.folder.path)
-        with altered_job:
+            job_guard = refuse_altered_job(self.folder.path)
+        with job_guard:
             for k, chain in enumerate(chains):
                 if start.is_of_other_data:
                     chain.warm_start(start.states[k])
@@ -526,12 +530,12 @@ class RunningFit:
 
     def _may_double(self, chains: Sequence[Chain], target: int) -> bool:
         """Return whether twice the draws fit the limits of draws and memory."""
-        size = sum(
+        n_bytes = sum(
             array.nbytes
             for chain in chains
             for array in chain.read_draws(0, chain.recorded).values()
         )
-        return target < self.sampling.count_allowed_draws(chains) and 2 * size <= MAX_BYTES
+        return target < self.sampling.count_allowed_draws(chains) and 2 * n_bytes <= MAX_BYTES
 
 
 def _is_stuck(convergence: "ConvergenceCheck") -> bool:
@@ -566,10 +570,12 @@ def _load_start(state: Continuation) -> _ChainStart:
     arrays = decode_npz(state.states.tobytes())
     arrays_by_chain = [select_prefix(f"{k}/", arrays) for k in range(state.run.chains)]
     states = [select_prefix("state/", arrays_of_chain) for arrays_of_chain in arrays_by_chain]
-    draws = [select_prefix("draws/", arrays_of_chain) for arrays_of_chain in arrays_by_chain]
-    if not any(draws):
-        draws = None
-    return _ChainStart(states, draws, state.first)
+    draws_by_chain = [
+        select_prefix("draws/", arrays_of_chain) for arrays_of_chain in arrays_by_chain
+    ]
+    if not any(draws_by_chain):
+        draws_by_chain = None
+    return _ChainStart(states, draws_by_chain, state.first)
 
 
 @contextmanager
@@ -580,11 +586,16 @@ def open_fit_folder(
     if run.job is None:
         yield None, build_seed_sequence(run.random_seed)
         return
-    models = {
+    model_records = {
         "": {"class": describe_model(model)["class"], "parameters": get_model_parameters(model)}
     }
-    stamp = {"kind": "fit", "models": models, "settings": settings, "data": compute_digest(data)}
-    with FitFolder(run.job, stamp, run.random_seed) as folder:
+    job_record = {
+        "kind": "fit",
+        "models": model_records,
+        "settings": settings,
+        "data": compute_digest(data),
+    }
+    with FitFolder(run.job, job_record, run.random_seed) as folder:
         yield folder, folder.seed
 
 
@@ -612,17 +623,17 @@ class BudgetedRun(NamedTuple):
         )
 
 
-def remaining_budget(sweeps: int, sweep: float) -> float:
-    """Return the share of the CPU budget left after sweeps of `sweep` seconds each."""
-    return 1.0 - sweeps * sweep / BUDGET
+def remaining_budget(sweeps: int, sweep_seconds: float) -> float:
+    """Return the share of the CPU budget left after sweeps of `sweep_seconds` seconds each."""
+    return 1.0 - sweeps * sweep_seconds / BUDGET
 
 
 def limit_run(
     run: Run,
     thin: int,
-    sweep: float,
+    sweep_seconds: float,
     first_draws: int = FIRST_DRAWS,
-    share: float = 1.0,
+    budget_share: float = 1.0,
 ) -> BudgetedRun:
     """Reduce thinning, warm-up and draws of a run to a share of the CPU budget.
 
@@ -632,19 +643,24 @@ def limit_run(
     """
     settings = run.lengths
     # a longer warm-up was requested
-    sweeps = int(share * BUDGET / run.chains / sweep)
+    sweeps_per_chain = int(budget_share * BUDGET / run.chains / sweep_seconds)
     tune = min(run.tune, FIRST_DRAWS)
-    if run.thin is None and (tune + first_draws) * thin > sweeps:
-        thin = max(1, sweeps // (tune + first_draws))
+    if run.thin is None and (tune + first_draws) * thin > sweeps_per_chain:
+        thin = max(1, sweeps_per_chain // (tune + first_draws))
         run = run._replace(thin=thin)
     if run.draws is not None:
-        return BudgetedRun(run, thin, run.draws, run.draws, settings, sweep)
-    length = sweeps // thin  # draws and tuning states of a chain
-    if tune + first_draws > length:
-        share = length / (tune + first_draws)
-        first_draws = max(min(first_draws, MIN_DRAWS), int(first_draws * share))
+        return BudgetedRun(run, thin, run.draws, run.draws, settings, sweep_seconds)
+    chain_length = sweeps_per_chain // thin  # draws and tuning states of a chain
+    if tune + first_draws > chain_length:
+        budget_share = chain_length / (tune + first_draws)
+        first_draws = max(min(first_draws, MIN_DRAWS), int(first_draws * budget_share))
         if run.tune == tune:
-            run = run._replace(tune=max(min(tune, MIN_DRAWS), int(tune * share)))
+            run = run._replace(tune=max(min(tune, MIN_DRAWS), int(tune * budget_share)))
     return BudgetedRun(
-        run, thin, first_draws, max(first_draws, min(MAX_DRAWS, length - run.tune)), settings, sweep
+        run,
+        thin,
+        first_draws,
+        max(first_draws, min(MAX_DRAWS, chain_length - run.tune)),
+        settings,
+        sweep_seconds,
     )

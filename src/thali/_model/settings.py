@@ -84,7 +84,7 @@ class AnswerSettings:
 
     def equals(self, other_settings: "AnswerSettings") -> bool:
         """Return whether all settings are equal; tables must be the same object."""
-        pairs = [
+        value_pairs = [
             (getattr(self, setting.name), getattr(other_settings, setting.name))
             for setting in fields(self)
         ]
@@ -95,7 +95,7 @@ class AnswerSettings:
                 and isinstance(other_value, _PLAIN)
                 and value == other_value
             )
-            for value, other_value in pairs
+            for value, other_value in value_pairs
         )
 
     @property
@@ -128,14 +128,14 @@ def build_settings(
             option.name: option for option in spec.select_options(method) if option.to == REPORT
         }
     options |= {option.name: option for option in (CI, SEED, CORES) if option.name not in options}
-    names = list(options)
+    allowed_names = list(options)
     if "folds" in options:
-        names.append("rows")
+        allowed_names.append("rows")
     for name, value in arguments.items():
-        if name not in names:
+        if name not in allowed_names:
             raise ArgumentError(
                 f"findings() has no setting {name!r} for this model; available:"
-                f" {shorten(names, 99)}.{suggest(name, names)}"
+                f" {shorten(allowed_names, 99)}.{suggest(name, allowed_names)}"
             )
         option = options.get(name)
         if value is not None and option is not None and option.check is not None:

@@ -160,10 +160,10 @@ class ModelSpec:
         """Return the method that the typed options imply; "" if the model has none."""
         if "method" in typed:
             return typed["method"]
-        is_one = typed.get("people", INDEPENDENT) in (INDEPENDENT, ADJUSTED)
+        pools_people = typed.get("people", INDEPENDENT) in (INDEPENDENT, ADJUSTED)
         if "people" not in typed and "group" in typed:
-            is_one = False
-        if self.method_of_individuals and ("by" in typed or not is_one):
+            pools_people = False
+        if self.method_of_individuals and ("by" in typed or not pools_people):
             return self.method_of_individuals
         if self.methods:
             return self.methods[0]

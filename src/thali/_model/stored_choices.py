@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 MAX_PAIRS = 2_000
 
 
-def pair_index(first: np.ndarray, second: np.ndarray, n_options: int) -> np.ndarray:
-    """Return the number of each pair first < second in the list of all pairs.
+def pair_index(first_option: np.ndarray, second_option: np.ndarray, n_options: int) -> np.ndarray:
+    """Return the number of the pair of options first < second in the list of all pairs.
 
     The list is row-major.
     """
-    first = np.asarray(first)
-    second = np.asarray(second)
-    return first * (2 * n_options - first - 1) // 2 + second - first - 1
+    first_option = np.asarray(first_option)
+    second_option = np.asarray(second_option)
+    return first_option * (2 * n_options - first_option - 1) // 2 + second_option - first_option - 1
 
 
 def pair_coordinates(
@@ -91,9 +91,9 @@ def store_pairs(data: "PairedComparisons", lapse: float, has_ties: bool) -> Stor
         observed["ties"] = ("compared_pair", convert_counts(data.tied))
     coordinates = pair_coordinates("compared_pair", labels, data.first, data.second)
     if data.covariates is not None:
-        variables, names = store_covariates(data.covariates)
-        constants |= variables
-        coordinates |= names
+        covariate_variables, covariate_names = store_covariates(data.covariates)
+        constants |= covariate_variables
+        coordinates |= covariate_names
     return StoredData(
         PAIRS, log_coefficients, observed, constants, coordinates, ("compared_pair", "cell")
     )
@@ -104,12 +104,12 @@ def store_sets(data: "Choices", lapse: float) -> StoredData:
     labels = np.asarray(data.labels, dtype=str)
     questions = data.questions()
     coefficients = questions.log_coefficients()
-    names = join_set_members(data)
-    data_kind, coordinates, rows = BEST_WORST, {"set": names}, ("set", "place", "answer")
+    set_names = join_set_members(data)
+    data_kind, coordinates, rows = BEST_WORST, {"set": set_names}, ("set", "place", "answer")
     if data.worst is None:
         data_kind, rows = CHOICES, ("set", "place")
         coordinates |= {
-            "offered": ("place", names[data.set_of]),
+            "offered": ("place", set_names[data.set_of]),
             "alternative": ("place", labels[data.members]),
         }
     constants = {

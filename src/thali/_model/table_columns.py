@@ -106,17 +106,19 @@ def add_column_descriptions(table: "pandas.DataFrame | None") -> "pandas.DataFra
         return None
     table_with_cells = drop_empty_columns(table)
     interval_ends = interval_columns(table.attrs.get("interval", INTERVAL))  # names in ArviZ
-    renamed = table_with_cells.rename(
+    described_table = table_with_cells.rename(
         columns=dict(zip(interval_ends, ("low", "high"), strict=True))
     )
-    names = [str(name) for name in renamed.columns]
+    names = [str(name) for name in described_table.columns]
     descriptions = {name: COLUMNS[name] for name in names if name in COLUMNS}
-    renamed.attrs = {name: attr for name, attr in table.attrs.items() if isinstance(attr, _PLAIN)}
-    renamed.attrs["columns"] = {
+    described_table.attrs = {
+        name: attr for name, attr in table.attrs.items() if isinstance(attr, _PLAIN)
+    }
+    described_table.attrs["columns"] = {
         name: {"unit": column.unit, "error": _find_error_column(name, names)}
         for name, column in descriptions.items()
     }
-    return renamed
+    return described_table
 
 
 def _find_error_column(name: str, names: list[str]) -> str:
@@ -127,14 +129,14 @@ def _find_error_column(name: str, names: list[str]) -> str:
     return ""
 
 
-def format_heading(name: str, monte_carlo: bool = False) -> str:
+def format_heading(name: str, is_monte_carlo: bool = False) -> str:
     """Return the printed heading of a column."""
-    text = COLUMNS.get(name, ColumnDescription()).heading
-    if not text:
-        text = name.replace("_", " ")
-        for suffix, heading in _ERRORS.items():
+    printed_heading = COLUMNS.get(name, ColumnDescription()).heading
+    if not printed_heading:
+        printed_heading = name.replace("_", " ")
+        for suffix, error_heading in _ERRORS.items():
             if name.endswith(suffix):
-                text = heading
-    if monte_carlo and text == _STANDARD_ERROR:
+                printed_heading = error_heading
+    if is_monte_carlo and printed_heading == _STANDARD_ERROR:
         return _MONTE_CARLO_ERROR
-    return text
+    return printed_heading

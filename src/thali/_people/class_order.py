@@ -27,46 +27,55 @@ MAX_ROUNDS = 50  # maximum
 def add_class_order(tree: "xarray.DataTree") -> "xarray.DataTree":
     """Return the posterior's tree with `class_order`, which aligns classes across draws."""
     posterior = Posterior(tree)
-    members, n_classes, (chains, draws) = posterior.members, posterior.max_classes, posterior.shape
-    first_draws = members.reshape(chains, draws, -1)[:, :N_ALIGNMENT_DRAWS].reshape(
-        -1, members.shape[1]
+    memberships, n_classes, (n_chains, n_draws) = (
+        posterior.members,
+        posterior.max_classes,
+        posterior.shape,
     )
-    order = match_classes(members, common_memberships(first_draws, n_classes))
-    sizes_of_common = (members[:, :, None] == order[:, None, :]).sum(axis=(0, 1))
-    order = order[:, argsort_descending(sizes_of_common)]
-    class_order = ("chain", "draw", "class"), order.reshape(chains, draws, -1)
+    first_draws = memberships.reshape(n_chains, n_draws, -1)[:, :N_ALIGNMENT_DRAWS].reshape(
+        -1, memberships.shape[1]
+    )
+    aligned_order = match_classes(memberships, common_memberships(first_draws, n_classes))
+    common_sizes = (memberships[:, :, None] == aligned_order[:, None, :]).sum(axis=(0, 1))
+    aligned_order = aligned_order[:, argsort_descending(common_sizes)]
+    class_order = ("chain", "draw", "class"), aligned_order.reshape(n_chains, n_draws, -1)
     return posterior.replace_groups({LATENT: posterior.latent.assign(class_order=class_order)}).tree
 
 
-def share_by_class(members: np.ndarray, n_classes: int, axis: int) -> np.ndarray:
+def share_by_class(memberships: np.ndarray, n_classes: int, axis: int) -> np.ndarray:
     """Return the share of members in each class along `axis`; classes last."""
-    return np.stack([(members == g).mean(axis=axis) for g in range(n_classes)], axis=-1)
+    return np.stack([(memberships == g).mean(axis=axis) for g in range(n_classes)], axis=-1)
 
 
-def same_class_probabilities(members: np.ndarray, n_classes: int) -> np.ndarray:
+def same_class_probabilities(memberships: np.ndarray, n_classes: int) -> np.ndarray:
     """Return P(two respondents share a class), shape (respondents, respondents)."""
-    stacked = np.concatenate([(members == g) for g in range(n_classes)]).astype(np.float32)
-    return (stacked.T @ stacked).astype(float) / len(members)
+    indicators = np.concatenate([(memberships == g) for g in range(n_classes)]).astype(np.float32)
+    return (indicators.T @ indicators).astype(float) / len(memberships)
 
 
-def central_partition(members: np.ndarray, n_classes: int) -> np.ndarray:
+def central_partition(memberships: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the draw's partition that is nearest to all draws, (respondents,)."""
-    excess = same_class_probabilities(members, n_classes) - 0.5
-    candidates = members[np.unique(np.linspace(0, len(members) - 1, N_CANDIDATES).astype(int))]
-    score = np.zeros(len(candidates))
+    excess_p = same_class_probabilities(memberships, n_classes) - 0.5
+    candidates = memberships[
+        np.unique(np.linspace(0, len(memberships) - 1, N_CANDIDATES).astype(int))
+    ]
+    scores = np.zeros(len(candidates))
     for g in range(n_classes):
         is_member = (candidates == g).astype(float)
-        score += np.einsum("dp,dp->d", is_member @ excess, is_member)
-    return candidates[int(np.argmax(score))]
+        scores += np.einsum("dp,dp->d", is_member @ excess_p, is_member)
+    return candidates[int(np.argmax(scores))]
 
 
-def rand_index(members: np.ndarray, n_classes: int) -> np.ndarray:
+def rand_index(memberships: np.ndarray, n_classes: int) -> np.ndarray:
     """Return each draw's Rand index with the central partition, shape (draws,)."""
-    n_respondents = members.shape[1]
-    central = central_partition(members, n_classes)
+    n_respondents = memberships.shape[1]
+    central_memberships = central_partition(memberships, n_classes)
     overlaps = np.stack(
         [
-            [(members == g) @ (central == h).astype(float) for h in range(n_classes)]
+            [
+                (memberships == g) @ (central_memberships == h).astype(float)
+                for h in range(n_classes)
+            ]
             for g in range(n_classes)
         ]
     )
@@ -78,31 +87,32 @@ def rand_index(members: np.ndarray, n_classes: int) -> np.ndarray:
     )
 
 
-def common_memberships(members: np.ndarray, n_classes: int) -> np.ndarray:
+def common_memberships(memberships: np.ndarray, n_classes: int) -> np.ndarray:
     """Return log P(aligned class) of each respondent, shape (respondents, classes)."""
-    is_member = members[:, :, None] == np.arange(n_classes)
+    is_member = memberships[:, :, None] == np.arange(n_classes)
     log_p = np.log(
-        (central_partition(members, n_classes)[:, None] == np.arange(n_classes)) * len(members)
+        (central_partition(memberships, n_classes)[:, None] == np.arange(n_classes))
+        * len(memberships)
         + 1.0 / n_classes
     )
-    order = np.full((len(members), n_classes), -1)
+    class_order = np.full((len(memberships), n_classes), -1)
     for _ in range(MAX_ROUNDS):
-        new_order = match_classes(members, log_p)
-        if np.array_equal(new_order, order):
+        new_order = match_classes(memberships, log_p)
+        if np.array_equal(new_order, class_order):
             break
-        order = new_order
-        shares = np.take_along_axis(is_member, order[:, None, :], axis=2).mean(axis=0)
-        log_p = np.log((shares * len(members) + 1.0 / n_classes) / (len(members) + 1.0))
+        class_order = new_order
+        shares = np.take_along_axis(is_member, class_order[:, None, :], axis=2).mean(axis=0)
+        log_p = np.log((shares * len(memberships) + 1.0 / n_classes) / (len(memberships) + 1.0))
     return log_p
 
 
-def match_classes(members: np.ndarray, log_p: np.ndarray) -> np.ndarray:
+def match_classes(memberships: np.ndarray, log_p: np.ndarray) -> np.ndarray:
     """Return, in each draw, the class number of each aligned class, (draws, classes).
 
     `log_p` has log membership probabilities, shape (respondents, classes).
     """
     from scipy.optimize import linear_sum_assignment
 
-    is_member = (members[:, :, None] == np.arange(log_p.shape[1])).astype(float)
+    is_member = (memberships[:, :, None] == np.arange(log_p.shape[1])).astype(float)
     agreement = np.einsum("dpg,ph->dhg", is_member, log_p, optimize=True)
     return np.array([linear_sum_assignment(-draw_agreement)[1] for draw_agreement in agreement])

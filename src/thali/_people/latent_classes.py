@@ -53,11 +53,11 @@ class AlignedClassResults:
         from thali._result_table import Table
 
         posterior = self._require_classes("same_class")
-        people = pd.Index(posterior.respondents, name="respondent")
+        respondent_index = pd.Index(posterior.respondents, name="respondent")
         return Table(
             same_class_probabilities(posterior.members, posterior.max_classes),
-            index=people,
-            columns=people.rename("other"),
+            index=respondent_index,
+            columns=respondent_index.rename("other"),
         )
 
     def classes(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -116,8 +116,10 @@ class AlignedClassResults:
                     tuple(respondent_names[class_of_respondent == g].tolist()),
                 )
             )
-        ends = "share", "share_low", "share_high"
-        columns = [f"{scope}_{name}" for scope in ("sample", "population") for name in ends]
+        statistic_names = "share", "share_low", "share_high"
+        columns = [
+            f"{scope}_{name}" for scope in ("sample", "population") for name in statistic_names
+        ]
         table = Table(
             rows,
             pd.RangeIndex(1, n_classes + 1, name="latent_class"),
@@ -208,18 +210,18 @@ def _estimate_population_share(
     if n_classes == 1:
         return 1.0, 1.0, 1.0
     distinct_counts, n_draws = np.unique(n_members, return_counts=True)
-    weight = n_draws / n_draws.sum()
+    weights = n_draws / n_draws.sum()
     a = 1.0 + distinct_counts
     b = n_classes - 1.0 + n_respondents - distinct_counts
-    ends_of_interval = []
+    interval_ends = []
     for p in interval_tails(ci):
-        ends = betaincinv(a, b, p)
-        end = ends.min()
-        high = ends.max()
-        if end < high:
-            end = brentq(lambda x, p=p: weight @ betainc(a, b, x) - p, end, high)
-        ends_of_interval.append(end)
-    return weight @ (a / (a + b)), ends_of_interval[0], ends_of_interval[1]
+        component_quantiles = betaincinv(a, b, p)
+        quantile = component_quantiles.min()
+        upper = component_quantiles.max()
+        if quantile < upper:
+            quantile = brentq(lambda x, p=p: weights @ betainc(a, b, x) - p, quantile, upper)
+        interval_ends.append(quantile)
+    return weights @ (a / (a + b)), interval_ends[0], interval_ends[1]
 
 
 def label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
@@ -235,24 +237,24 @@ def label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
         quantities["kappa"] = posterior.kappa
     if n_classes == 1:
         return quantities
-    members = posterior.members
-    sizes = -np.sort(-share_by_class(members, n_classes, axis=1), axis=1)
+    memberships = posterior.members
+    sorted_shares = -np.sort(-share_by_class(memberships, n_classes, axis=1), axis=1)
     quantities["n_classes"] = posterior.n_classes
     for rank in range(n_classes):
-        quantities[f"class_share[{rank + 1}]"] = sizes[:, rank].reshape(shape)
-    if members.shape[1] > 1:
-        quantities["class_agreement"] = rand_index(members, n_classes).reshape(shape)
+        quantities[f"class_share[{rank + 1}]"] = sorted_shares[:, rank].reshape(shape)
+    if memberships.shape[1] > 1:
+        quantities["class_agreement"] = rand_index(memberships, n_classes).reshape(shape)
     return quantities
 
 
 def aligned_class_probabilities(posterior: Posterior) -> np.ndarray:
     """Return P(new respondent is in each aligned class), shape (draws, classes)."""
-    members = posterior.members
+    memberships = posterior.members
     n_classes = posterior.max_classes
-    sizes = np.stack([(members == g).sum(axis=1) for g in range(n_classes)], axis=1)
-    return new_class_probabilities(np.take_along_axis(sizes, posterior.class_order, axis=1))
+    class_sizes = np.stack([(memberships == g).sum(axis=1) for g in range(n_classes)], axis=1)
+    return new_class_probabilities(np.take_along_axis(class_sizes, posterior.class_order, axis=1))
 
 
-def new_class_probabilities(sizes: np.ndarray) -> np.ndarray:
+def new_class_probabilities(class_sizes: np.ndarray) -> np.ndarray:
     """Return P(new respondent is in each class) from class sizes (draws, classes)."""
-    return compute_shares(sizes + 1.0)
+    return compute_shares(class_sizes + 1.0)

@@ -199,13 +199,13 @@ def parse_people(typed: str) -> Any:
     ['adjusted', Individuals(), LatentClasses(classes=4), Groups(weights='similar')]
     """
     parts: list[Any] = typed.split(":")
-    word, *rest = parts
+    word, *arguments = parts
     if typed == "individuals":
         return Individuals()
-    if word == "groups" and len(rest) < 2:
-        return Groups(*rest)
-    if word == "classes" and 0 < len(rest) < 3 and rest[0].isdecimal():
-        return LatentClasses(int(rest[0]), *rest[1:])
+    if word == "groups" and len(arguments) < 2:
+        return Groups(*arguments)
+    if word == "classes" and 0 < len(arguments) < 3 and arguments[0].isdecimal():
+        return LatentClasses(int(arguments[0]), *arguments[1:])
     check_people(typed)
     return typed
 
@@ -225,18 +225,18 @@ def check_people(
     """
     is_word = isinstance(people, str) and people in WORDS
     if not (people is None or is_word or isinstance(people, supported)):
-        words = [repr(word) for word in (None, *WORDS)]
-        words += [f"thali.people.{cls.__name__}(...)" for cls in supported]
-        typed = ", ".join([*WORDS, *(cls.usage for cls in supported)])
-        value: Any = repr(people)
+        allowed_texts = [repr(word) for word in (None, *WORDS)]
+        allowed_texts += [f"thali.people.{cls.__name__}(...)" for cls in supported]
+        typed_texts = ", ".join([*WORDS, *(cls.usage for cls in supported)])
+        people_text: Any = repr(people)
         if isinstance(people, _Heterogeneity):
-            value = Value("people", people)
+            people_text = Value("people", people)
         raise ArgumentError(
             Argument("people"),
             " must be one of ",
-            InPython(", ".join(words), typed),
+            InPython(", ".join(allowed_texts), typed_texts),
             "; got ",
-            value,
+            people_text,
             ".",
         )
     if isinstance(data, Mapping) and not isinstance(people, Groups | Individuals):

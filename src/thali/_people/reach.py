@@ -66,18 +66,20 @@ def tabulate_best_sets(
     search = search_sets(reaches, size, max(_FINALISTS, 10 * top))
     rng = build_generator(random_seed)
     weights = rng.standard_gamma(1.0, (n_draws, n_respondents))
-    halves = rng.standard_gamma(0.5, (n_draws, 2))
-    total = weights.sum(axis=1) + halves.sum(axis=1)
+    half_weights = rng.standard_gamma(0.5, (n_draws, 2))
+    total_weight = weights.sum(axis=1) + half_weights.sum(axis=1)
     rows = []
-    reach = np.empty((len(search.sets), n_draws))
+    reach_draws = np.empty((len(search.sets), n_draws))
     for set_index, members in enumerate(search.sets):
-        counts = reaches[:, :, members].sum(axis=2)
-        reach[set_index] = (((counts > 0) * weights).sum(axis=1) + halves[:, 0]) / total
-        low, high = compute_interval(reach[set_index], ci)
-        names = tuple(options[k] for k in members)
-        rows.append((names, (counts > 0).mean(), low, high, counts.mean()))
+        n_reaching = reaches[:, :, members].sum(axis=2)
+        reach_draws[set_index] = (
+            ((n_reaching > 0) * weights).sum(axis=1) + half_weights[:, 0]
+        ) / total_weight
+        low, high = compute_interval(reach_draws[set_index], ci)
+        member_names = tuple(options[k] for k in members)
+        rows.append((member_names, (n_reaching > 0).mean(), low, high, n_reaching.mean()))
     table = Table(rows, columns=["members", "reach", "low", "high", "frequency"])
-    is_best = reach == reach.max(axis=0)
+    is_best = reach_draws == reach_draws.max(axis=0)
     table["best"] = (is_best / is_best.sum(axis=0)).mean(axis=1)
     table = table.sort_values("reach", ascending=False, kind="stable", ignore_index=True).head(top)
     bound = search.bound
@@ -98,48 +100,48 @@ def search_sets(reaches: np.ndarray, size: int, n_sets: int) -> ReachSearch:
     n_draws, n_respondents, n_options = reaches.shape
     draw_indices = space_evenly(n_draws, max(2, _MAX_ROWS // n_respondents))
     if comb(n_options, size) <= MAX_SETS:
-        bits = pack_reaches(reaches[draw_indices])
+        reach_bits = pack_reaches(reaches[draw_indices])
         sets = np.fromiter(
             chain.from_iterable(combinations(range(n_options), size)), np.int32
         ).reshape(-1, size)
-        counts = np.concatenate(list(_count_all_reaches(bits, size)))
-        return ReachSearch(sets[_largest_indices(counts, n_sets)], True, 1.0)
-    bits = pack_reaches(reaches)
-    best, bound = search_greedily(bits, size)
-    best = improve_by_exchange(bits, best)
+        reach_counts = np.concatenate(list(_count_all_reaches(reach_bits, size)))
+        return ReachSearch(sets[_largest_indices(reach_counts, n_sets)], True, 1.0)
+    reach_bits = pack_reaches(reaches)
+    best_set, max_count = search_greedily(reach_bits, size)
+    best_set = improve_by_exchange(reach_bits, best_set)
     sets = np.array(
-        [best, *(sorted(members) for members in list_neighbours(best, n_options))], np.int32
+        [best_set, *(sorted(members) for members in list_neighbours(best_set, n_options))], np.int32
     )
-    counts = np.array([_count_reach(bits, members) for members in sets])
+    reach_counts = np.array([_count_reach(reach_bits, members) for members in sets])
     return ReachSearch(
-        sets[_largest_indices(counts, n_sets)], False, bound / (n_draws * n_respondents)
+        sets[_largest_indices(reach_counts, n_sets)], False, max_count / (n_draws * n_respondents)
     )
 
 
 def pack_reaches(reaches: np.ndarray) -> np.ndarray:
     """Pack bool reaches into 64-bit words, shape (options, words)."""
-    flat = reaches.reshape(-1, reaches.shape[2]).T
-    padded = np.zeros((flat.shape[0], -(-flat.shape[1] // 64) * 64), bool)
-    padded[:, : flat.shape[1]] = flat
-    return np.packbits(padded, axis=1).view(np.uint64)
+    flat_reaches = reaches.reshape(-1, reaches.shape[2]).T
+    padded_reaches = np.zeros((flat_reaches.shape[0], -(-flat_reaches.shape[1] // 64) * 64), bool)
+    padded_reaches[:, : flat_reaches.shape[1]] = flat_reaches
+    return np.packbits(padded_reaches, axis=1).view(np.uint64)
 
 
-def _count_all_reaches(bits: np.ndarray, size: int) -> Iterator[np.ndarray]:
+def _count_all_reaches(reach_bits: np.ndarray, size: int) -> Iterator[np.ndarray]:
     """Yield the reach counts of all sets of `size` options, in blocks."""
     # Sets with the same first options are counted together.
-    for first_options in combinations(range(len(bits)), size - 1):
-        last_options = bits
-        first_bits = np.zeros_like(bits[0])
+    for first_options in combinations(range(len(reach_bits)), size - 1):
+        last_options = reach_bits
+        first_bits = np.zeros_like(reach_bits[0])
         if first_options:
-            last_options = bits[first_options[-1] + 1 :]
-            first_bits = np.bitwise_or.reduce(bits[list(first_options)], axis=0)
+            last_options = reach_bits[first_options[-1] + 1 :]
+            first_bits = np.bitwise_or.reduce(reach_bits[list(first_options)], axis=0)
         if len(last_options):
             yield np.bitwise_count(last_options | first_bits).sum(axis=1, dtype=np.int64)
 
 
-def _count_reach(bits: np.ndarray, members: Sequence[int]) -> int:
+def _count_reach(reach_bits: np.ndarray, members: Sequence[int]) -> int:
     """Count respondents, over all draws, reached by any option of a set."""
-    return int(np.bitwise_count(np.bitwise_or.reduce(bits[list(members)], axis=0)).sum())
+    return int(np.bitwise_count(np.bitwise_or.reduce(reach_bits[list(members)], axis=0)).sum())
 
 
 def _largest_indices(counts: np.ndarray, n_largest: int) -> np.ndarray:
@@ -147,8 +149,8 @@ def _largest_indices(counts: np.ndarray, n_largest: int) -> np.ndarray:
     return argsort_descending(counts)[:n_largest]
 
 
-def search_greedily(bits: np.ndarray, size: int) -> tuple[list[int], float]:
-    r"""Build a set by adding the option with the largest gain; return a bound too.
+def search_greedily(reach_bits: np.ndarray, size: int) -> tuple[list[int], float]:
+    r"""Build a set by adding the option with the largest gain; return it and an upper bound.
 
     Return the set and an upper bound on the reach of sets of this size. Reach has diminishing
     returns, so for any chosen set C no set S of K options reaches more than
@@ -161,32 +163,32 @@ def search_greedily(bits: np.ndarray, size: int) -> tuple[list[int], float]:
     and than :math:`f(C_K) / (1 - (1 - 1/K)^K)` (Nemhauser, Wolsey & Fisher 1978).
     """
     chosen: list[int] = []
-    chosen_bits = np.zeros_like(bits[0])
-    reach = 0
-    bound = float(_count_reach(bits, range(len(bits))))
+    chosen_bits = np.zeros_like(reach_bits[0])
+    reach_count = 0
+    max_count = float(_count_reach(reach_bits, range(len(reach_bits))))
     for _ in range(size + 1):
-        gains = np.bitwise_count(bits | chosen_bits).sum(axis=1, dtype=np.int64) - reach
-        bound = min(bound, reach + float(np.sort(gains)[-size:].sum()))
+        gains = np.bitwise_count(reach_bits | chosen_bits).sum(axis=1, dtype=np.int64) - reach_count
+        max_count = min(max_count, reach_count + float(np.sort(gains)[-size:].sum()))
         if len(chosen) < size:
             gains[chosen] = -1
             chosen.append(int(gains.argmax()))
-            chosen_bits = chosen_bits | bits[chosen[-1]]
-            reach = int(np.bitwise_count(chosen_bits).sum())
-    return sorted(chosen), min(bound, reach / (1.0 - (1.0 - 1.0 / size) ** size))
+            chosen_bits = chosen_bits | reach_bits[chosen[-1]]
+            reach_count = int(np.bitwise_count(chosen_bits).sum())
+    return sorted(chosen), min(max_count, reach_count / (1.0 - (1.0 - 1.0 / size) ** size))
 
 
-def improve_by_exchange(bits: np.ndarray, members: list[int]) -> list[int]:
+def improve_by_exchange(reach_bits: np.ndarray, members: list[int]) -> list[int]:
     """Improve a set by exchanging single options while its reach grows."""
-    best = members
-    reach = _count_reach(bits, members)
+    best_set = members
+    best_count = _count_reach(reach_bits, members)
     while True:
-        candidates = list(list_neighbours(best, len(bits)))
-        counts = [_count_reach(bits, candidate) for candidate in candidates]
-        best_index = int(np.argmax(counts))
-        if counts[best_index] <= reach:
-            return best
-        best = sorted(candidates[best_index])
-        reach = counts[best_index]
+        candidates = list(list_neighbours(best_set, len(reach_bits)))
+        reach_counts = [_count_reach(reach_bits, candidate) for candidate in candidates]
+        best_index = int(np.argmax(reach_counts))
+        if reach_counts[best_index] <= best_count:
+            return best_set
+        best_set = sorted(candidates[best_index])
+        best_count = reach_counts[best_index]
 
 
 def list_neighbours(members: Sequence[int], n_options: int) -> Iterator[list[int]]:

@@ -151,12 +151,15 @@ class Segments(PrintedObject):
         """
         from thali._result_table import Table
 
-        parts = dict(list(self.profiles.groupby("segment")))
+        profile_by_segment = dict(list(self.profiles.groupby("segment")))
         names = [name for name in ("attribute", "level", "option") if name in self.profiles]
-        first = parts[1].reset_index(drop=True)[[*names, "all_respondents"]]
+        first_profile = profile_by_segment[1].reset_index(drop=True)[[*names, "all_respondents"]]
         return Table(
-            first.assign(
-                **{f"segment {k}": part["preferred"].to_numpy() for k, part in parts.items()}
+            first_profile.assign(
+                **{
+                    f"segment {k}": profile["preferred"].to_numpy()
+                    for k, profile in profile_by_segment.items()
+                }
             )
         )
 
@@ -180,7 +183,7 @@ class Segments(PrintedObject):
 
 
 def build_segments(
-    preferences: Preferences, requested: Any, random_seed: Any, ci: float = INTERVAL
+    preferences: Preferences, requested_numbers: Any, random_seed: Any, ci: float = INTERVAL
 ) -> Segments:
     r"""Return segments of respondents, from k-means of their mean log odds of preference.
 
@@ -190,54 +193,66 @@ def build_segments(
     .. math:: \ln \frac{v}{1 - v}, \qquad v \text{ between .02 and .98}
     """
     n_respondents = preferences.values.shape[1]
-    numbers = list_segment_numbers(requested, n_respondents)
-    bounded = np.clip(preferences.values, _CLOSEST, 1.0 - _CLOSEST)
-    points = np.log(bounded / (1.0 - bounded)) * np.sqrt(_level_weights(preferences))
+    segment_numbers = list_segment_numbers(requested_numbers, n_respondents)
+    bounded_preferences = np.clip(preferences.values, _CLOSEST, 1.0 - _CLOSEST)
+    points = np.log(bounded_preferences / (1.0 - bounded_preferences)) * np.sqrt(
+        _level_weights(preferences)
+    )
     # segments of one number do not depend on the others
-    seeds = spawn_generators(random_seed, max(numbers) + 1)
-    labels_by_number = {k: _assign_draws(points, k, seeds[k]) for k in numbers}
-    n_filled = {
+    seeds = spawn_generators(random_seed, max(segment_numbers) + 1)
+    labels_by_number = {k: _assign_draws(points, k, seeds[k]) for k in segment_numbers}
+    n_filled_segments = {
         k: len(np.unique(_most_frequent_segment(labels, k)))
         for k, labels in labels_by_number.items()
     }
-    full_labels = {k: labels for k, labels in labels_by_number.items() if n_filled[k] == k}
-    if not full_labels and requested is None:
-        full_labels = {1: np.zeros(points.shape[:2], np.int64)}
-    if not full_labels:
-        n_found = n_filled[numbers[0]]
+    labels_without_empty = {
+        k: labels for k, labels in labels_by_number.items() if n_filled_segments[k] == k
+    }
+    if not labels_without_empty and requested_numbers is None:
+        labels_without_empty = {1: np.zeros(points.shape[:2], np.int64)}
+    if not labels_without_empty:
+        n_found = n_filled_segments[segment_numbers[0]]
         raise DataError(
-            f"Respondents form only {format_plural(n_found, 'segment')}, so {numbers[0]} are not"
-            " possible; reduce ",
+            f"Respondents form only {format_plural(n_found, 'segment')}, so {segment_numbers[0]}"
+            " are not possible; reduce ",
             Argument("k"),
             ".",
         )
-    rows = {k: _evaluate_partition(points, labels, k) for k, labels in full_labels.items()}
-    min_stability = max(row["stability"] for row in rows.values()) - _AS_STABLE
-    chosen = max(k for k, row in rows.items() if row["stability"] >= min_stability)
-    return _build_result(preferences, full_labels[chosen], chosen, rows, ci)
+    quality_by_number = {
+        k: _evaluate_partition(points, labels, k) for k, labels in labels_without_empty.items()
+    }
+    min_stability = max(quality["stability"] for quality in quality_by_number.values()) - _AS_STABLE
+    best_number = max(
+        k for k, quality in quality_by_number.items() if quality["stability"] >= min_stability
+    )
+    return _build_result(
+        preferences, labels_without_empty[best_number], best_number, quality_by_number, ci
+    )
 
 
-def list_segment_numbers(requested: Any, people: int, name: str = "k") -> tuple[int, ...]:
+def list_segment_numbers(
+    requested_numbers: Any, n_respondents: int, name: str = "k"
+) -> tuple[int, ...]:
     """Return the numbers of segments to try."""
-    if requested is None:
-        return tuple(range(2, min(MAX_TRIED, people - 1) + 1)) or (2,)
-    numbers = check_integers(name, requested, 2)
-    if max(numbers) > people:
+    if requested_numbers is None:
+        return tuple(range(2, min(MAX_TRIED, n_respondents - 1) + 1)) or (2,)
+    segment_numbers = check_integers(name, requested_numbers, 2)
+    if max(segment_numbers) > n_respondents:
         raise DataError(
-            f"{max(numbers):,} segments are too many for {format_plural(people, 'respondent')};"
-            " reduce ",
+            f"{max(segment_numbers):,} segments are too many for"
+            f" {format_plural(n_respondents, 'respondent')}; reduce ",
             Argument(name),
             ".",
         )
-    return numbers
+    return segment_numbers
 
 
 def _level_weights(preferences: Preferences) -> np.ndarray:
     """Return weights of levels that give all attributes equal influence, (F,)."""
     # A strict order has distance 1 from indifference.
     attributes = [attribute for *attribute, _ in preferences.levels]
-    sizes = [attributes.count(attribute) for attribute in attributes]
-    return np.array([1.0 / ((np.linspace(0.0, 1.0, size) - 0.5) ** 2).sum() for size in sizes])
+    n_levels = [attributes.count(attribute) for attribute in attributes]
+    return np.array([1.0 / ((np.linspace(0.0, 1.0, size) - 0.5) ** 2).sum() for size in n_levels])
 
 
 def _assign_draws(points: np.ndarray, n_segments: int, rng: np.random.Generator) -> np.ndarray:
@@ -245,8 +260,8 @@ def _assign_draws(points: np.ndarray, n_segments: int, rng: np.random.Generator)
     # The centres come from the mean positions; segments are numbered from the largest.
     centres = find_centres(points.mean(axis=0), n_segments, rng)
     labels = np.stack([squared_distances(draw, centres).argmin(axis=1) for draw in points])
-    order = argsort_descending(np.bincount(labels.ravel(), minlength=n_segments))
-    return np.argsort(order)[labels]
+    by_size = argsort_descending(np.bincount(labels.ravel(), minlength=n_segments))
+    return np.argsort(by_size)[labels]
 
 
 def _most_frequent_segment(labels: np.ndarray, n_segments: int) -> np.ndarray:
@@ -258,23 +273,33 @@ def _evaluate_partition(
     points: np.ndarray, labels: np.ndarray, n_segments: int
 ) -> dict[str, float]:
     """Return stability, explained variance and smallest segment share."""
-    mean = points.mean(axis=0)
-    segment = _most_frequent_segment(labels, n_segments)
+    mean_points = points.mean(axis=0)
+    segment_of_respondent = _most_frequent_segment(labels, n_segments)
     within_sum_of_squares = sum(
-        ((mean[segment == k] - mean[segment == k].mean(axis=0)) ** 2).sum()
-        for k in np.unique(segment)
+        (
+            (
+                mean_points[segment_of_respondent == k]
+                - mean_points[segment_of_respondent == k].mean(axis=0)
+            )
+            ** 2
+        ).sum()
+        for k in np.unique(segment_of_respondent)
     )
-    total = ((mean - mean.mean(axis=0)) ** 2).sum()
-    smallest = np.bincount(segment, minlength=n_segments).min() / len(segment)
+    total_sum_of_squares = ((mean_points - mean_points.mean(axis=0)) ** 2).sum()
+    smallest_share = np.bincount(segment_of_respondent, minlength=n_segments).min() / len(
+        segment_of_respondent
+    )
     explained_share = np.nan
-    if total > 0.0:
-        explained_share = float(1.0 - within_sum_of_squares / total)
+    if total_sum_of_squares > 0.0:
+        explained_share = float(1.0 - within_sum_of_squares / total_sum_of_squares)
     return {
         "stability": float(
-            np.mean([adjusted_rand_index(draw_labels, segment) for draw_labels in labels])
+            np.mean(
+                [adjusted_rand_index(draw_labels, segment_of_respondent) for draw_labels in labels]
+            )
         ),
         "explained": explained_share,
-        "smallest": float(smallest),
+        "smallest": float(smallest_share),
     }
 
 
@@ -282,7 +307,7 @@ def _build_result(
     preferences: Preferences,
     labels: np.ndarray,
     n_segments: int,
-    rows: dict[int, dict[str, float]],
+    quality_by_number: dict[int, dict[str, float]],
     ci: float,
 ) -> Segments:
     """Build the `Segments` with all tables for one number of segments."""
@@ -291,44 +316,45 @@ def _build_result(
     from thali._result_table import Table
 
     probabilities = share_by_class(labels, n_segments, axis=0)
-    segment = probabilities.argmax(axis=1)
-    index = pd.Index(np.arange(1, n_segments + 1), name="segment")
+    segment_of_respondent = probabilities.argmax(axis=1)
+    segment_index = pd.Index(np.arange(1, n_segments + 1), name="segment")
     shares = share_by_class(labels, n_segments, axis=1)
     profiles = _segment_profiles(preferences.values, labels, n_segments)
-    average = preferences.values.mean(axis=(0, 1))
-    means = np.nanmean(profiles, axis=0)
+    average_preferences = preferences.values.mean(axis=(0, 1))
+    mean_profiles = np.nanmean(profiles, axis=0)
     low, high = compute_interval(shares, ci)
     sizes = Table(
         {
-            "name": name_segments(preferences.levels, means, average),
-            "respondents": np.bincount(segment, minlength=n_segments),
+            "name": name_segments(preferences.levels, mean_profiles, average_preferences),
+            "respondents": np.bincount(segment_of_respondent, minlength=n_segments),
             "share": shares.mean(axis=0),
             "share_low": low,
             "share_high": high,
         },
-        index,
+        segment_index,
     )
     sizes.attrs["interval"] = ci
     low, high = np.nanquantile(profiles, interval_tails(ci), axis=0)
-    levels = Table(preferences.levels * n_segments, columns=preferences.names).assign(
-        preferred=means.ravel(),
+    level_profiles = Table(preferences.levels * n_segments, columns=preferences.names).assign(
+        preferred=mean_profiles.ravel(),
         preferred_low=low.ravel(),
         preferred_high=high.ravel(),
-        all_respondents=np.tile(average, n_segments),
+        all_respondents=np.tile(average_preferences, n_segments),
     )
-    levels.insert(0, "segment", np.repeat(index, len(preferences.levels)))
-    levels.attrs["interval"] = ci
-    respondents = pd.Index(preferences.respondents, name="respondent")
+    level_profiles.insert(0, "segment", np.repeat(segment_index, len(preferences.levels)))
+    level_profiles.attrs["interval"] = ci
+    respondent_index = pd.Index(preferences.respondents, name="respondent")
     assignment = Table(
-        {"segment": segment + 1, "probability": probabilities.max(axis=1)}, respondents
+        {"segment": segment_of_respondent + 1, "probability": probabilities.max(axis=1)},
+        respondent_index,
     )
     return Segments(
         sizes,
-        levels,
+        level_profiles,
         assignment,
-        Table(probabilities, respondents, index),
-        rows[n_segments]["stability"],
-        Table(list(rows.values()), pd.Index(list(rows), name="segments")),
+        Table(probabilities, respondent_index, segment_index),
+        quality_by_number[n_segments]["stability"],
+        Table(list(quality_by_number.values()), pd.Index(list(quality_by_number), name="segments")),
     )
 
 
@@ -348,8 +374,12 @@ _MAX_PASSES = 100
 
 def find_centres(points: np.ndarray, n_segments: int, rng: np.random.Generator) -> np.ndarray:
     """Return the best k-means centres (K, F) of several starts."""
-    runs = [_move_centres(points, _choose_starts(points, n_segments, rng)) for _ in range(_STARTS)]
-    return min(runs, key=lambda centres: squared_distances(points, centres).min(axis=1).sum())
+    centre_sets = [
+        _move_centres(points, _choose_starts(points, n_segments, rng)) for _ in range(_STARTS)
+    ]
+    return min(
+        centre_sets, key=lambda centres: squared_distances(points, centres).min(axis=1).sum()
+    )
 
 
 def _move_centres(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
@@ -357,9 +387,9 @@ def _move_centres(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     # A centre without points stays.
     nearest = None
     for _ in range(_MAX_PASSES):
-        before = nearest
+        previous_nearest = nearest
         nearest = squared_distances(points, centres).argmin(axis=1)
-        if before is not None and np.array_equal(nearest, before):
+        if previous_nearest is not None and np.array_equal(nearest, previous_nearest):
             break
         counts = np.bincount(nearest, minlength=len(centres))
         sums = np.stack([np.bincount(nearest, column, len(centres)) for column in points.T], axis=1)
@@ -378,20 +408,20 @@ def _choose_starts(points: np.ndarray, n_segments: int, rng: np.random.Generator
     """Draw starting centres as in k-means++."""
     centres = points[[rng.integers(len(points))]]
     for _ in range(n_segments - 1):
-        distance = squared_distances(points, centres).min(axis=1)
-        total = distance.sum()
+        distances = squared_distances(points, centres).min(axis=1)
+        total_distance = distances.sum()
         p = None
-        if total > 0.0:
-            p = distance / total
-        chosen = rng.choice(len(points), p=p)
-        centres = np.vstack([centres, points[chosen]])
+        if total_distance > 0.0:
+            p = distances / total_distance
+        chosen_point = rng.choice(len(points), p=p)
+        centres = np.vstack([centres, points[chosen_point]])
     return centres
 
 
 # Agreement of two partitions of the same respondents ----------------------------------------------
 
 
-def adjusted_rand_index(one: np.ndarray, other_labels: np.ndarray) -> float:
+def adjusted_rand_index(first_labels: np.ndarray, second_labels: np.ndarray) -> float:
     r"""Return the adjusted Rand index of two partitions (labels).
 
     It is 1 for equal partitions, and 0 on average for independent ones of the same sizes.
@@ -402,16 +432,23 @@ def adjusted_rand_index(one: np.ndarray, other_labels: np.ndarray) -> float:
         R = \sum_{ij} \binom{n_{ij}}{2}, \;
         A = \sum_i \binom{n_i}{2}, \; B = \sum_j \binom{n_j}{2}, \; E[R] = A B \Big/ \binom{n}{2}
     """
-    rows, columns = (np.unique(labels, return_inverse=True)[1] for labels in (one, other_labels))
-    table = np.zeros((rows.max() + 1, columns.max() + 1))
-    np.add.at(table, (rows, columns), 1.0)
-    n_joint, n_first, n_second = (
-        count_pairs(counts).sum() for counts in (table, table.sum(axis=1), table.sum(axis=0))
+    rows, columns = (
+        np.unique(labels, return_inverse=True)[1] for labels in (first_labels, second_labels)
     )
-    expected = n_first * n_second / max(count_pairs(len(rows)), 1.0)
-    maximum = 0.5 * (n_first + n_second)
-    if maximum > expected:
-        return float((n_joint - expected) / (maximum - expected))
+    contingency_table = np.zeros((rows.max() + 1, columns.max() + 1))
+    np.add.at(contingency_table, (rows, columns), 1.0)
+    n_joint, n_first, n_second = (
+        count_pairs(counts).sum()
+        for counts in (
+            contingency_table,
+            contingency_table.sum(axis=1),
+            contingency_table.sum(axis=0),
+        )
+    )
+    expected_pairs = n_first * n_second / max(count_pairs(len(rows)), 1.0)
+    max_pairs = 0.5 * (n_first + n_second)
+    if max_pairs > expected_pairs:
+        return float((n_joint - expected_pairs) / (max_pairs - expected_pairs))
     return 1.0
 
 
@@ -438,8 +475,8 @@ def name_segments(
     ]
     for n_named in (_MIN_NAMED, _MAX_NAMED):
         names = [
-            ", ".join(segment_profile[:n_named]) or "close to average"
-            for segment_profile in phrases_by_segment
+            ", ".join(segment_phrases[:n_named]) or "close to average"
+            for segment_phrases in phrases_by_segment
         ]
         if len(set(names)) == len(names):
             break
@@ -450,23 +487,25 @@ def _describe_differences(
     levels: Sequence[tuple[str, ...]], segment_profile: np.ndarray, average: np.ndarray
 ) -> list[str]:
     """Return phrases on a segment's most distinctive levels, strongest first."""
-    preferred, indifferent = [], []
+    preferred_phrases, indifferent_phrases = [], []
     for attribute in dict.fromkeys(tuple(attribute) for *attribute, _ in levels):
         level_indices = np.flatnonzero([tuple(name) == attribute for *name, _ in levels])
-        difference = segment_profile[level_indices] - average[level_indices]
-        scores = np.where(segment_profile[level_indices] >= 0.5 + _WORTH_NAMING, difference, 0.0)
+        differences = segment_profile[level_indices] - average[level_indices]
+        scores = np.where(segment_profile[level_indices] >= 0.5 + _WORTH_NAMING, differences, 0.0)
         best_indices = argsort_descending(scores)
         if attribute:
             best_indices = best_indices[:1]
         named_indices = [k for k in best_indices if scores[k] >= _WORTH_NAMING]
         for k in named_indices:
             level = levels[int(level_indices[k])]
-            preferred.append((scores[k], _WORDS.get(level, " ".join(level))))
+            preferred_phrases.append((scores[k], _WORDS.get(level, " ".join(level))))
         spread_loss = np.ptp(average[level_indices]) - np.ptp(segment_profile[level_indices])
         if not named_indices and spread_loss >= 2 * _WORTH_NAMING:
-            indifferent.append((spread_loss, f"{' '.join(attribute) or 'the option'} matters less"))
+            indifferent_phrases.append(
+                (spread_loss, f"{' '.join(attribute) or 'the option'} matters less")
+            )
     return [
         phrase
-        for phrases in (preferred, indifferent)
+        for phrases in (preferred_phrases, indifferent_phrases)
         for _, phrase in sorted(phrases, key=lambda k: -k[0])
     ]

@@ -130,77 +130,79 @@ def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -
 
 def _assess_summary(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceCheck:
     """Return the check of R-hat and effective sample sizes, without a model's own note."""
-    chains = summary.attrs["chains"]
-    draws = summary.attrs["draws"]
-    facts: dict[str, Any] = {"chains": chains, "draws": draws}
+    n_chains = summary.attrs["chains"]
+    n_draws = summary.attrs["draws"]
+    facts: dict[str, Any] = {"chains": n_chains, "draws": n_draws}
     subject = "The one chain"
-    if chains > 1:
-        subject = f"The {chains} chains"
-    if draws < 4:
+    if n_chains > 1:
+        subject = f"The {n_chains} chains"
+    if n_draws < 4:
         assert advice.draws is not None
-        text = f"{subject} cannot be assessed with {draws} draws; refit with "
-        return ConvergenceCheck(False, facts, Message(text, Setting(advice.draws, 1000), "."))
-    rows = {name: row for name, row in summary.to_dict("index").items() if row["sd"] != 0}
-    if not rows:
+        short_run_text = f"{subject} cannot be assessed with {n_draws} draws; refit with "
+        return ConvergenceCheck(
+            False, facts, Message(short_run_text, Setting(advice.draws, 1000), ".")
+        )
+    varying_rows = {name: row for name, row in summary.to_dict("index").items() if row["sd"] != 0}
+    if not varying_rows:
         return ConvergenceCheck(
             True, facts, Message(f"{subject} agree trivially: no quantity varies.")
         )
     target_ess = advice.ess
     if target_ess is None:
-        target_ess = ESS_PER_CHAIN * chains
-    facts |= _measure_convergence(rows, chains, draws, target_ess)
+        target_ess = ESS_PER_CHAIN * n_chains
+    facts |= _measure_convergence(varying_rows, n_chains, n_draws, target_ess)
     is_short = facts["ess"] < target_ess
-    fault = _describe_faults(facts)
-    remedy = _choose_remedy(facts, advice)
+    fault_text = _describe_faults(facts)
+    remedy_parts = _choose_remedy(facts, advice)
     ess_text = f"{facts['ess_kind']} of {shorten_row_name(facts['ess_of'])}"
     agrees = False
-    if chains == 1:
-        parts = (f"{subject} is long enough ({ess_text} is {facts['ess']:,.0f}), but ",)
+    if n_chains == 1:
+        sentence_parts = (f"{subject} is long enough ({ess_text} is {facts['ess']:,.0f}), but ",)
         if is_short:
-            parts = (f"{subject} is too short: {fault}; ", *remedy, ". Also, ")
-        parts += (
+            sentence_parts = (f"{subject} is too short: {fault_text}; ", *remedy_parts, ". Also, ")
+        sentence_parts += (
             "with one chain there is no R-hat, so agreement between chains cannot be checked; use ",
             Setting("chains", 4),
             ".",
         )
     elif facts["disagree"]:
-        parts = (f"{subject} do not agree yet: {fault}; ", *remedy, ".")
+        sentence_parts = (f"{subject} do not agree yet: {fault_text}; ", *remedy_parts, ".")
     elif is_short:
-        parts = (f"{subject} agree but are too short: {fault}; ", *remedy, ".")
+        sentence_parts = (f"{subject} agree but are too short: {fault_text}; ", *remedy_parts, ".")
     else:
         agrees = True
-        parts = (
+        sentence_parts = (
             f"{subject} agree: R-hat is at most {facts['r_hat']:.3f}"
             f" ({shorten_row_name(facts['r_hat_of'])}; target: at most {HIGHEST_R_HAT}) and the"
             f" effective sample size at least {facts['ess']:,.0f} ({ess_text}; target: at least"
             f" {target_ess:,}).",
         )
-    return ConvergenceCheck(agrees, facts, Message(*parts))
+    return ConvergenceCheck(agrees, facts, Message(*sentence_parts))
 
 
 def _measure_convergence(
-    rows: dict[Any, dict[Any, Any]], chains: int, draws: int, target_ess: int
+    summary_rows: dict[Any, dict[Any, Any]], n_chains: int, n_draws: int, target_ess: int
 ) -> dict[str, Any]:
     """Return the worst R-hat and ESS with their rows, and how much longer to run."""
     # NaN for a varying quantity means a chain that does not move: the worst case.
     min_ess, ess_kind, min_ess_row = min(
         (_replace_nan(row[ess_kind], 0.0), ess_kind, name)
-        for name, row in rows.items()
+        for name, row in summary_rows.items()
         for ess_kind in ("ess_bulk", "ess_tail")
     )
     max_r_hat, max_r_hat_row = max(
-        (_replace_nan(row["r_hat"], math.inf), name) for name, row in rows.items()
+        (_replace_nan(row["r_hat"], math.inf), name) for name, row in summary_rows.items()
     )
     facts = {"ess": min_ess, "ess_kind": ess_kind, "ess_of": min_ess_row, "wanted_ess": target_ess}
-    if chains > 1:
+    if n_chains > 1:
         facts |= {"r_hat": max_r_hat, "r_hat_of": max_r_hat_row}
-    disagree = chains > 1 and max_r_hat > HIGHEST_R_HAT
-    longer = target_ess / max(min_ess, 1.0)
-    if disagree:
+    is_disagreeing = n_chains > 1 and max_r_hat > HIGHEST_R_HAT
+    length_factor = target_ess / max(min_ess, 1.0)
+    if is_disagreeing:
         # for short chains in one region, R-hat squared minus 1 is inversely proportional to length
-        longer = max(longer, (max_r_hat**2 - 1) / (HIGHEST_R_HAT**2 - 1))
-    apart = disagree and _is_stuck(draws, longer)
-    return facts | {"disagree": disagree, "longer": longer, "apart": apart}
+        length_factor = max(length_factor, (max_r_hat**2 - 1) / (HIGHEST_R_HAT**2 - 1))
+    is_stuck = is_disagreeing and _is_stuck(n_draws, length_factor)
+    return facts | {"disagree": is_disagreeing, "longer": length_factor, "apart": is_stuck}
 
 
 def _replace_nan(number: float, replacement: float) -> float:
@@ -210,9 +212,11 @@ def _replace_nan(number: float, replacement: float) -> float:
     return number
 
 
-def _is_stuck(draws: int, longer: float) -> bool:
+def _is_stuck(n_draws: int, length_factor: float) -> bool:
     """Return whether the chains disagree so much that a longer run cannot help."""
-    return (draws >= 1000 and longer > 30) or (draws >= _MIN_DRAWS and longer > 100)
+    return (n_draws >= 1000 and length_factor > 30) or (
+        n_draws >= _MIN_DRAWS and length_factor > 100
+    )
 
 
 def _describe_faults(facts: dict[str, Any]) -> str:
@@ -244,7 +248,7 @@ def format_r_hat(r_hat: float) -> str:
     return "> 100"
 
 
-def shorten_row_name(row: str) -> str:
+def shorten_row_name(row_name: str) -> str:
     """Return a summary row's name, shortened for a sentence.
 
     Examples
@@ -252,36 +256,36 @@ def shorten_row_name(row: str) -> str:
     >>> shorten_row_name("presence[a, b, c]")
     'presence[a, b, c]'
     """
-    if len(row) <= _LONGEST_NAME:
-        return row
-    return f"{row[: _LONGEST_NAME - 1]}…"
+    if len(row_name) <= _LONGEST_NAME:
+        return row_name
+    return f"{row_name[: _LONGEST_NAME - 1]}…"
 
 
 def _choose_remedy(facts: dict[str, Any], advice: Advice) -> tuple[Any, ...]:
     """Return the sentence parts that suggest a longer run or another method."""
     if advice.draws is None:
         return advice.stuck
-    current = advice.now
-    if current is None:
-        current = facts["draws"]
+    current_draws = advice.now
+    if current_draws is None:
+        current_draws = facts["draws"]
     if _is_stuck(facts["draws"], facts["longer"]):
         if advice.longer_if_stuck:
-            return (*advice.stuck, *_describe_longer_run(10.0, current, advice))
+            return (*advice.stuck, *_describe_longer_run(10.0, current_draws, advice))
         return advice.stuck
     factor = min(max(2.0, facts["longer"]), _MAX_LONGER)
-    remedy = ("refit with ", *_describe_longer_run(factor, current, advice))
+    remedy_parts = ("refit with ", *_describe_longer_run(factor, current_draws, advice))
     if facts["disagree"]:
-        return remedy + advice.besides
-    return remedy
+        return remedy_parts + advice.besides
+    return remedy_parts
 
 
-def _describe_longer_run(times: float, current: int, advice: Advice) -> tuple[Any, ...]:
-    """Return the sentence parts that suggest a run `times` as long."""
+def _describe_longer_run(factor: float, current_draws: int, advice: Advice) -> tuple[Any, ...]:
+    """Return the sentence parts that suggest a run `factor` as long."""
     assert advice.draws is not None
-    setting = Setting(advice.draws, _round_to_two_digits(current * times))
+    setting = Setting(advice.draws, _round_to_two_digits(current_draws * factor))
     if not advice.tunes:
-        return setting, f" (now {current})"
-    return setting, f" (now {current}) and a proportionally larger ", Argument("tune")
+        return setting, f" (now {current_draws})"
+    return setting, f" (now {current_draws}) and a proportionally larger ", Argument("tune")
 
 
 def _round_to_two_digits(number: float) -> int:

@@ -164,10 +164,10 @@ class LogEvidence(PrintedObject):
         from scipy.special import stdtrit
 
         level = check_open_interval("probability", probability, "that of the interval")
-        half = 0.0
+        half_width = 0.0
         if self.standard_error:
-            half = self.standard_error * float(stdtrit(self.df, 0.5 + 0.5 * level))
-        return self.value - half, self.value + half
+            half_width = self.standard_error * float(stdtrit(self.df, 0.5 + 0.5 * level))
+        return self.value - half_width, self.value + half_width
 
     def _description(self) -> Description:
         """Return what `print` shows: value, standard error, interval, checks."""
@@ -186,59 +186,69 @@ class LogEvidence(PrintedObject):
 
 
 def estimate_log_evidence(
-    beta: np.ndarray, energies: np.ndarray, swap_rates: np.ndarray, log_constant: float
+    inverse_temperatures: np.ndarray,
+    log_likelihoods: np.ndarray,
+    swap_rates: np.ndarray,
+    log_constant: float,
 ) -> LogEvidence:
     """Estimate the log evidence from log-likelihoods (chains, draws, temperatures)."""
     import pandas as pd
 
-    chains, draws, _ = energies.shape
-    constants = estimate_constants(beta, energies, min(BLOCKS, draws))
+    n_chains, n_draws, _ = log_likelihoods.shape
+    constants = estimate_constants(inverse_temperatures, log_likelihoods, min(BLOCKS, n_draws))
     influence = constants.influence[..., 0]
     value = float(constants.log_z[0]) + log_constant
     chain_influence = influence.sum(axis=1)
-    error, df = influence_standard_error(influence)
+    standard_error, df = influence_standard_error(influence)
     with np.errstate(invalid="ignore"):
-        mean = energies.mean(axis=(0, 1)) + log_constant
-        sd = energies.std(axis=(0, 1))
+        mean_log_likelihood = log_likelihoods.mean(axis=(0, 1)) + log_constant
+        sd_log_likelihood = log_likelihoods.std(axis=(0, 1))
     path = pd.DataFrame(
         {
-            "inverse_temperature": beta,
-            "log_likelihood": mean,
-            "log_likelihood_sd": sd,
-            "log_evidence": constants.log_z + beta * log_constant,
+            "inverse_temperature": inverse_temperatures,
+            "log_likelihood": mean_log_likelihood,
+            "log_likelihood_sd": sd_log_likelihood,
+            "log_evidence": constants.log_z + inverse_temperatures * log_constant,
             "swap_rate": np.append(swap_rates, np.nan),
         }
     )
     facts = {
-        "chains": chains,
-        "draws": draws,
-        "temperatures": beta.size,
+        "chains": n_chains,
+        "draws": n_draws,
+        "temperatures": inverse_temperatures.size,
         "swap_rate": float(swap_rates.min()),
         "apart": chain_deviation(influence),
         "drift": _compute_drift(influence),
     }
-    estimates = value + chains * chain_influence
-    integral = integrate_log_likelihood(beta, energies, log_constant, value, estimates)
-    return LogEvidence(value, error, df, _assess_chains(facts), estimates, path, None, integral)
+    estimates = value + n_chains * chain_influence
+    integral = integrate_log_likelihood(
+        inverse_temperatures, log_likelihoods, log_constant, value, estimates
+    )
+    return LogEvidence(
+        value, standard_error, df, _assess_chains(facts), estimates, path, None, integral
+    )
 
 
 def influence_standard_error(influence: np.ndarray) -> tuple[float, float]:
-    """Return standard error and degrees of freedom of the log evidence.
+    """Return standard error and degrees of freedom of the log evidence, from influences of blocks.
 
     Chains are independent, and blocks nearly so. For a dozen chains or more, the larger of the
     errors between and within chains is used, because a dozen chains may be close together by
     chance.
     """
-    chains, blocks = influence.shape
-    if chains < CHAINS:
+    n_chains, n_blocks = influence.shape
+    if n_chains < CHAINS:
         return math.sqrt(
             float((influence**2).sum()) / (1.0 - 1.0 / influence.size)
         ), influence.size - 1.0
     chain_influence = influence.sum(axis=1)
-    between = math.sqrt(float(chain_influence @ chain_influence) / (1.0 - 1.0 / chains))
+    between_chains = math.sqrt(float(chain_influence @ chain_influence) / (1.0 - 1.0 / n_chains))
     return max(
-        (between, chains - 1.0),
-        (math.sqrt(influence.size * _variance_within_chains(influence)), chains * (blocks - 1.0)),
+        (between_chains, n_chains - 1.0),
+        (
+            math.sqrt(influence.size * _variance_within_chains(influence)),
+            n_chains * (n_blocks - 1.0),
+        ),
     )
 
 
@@ -260,18 +270,18 @@ def _variance_within_chains(influence: np.ndarray) -> Any:
 
 
 def _compute_drift(influence: np.ndarray) -> float:
-    """Return |z| of the difference between early and late draws."""
+    """Return |z| of the difference between early and late draws, from influences of blocks."""
     # Chains started from one point agree trivially, so compare early and late draws.
-    chains, blocks = influence.shape
-    early = blocks // 5
-    late = blocks // 2
-    difference = influence[:, :early].mean(axis=1) - influence[:, -late:].mean(axis=1)
-    if chains >= CHAINS:
-        variance = difference.var(ddof=1)
+    n_chains, n_blocks = influence.shape
+    n_early = n_blocks // 5
+    n_late = n_blocks // 2
+    differences = influence[:, :n_early].mean(axis=1) - influence[:, -n_late:].mean(axis=1)
+    if n_chains >= CHAINS:
+        variance = differences.var(ddof=1)
     else:
-        variance = _variance_within_chains(influence) * (1.0 / early + 1.0 / late)
+        variance = _variance_within_chains(influence) * (1.0 / n_early + 1.0 / n_late)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float(np.abs(difference.sum()) / np.sqrt(chains * variance))
+        return float(np.abs(differences.sum()) / np.sqrt(n_chains * variance))
 
 
 def _assess_chains(facts: dict[str, Any]) -> ConvergenceCheck:
@@ -314,48 +324,56 @@ def _assess_chains(facts: dict[str, Any]) -> ConvergenceCheck:
 
 
 def integrate_log_likelihood(
-    beta: np.ndarray, energies: np.ndarray, log_constant: float, value: float, estimates: np.ndarray
+    inverse_temperatures: np.ndarray,
+    log_likelihoods: np.ndarray,
+    log_constant: float,
+    log_evidence: float,
+    evidence_by_chain: np.ndarray,
 ) -> ThermodynamicIntegral | None:
-    """Integrate the mean log-likelihood over inverse temperatures; compare with `value`.
+    """Integrate the mean log-likelihood over inverse temperatures; compare with `log_evidence`.
 
     None for one chain, and if a draw from the prior has a likelihood of 0.
     """
-    gaps = -np.diff(beta)
-    chains = len(energies)
-    if chains < 2 or not np.isfinite(energies).all():
+    temperature_gaps = -np.diff(inverse_temperatures)
+    n_chains = len(log_likelihoods)
+    if n_chains < 2 or not np.isfinite(log_likelihoods).all():
         return None
-    cumulants = compute_cumulants(energies.reshape(1, -1, beta.size))
-    integral = float(integrate_trapezoids(gaps, cumulants)[0]) + log_constant
-    integral_by_chain = integrate_trapezoids(gaps, compute_cumulants(energies)) + log_constant
-    bias = float(np.abs(next_order_terms(gaps, cumulants)).sum())
-    error, difference_error = (
-        float(estimates_by_chain.std(ddof=1) / math.sqrt(chains))
-        for estimates_by_chain in (integral_by_chain, integral_by_chain - estimates)
+    cumulants = compute_cumulants(log_likelihoods.reshape(1, -1, inverse_temperatures.size))
+    integral = float(integrate_trapezoids(temperature_gaps, cumulants)[0]) + log_constant
+    integral_by_chain = (
+        integrate_trapezoids(temperature_gaps, compute_cumulants(log_likelihoods)) + log_constant
     )
-    return ThermodynamicIntegral(integral, error, bias, integral - value, difference_error)
+    bias = float(np.abs(next_order_terms(temperature_gaps, cumulants)).sum())
+    standard_error, difference_error = (
+        float(estimates_by_chain.std(ddof=1) / math.sqrt(n_chains))
+        for estimates_by_chain in (integral_by_chain, integral_by_chain - evidence_by_chain)
+    )
+    return ThermodynamicIntegral(
+        integral, standard_error, bias, integral - log_evidence, difference_error
+    )
 
 
-def compute_cumulants(energies: np.ndarray) -> np.ndarray:
+def compute_cumulants(log_likelihoods: np.ndarray) -> np.ndarray:
     """Return mean, variance, third cumulant of log-likelihoods, (3, chains, temperatures)."""
-    mean = energies.mean(axis=1)
-    centred = energies - mean[:, None]
+    mean = log_likelihoods.mean(axis=1)
+    centred = log_likelihoods - mean[:, None]
     return np.stack([mean, (centred**2).mean(axis=1), (centred**3).mean(axis=1)])
 
 
-def integrate_trapezoids(gaps: np.ndarray, cumulants: np.ndarray) -> np.ndarray:
+def integrate_trapezoids(temperature_gaps: np.ndarray, cumulants: np.ndarray) -> np.ndarray:
     """Return trapezoid sums with second-order correction, shape (chains,).
 
     `cumulants` has shape (3, chains, temperatures).
     """
     mean, variance, _ = cumulants
-    trapezoids = gaps * (mean[:, 1:] + mean[:, :-1]) / 2.0
-    return (trapezoids + gaps**2 * np.diff(variance, axis=1) / 12.0).sum(axis=1)
+    trapezoids = temperature_gaps * (mean[:, 1:] + mean[:, :-1]) / 2.0
+    return (trapezoids + temperature_gaps**2 * np.diff(variance, axis=1) / 12.0).sum(axis=1)
 
 
-def next_order_terms(gaps: np.ndarray, cumulants: np.ndarray) -> np.ndarray:
+def next_order_terms(temperature_gaps: np.ndarray, cumulants: np.ndarray) -> np.ndarray:
     """Return the third-order error term of each gap between temperatures."""
-    _, variance, third = cumulants
+    _, variance, third_cumulant = cumulants
     return (
-        gaps**3 * (third[:, 1:] + third[:, :-1]) / 120.0
-        + gaps**2 * np.diff(variance, axis=1) / 60.0
+        temperature_gaps**3 * (third_cumulant[:, 1:] + third_cumulant[:, :-1]) / 120.0
+        + temperature_gaps**2 * np.diff(variance, axis=1) / 60.0
     )

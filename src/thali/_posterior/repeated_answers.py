@@ -139,20 +139,20 @@ def read_dependence(attributes: Mapping[Any, Any]) -> Dependence | None:
     """Read the treatment from a posterior's attributes; None if respondents are unknown."""
     if f"{_PREFIX}model" not in attributes:
         return None
-    model, by, n_respondents, *numbers = (
+    model, adjustment, n_respondents, *other_fields = (
         attributes[f"{_PREFIX}{field_description.name}"] for field_description in fields(Dependence)
     )
-    return Dependence(str(model), str(by), int(n_respondents), *map(float, numbers))
+    return Dependence(str(model), str(adjustment), int(n_respondents), *map(float, other_fields))
 
 
 def format_degrees(df: float) -> str:
     """Format degrees of freedom as "3.1 degrees of freedom"."""
-    number = f"{df:.3g}"
+    number_text = f"{df:.3g}"
     if df >= 100.0:
-        number = f"{df:,.0f}"
-    if number == "1":
+        number_text = f"{df:,.0f}"
+    if number_text == "1":
         return "1 degree of freedom"
-    return f"{number} degrees of freedom"
+    return f"{number_text} degrees of freedom"
 
 
 def format_dominance(share: float) -> str:

@@ -28,35 +28,35 @@ _MAX_TEXTS = 64  # maximum of an attribute, which is read completely
 _NO_VARIABLE = b"This is a netCDF dimension but not a netCDF variable"
 
 
-def check_contents(path: Path) -> None:
-    """Raise DataError for an HDF5 file that is not a posterior, before reading its arrays.
+def check_structure_and_sizes(path: Path) -> None:
+    """Raise DataError unless an HDF5 file has a posterior's structure and plausible array sizes.
 
     HDF5 files can link to other files, and can declare arrays of any size without storing them;
     both are refused.
     """
     import h5py
 
-    size = path.stat().st_size
+    file_size = path.stat().st_size
     with h5py.File(path, "r") as file:
-        n_bytes = 0
-        n_characters = _count_characters(file, path, "/", size)
+        n_requested_bytes = 0
+        n_characters = _count_characters(file, path, "/", file_size)
         for name in map(str, file):
             group = _get_member(file, name, path)
             if not isinstance(group, h5py.Group):
                 raise _invalid_file_error(path, f"'{name}' is not a group")
-            n_characters += _count_characters(group, path, name, size)
+            n_characters += _count_characters(group, path, name, file_size)
             for member_name in map(str, group):
                 member = _get_member(group, member_name, path)
-                place = f"{name}/{member_name}"
-                n_bytes += _count_bytes(member, path, place)
-                n_characters += _count_characters(member, path, place, size)
-                if n_characters > size:
+                member_path = f"{name}/{member_name}"
+                n_requested_bytes += _count_bytes(member, path, member_path)
+                n_characters += _count_characters(member, path, member_path, file_size)
+                if n_characters > file_size:
                     raise _invalid_file_error(
-                        path, f"its text values up to '{place}' are longer than the file"
+                        path, f"its text values up to '{member_path}' are longer than the file"
                     )
-    if n_bytes > max(_MIN_REQUEST, _MAX_COMPRESSION * size):
+    if n_requested_bytes > max(_MIN_REQUEST, _MAX_COMPRESSION * file_size):
         raise _invalid_file_error(
-            path, f"it requests {n_bytes:,} bytes, more than the file can contain"
+            path, f"it requests {n_requested_bytes:,} bytes, more than the file can contain"
         )
 
 
@@ -69,51 +69,54 @@ def _get_member(group: "h5py.Group", name: str, path: Path) -> Any:
     return group[name]
 
 
-def _count_bytes(member: object, path: Path, name: str) -> int:
+def _count_bytes(member: object, path: Path, member_path: str) -> int:
     """Return the bytes of an HDF5 array; raise unless it is numbers or text in this file."""
     import h5py
 
     if not isinstance(member, h5py.Dataset):
-        raise _invalid_file_error(path, f"'{name}' is not an array")
+        raise _invalid_file_error(path, f"'{member_path}' is not an array")
     if member.is_virtual or member.external:
-        raise _invalid_file_error(path, f"'{name}' is stored in other files")
+        raise _invalid_file_error(path, f"'{member_path}' is stored in other files")
     if member.dtype.kind not in "biuf" and h5py.check_string_dtype(member.dtype) is None:
-        raise _invalid_file_error(path, f"'{name}' contains neither numbers nor text")
+        raise _invalid_file_error(path, f"'{member_path}' contains neither numbers nor text")
     if member.shape is None:
         return 0
     n_bytes = member.size * member.dtype.itemsize
     is_written = member.id.get_storage_size() >= n_bytes
     if member.chunks:  # each is unpacked as a whole
-        chunks = math.prod(
+        n_chunks = math.prod(
             -(-n // of_chunk) for n, of_chunk in zip(member.shape, member.chunks, strict=True)
         )
-        n_bytes = chunks * math.prod(member.chunks) * member.dtype.itemsize
-        is_written = member.id.get_num_chunks() >= chunks
+        n_bytes = n_chunks * math.prod(member.chunks) * member.dtype.itemsize
+        is_written = member.id.get_num_chunks() >= n_chunks
     if not is_written and _NO_VARIABLE not in bytes(member.attrs.get("NAME", b"")):
-        raise _invalid_file_error(path, f"'{name}' was never written")
+        raise _invalid_file_error(path, f"'{member_path}' was never written")
     return n_bytes
 
 
-def _count_characters(member: "h5py.Group | h5py.Dataset", path: Path, name: str, size: int) -> int:
+def _count_characters(
+    member: "h5py.Group | h5py.Dataset", path: Path, member_path: str, file_size: int
+) -> int:
     """Count the text characters of an HDF5 member and its attributes."""
     import h5py
 
     n_characters = 0
     for attribute in map(str, member.attrs):
-        stored = member.attrs.get_id(attribute)
-        if stored.dtype.kind == "O" and math.prod(stored.shape) > _MAX_TEXTS:
+        attribute_id = member.attrs.get_id(attribute)
+        if attribute_id.dtype.kind == "O" and math.prod(attribute_id.shape) > _MAX_TEXTS:
             raise _invalid_file_error(
                 path,
-                f"the attribute '{attribute}' of '{name}' has {math.prod(stored.shape):,} parts",
+                f"the attribute '{attribute}' of '{member_path}' has"
+                f" {math.prod(attribute_id.shape):,} parts",
             )
-        if h5py.check_string_dtype(stored.dtype) is not None:
+        if h5py.check_string_dtype(attribute_id.dtype) is not None:
             texts: Any = member.attrs[attribute]
             n_characters += sum(map(len, np.atleast_1d(texts)))
     if isinstance(member, h5py.Dataset) and member.dtype.kind == "O" and member.shape:
-        step = max(1, _TEXT_BLOCK // max(1, size * math.prod(member.shape[1:])))
-        for first_row in range(0, len(member), step):
-            n_characters += sum(map(len, member[first_row : first_row + step].ravel()))
-            if n_characters > size:
+        block_size = max(1, _TEXT_BLOCK // max(1, file_size * math.prod(member.shape[1:])))
+        for first_row in range(0, len(member), block_size):
+            n_characters += sum(map(len, member[first_row : first_row + block_size].ravel()))
+            if n_characters > file_size:
                 break
     return n_characters
 
@@ -138,12 +141,12 @@ def build_tree(
     """Build a DataTree from datasets by group name; booleans become int8."""
     import xarray as xr
 
-    def convert_booleans(group: "xarray.Dataset") -> "xarray.Dataset":
+    def convert_booleans(dataset: "xarray.Dataset") -> "xarray.Dataset":
         """Return the dataset with boolean variables as int8."""
-        return group.assign(
+        return dataset.assign(
             {
                 name: variable.astype(np.int8)
-                for name, variable in group.items()
+                for name, variable in dataset.items()
                 if variable.dtype == bool
             }
         )
@@ -167,11 +170,11 @@ def build_draws(
     """Build a dataset of variables (chain, draw, ...) with their descriptions."""
     import xarray as xr
 
-    indices = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])}
-    group = xr.Dataset(variables, {**indices, **coordinates})
-    for name, variable in group.data_vars.items():
+    index_coordinates = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])}
+    dataset = xr.Dataset(variables, {**index_coordinates, **coordinates})
+    for name, variable in dataset.data_vars.items():
         variable.attrs["description"] = descriptions[str(name)]
-    return group
+    return dataset
 
 
 def save(tree: "xarray.DataTree", path: str | os.PathLike[str]) -> None:
@@ -204,18 +207,20 @@ def to_netcdf(tree: "xarray.DataTree") -> memoryview:
     with h5netcdf.File(buffer, "w") as file:
         file.attrs.update(tree.attrs)
         for name, dataset in get_groups(tree).items():
-            encoding = {}
+            variable_encodings = {}
             for variable_name, variable in dict(dataset).items():
                 is_rounded = BITS in variable.attrs
                 if is_rounded:
                     dataset[variable_name] = _round_mantissa(variable)
                 if name == "posterior" and (is_rounded or variable_name in _BULKY):
-                    encoding[variable_name] = compression
-            dataset.dump_to_store(H5NetCDFStore(file.create_group(name)), encoding=encoding)
+                    variable_encodings[variable_name] = compression
+            dataset.dump_to_store(
+                H5NetCDFStore(file.create_group(name)), encoding=variable_encodings
+            )
     buffer.seek(0, os.SEEK_END)
     with buffer.getbuffer() as file_bytes:
-        seal = compute_seal(file_bytes)
-    buffer.write(seal)
+        checksum = compute_seal(file_bytes)
+    buffer.write(checksum)
     return buffer.getbuffer()
 
 
@@ -224,8 +229,10 @@ def _round_mantissa(variable: "xarray.DataArray") -> "xarray.DataArray":
     n_dropped = _MANTISSA - int(variable.attrs[BITS])
     bits = variable.values.astype(np.float32).view(np.uint32)
     # ties to even
-    half = np.uint32((1 << (n_dropped - 1)) - 1) + ((bits >> np.uint32(n_dropped)) & np.uint32(1))
-    rounded_bits = (bits + half) & np.uint32(0xFFFFFFFF >> n_dropped << n_dropped)
+    rounding_offset = np.uint32((1 << (n_dropped - 1)) - 1) + (
+        (bits >> np.uint32(n_dropped)) & np.uint32(1)
+    )
+    rounded_bits = (bits + rounding_offset) & np.uint32(0xFFFFFFFF >> n_dropped << n_dropped)
     return variable.copy(data=rounded_bits.view(np.float32))
 
 
@@ -268,13 +275,13 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
     path = Path(path)
     _check_file(path, verify)
     try:
-        check_contents(path)
+        check_structure_and_sizes(path)
         # one group at a time: older versions of xarray cannot load and close a complete tree
-        with xr.open_datatree(path, engine="h5netcdf") as stored:
-            attrs = dict(stored.attrs)
+        with xr.open_datatree(path, engine="h5netcdf") as open_tree:
+            attrs = dict(open_tree.attrs)
             groups = {
                 name: _restore_precision(node.to_dataset().load())
-                for name, node in stored.children.items()
+                for name, node in open_tree.children.items()
             }
     except DataError:
         raise
@@ -283,8 +290,8 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
             f"'{path}' is not a posterior written by thali: it cannot be read as netCDF"
         ) from error
     schema = attrs.get("thali_schema")
-    is_known = isinstance(schema, int | np.integer)
-    if not is_known or attrs.get("creation_library") != "thali" or not groups:
+    has_schema = isinstance(schema, int | np.integer)
+    if not has_schema or attrs.get("creation_library") != "thali" or not groups:
         raise DataError(f"'{path}' is a netCDF file, but not a posterior written by thali")
     if schema < SCHEMA:
         raise DataError(f"'{path}' was written by an earlier version of thali; fit the model again")
@@ -303,10 +310,10 @@ def _check_file(path: Path, verify: bool) -> None:
     if not path.is_file():
         raise DataError(f"'{path}' is a folder or a device; give a netCDF file written by thali.")
     try:
-        intact = not verify or is_intact(path)
+        is_unaltered = not verify or is_intact(path)
     except OSError as error:
         raise DataError(f"'{path}' cannot be read: {error.strerror or error}") from error
-    if not intact:
+    if not is_unaltered:
         raise DataError(
             f"'{path}' was not written by thali, or was changed or damaged afterwards (its hash is"
             " missing or wrong)",
@@ -349,45 +356,47 @@ def append_draws(earlier: "xarray.DataTree", later: "xarray.DataTree") -> "xarra
     A group of draws that is missing from the earlier tree, as in some files, is dropped.
     """
     groups = {}
-    for name, group in get_groups(later).items():
-        if "draw" not in group.dims:
-            groups[name] = group
+    for name, dataset in get_groups(later).items():
+        if "draw" not in dataset.dims:
+            groups[name] = dataset
         elif name in earlier.children:
-            groups[name] = _concatenate_draws(earlier[name].to_dataset(), group)
+            groups[name] = _concatenate_draws(earlier[name].to_dataset(), dataset)
     return build_tree(groups, later.attrs)
 
 
-def select_first_draws(tree: "xarray.DataTree", count: int) -> "xarray.DataTree | None":
-    """Return a tree with the first `count` draws of each chain; None for 0."""
-    if not count:
+def select_first_draws(tree: "xarray.DataTree", n_draws: int) -> "xarray.DataTree | None":
+    """Return a tree with the first `n_draws` draws of each chain; None for 0."""
+    if not n_draws:
         return None
     first_draws = {
-        name: group.isel(draw=slice(0, count), missing_dims="ignore")
-        for name, group in get_groups(tree).items()
+        name: dataset.isel(draw=slice(0, n_draws), missing_dims="ignore")
+        for name, dataset in get_groups(tree).items()
     }
     return build_tree(first_draws, tree.attrs)
 
 
 def _concatenate_draws(earlier: "xarray.Dataset", later: "xarray.Dataset") -> "xarray.Dataset":
     """Concatenate two datasets along the draws; pad ragged dimensions."""
-    ragged = [dim for dim in later.dims if dim != "draw" and earlier.sizes[dim] != later.sizes[dim]]
-    sizes = {dim: max(earlier.sizes[dim], later.sizes[dim]) for dim in ragged}
+    ragged_dims = [
+        dim for dim in later.dims if dim != "draw" and earlier.sizes[dim] != later.sizes[dim]
+    ]
+    padded_sizes = {dim: max(earlier.sizes[dim], later.sizes[dim]) for dim in ragged_dims}
     variables: dict[Any, Any] = dict(later.data_vars)
     for name, variable in later.data_vars.items():
         if "draw" in variable.dims:
-            arrays = [_pad_ragged(group[name], sizes) for group in (earlier, later)]
-            joined = np.concatenate(arrays, variable.dims.index("draw"))
-            variables[name] = variable.dims, joined, variable.attrs
+            arrays = [_pad_ragged(dataset[name], padded_sizes) for dataset in (earlier, later)]
+            joined_draws = np.concatenate(arrays, variable.dims.index("draw"))
+            variables[name] = variable.dims, joined_draws, variable.attrs
     draws = np.arange(earlier.sizes["draw"] + later.sizes["draw"])
     return type(later)(variables, dict(later.coords) | {"draw": draws}, later.attrs)
 
 
-def _pad_ragged(variable: "xarray.DataArray", sizes: dict[Hashable, int]) -> np.ndarray:
+def _pad_ragged(variable: "xarray.DataArray", padded_sizes: dict[Hashable, int]) -> np.ndarray:
     """Pad a variable to these sizes of its ragged dimensions."""
-    widths = [(0, sizes.get(dim, size) - size) for dim, size in variable.sizes.items()]
-    fill = _PADDING.get(str(variable.name), 0)
-    if any(w for _, w in widths):
-        return np.pad(variable.values, widths, constant_values=fill)
+    pad_widths = [(0, padded_sizes.get(dim, size) - size) for dim, size in variable.sizes.items()]
+    fill_value = _PADDING.get(str(variable.name), 0)
+    if any(w for _, w in pad_widths):
+        return np.pad(variable.values, pad_widths, constant_values=fill_value)
     return variable.values
 
 
@@ -427,10 +436,10 @@ def to_inference_data(tree: "xarray.DataTree") -> Any:
     return inference_data_class(attrs=dict(tree.attrs), **groups)
 
 
-def _drop_empty(group: "xarray.Dataset") -> "xarray.Dataset":
+def _drop_empty(dataset: "xarray.Dataset") -> "xarray.Dataset":
     """Drop variables without elements, which ArviZ cannot plot."""
-    return group.drop_vars(
-        [name for name, variable in group.variables.items() if variable.size == 0]
+    return dataset.drop_vars(
+        [name for name, variable in dataset.variables.items() if variable.size == 0]
     )
 
 
@@ -447,17 +456,17 @@ _LP = (
 _OF = "log prior density of the draw (natural logarithm) for "
 
 
-def is_pointwise(observations: int, draws: int) -> bool:
+def can_store_pointwise(n_observations: int, n_draws: int) -> bool:
     """Return whether one log-likelihood per observation and draw is small enough to store."""
-    return observations * draws <= MAX_POINTWISE
+    return n_observations * n_draws <= MAX_POINTWISE
 
 
-def check_predictive_size(observations: int, draws: int) -> None:
+def check_predictive_size(n_observations: int, n_draws: int) -> None:
     """Raise DataError if simulated data would not fit in memory."""
-    if not is_pointwise(observations, draws):
+    if not can_store_pointwise(n_observations, n_draws):
         raise DataError(
-            f"posterior_predictive would contain {observations * draws:,} numbers"
-            f" ({observations:,} observations and {draws:,} draws); the limit is"
+            f"posterior_predictive would contain {n_observations * n_draws:,} numbers"
+            f" ({n_observations:,} observations and {n_draws:,} draws); the limit is"
             f" {MAX_POINTWISE:,}. Fit with fewer draws."
         )
 
@@ -475,12 +484,14 @@ def add_log_prior(
     import xarray as xr
 
     posterior = groups["posterior"]
-    sampled = {name: posterior[name] for name in ("chain", "draw")}
+    sample_coordinates = {name: posterior[name] for name in ("chain", "draw")}
     variables = {
         name: (("chain", "draw"), log_densities, {"description": _OF + notes.get(name, name)})
         for name, log_densities in log_prior.items()
     }
-    groups["log_prior"] = xr.Dataset(variables, sampled)
-    total = posterior["log_likelihood"].values + sum(log_prior.values())
-    lp = xr.DataArray(total, sampled, ("chain", "draw"), attrs={"description": _LP})
+    groups["log_prior"] = xr.Dataset(variables, sample_coordinates)
+    log_joint_density = posterior["log_likelihood"].values + sum(log_prior.values())
+    lp = xr.DataArray(
+        log_joint_density, sample_coordinates, ("chain", "draw"), attrs={"description": _LP}
+    )
     groups["sample_stats"] = groups["sample_stats"].assign(lp=lp)

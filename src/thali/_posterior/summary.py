@@ -44,13 +44,14 @@ def compute_tail_ess(draws: np.ndarray, probability: float) -> np.ndarray:
 
     def block_tail_ess(block: np.ndarray) -> np.ndarray:
         """Return the tail ESS of a block of quantities."""
-        ends = np.quantile(
+        tail_quantiles = np.quantile(
             block.reshape(len(block), -1), sorted((probability, 1 - probability)), axis=1
         )
-        low, high = (
-            _compute_ess(_split_chains((block <= end[:, None, None]).astype(float))) for end in ends
+        low_ess, high_ess = (
+            _compute_ess(_split_chains((block <= quantile[:, None, None]).astype(float)))
+            for quantile in tail_quantiles
         )
-        return np.minimum(low, high)
+        return np.minimum(low_ess, high_ess)
 
     return _apply_in_blocks(block_tail_ess, draws)[0]
 
@@ -73,35 +74,35 @@ def compute_mean_mcse(draws: np.ndarray) -> np.ndarray:
 
 
 def _apply_in_blocks(
-    function: Callable[[np.ndarray], Any], draws: np.ndarray, rows: int = 1
+    function: Callable[[np.ndarray], Any], draws: np.ndarray, n_rows: int = 1
 ) -> np.ndarray:
     """Apply a diagnostic to blocks of quantities that fit in memory; NaN for NaN draws."""
-    # Returns `rows` rows, with one number per quantity.
+    # Returns an array (n_rows, quantities).
     draws = np.asarray(draws, dtype=float)
-    diagnostics = np.full((rows, len(draws)), np.nan)
+    diagnostics = np.full((n_rows, len(draws)), np.nan)
     if draws.size and draws.shape[2] >= MIN_DRAWS:
-        defined = np.flatnonzero(~np.isnan(draws).any(axis=(1, 2)))
-        step = max(1, _BLOCK // draws[0].size)
+        defined_indices = np.flatnonzero(~np.isnan(draws).any(axis=(1, 2)))
+        block_size = max(1, _BLOCK // draws[0].size)
         # constant chains and infinite draws
         with np.errstate(invalid="ignore", divide="ignore"):
-            for start in range(0, len(defined), step):
-                block = defined[start : start + step]
-                diagnostics[:, block] = function(draws[block])
+            for first in range(0, len(defined_indices), block_size):
+                block_indices = defined_indices[first : first + block_size]
+                diagnostics[:, block_indices] = function(draws[block_indices])
     return diagnostics
 
 
 def _block_ess_and_r_hat(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return bulk ESS and R-hat of a block of quantities."""
-    halves = _split_chains(draws)
-    scores = _rank_normalise(halves)
-    ess = _compute_ess(scores)
+    half_chains = _split_chains(draws)
+    normal_scores = _rank_normalise(half_chains)
+    ess = _compute_ess(normal_scores)
     if draws.shape[1] < 2:
         return ess, np.full(len(draws), np.nan)
-    bulk = _compute_r_hat(scores)
-    median = np.median(halves.reshape(len(halves), -1), axis=1)
-    folded = _compute_r_hat(_rank_normalise(np.abs(halves - median[:, None, None])))
+    bulk_r_hat = _compute_r_hat(normal_scores)
+    median = np.median(half_chains.reshape(len(half_chains), -1), axis=1)
+    folded_r_hat = _compute_r_hat(_rank_normalise(np.abs(half_chains - median[:, None, None])))
     # distances may be constant, with an R-hat of NaN
-    return ess, np.where(folded > bulk, folded, bulk)
+    return ess, np.where(folded_r_hat > bulk_r_hat, folded_r_hat, bulk_r_hat)
 
 
 def _split_chains(draws: np.ndarray) -> np.ndarray:
@@ -114,76 +115,80 @@ def _rank_normalise(draws: np.ndarray) -> np.ndarray:
     """Return normal quantiles of the ranks of draws, as for rank-normalised R-hat."""
     from scipy.special import ndtri
 
-    flat = draws.reshape(len(draws), -1)
-    size = flat.shape[1]
-    ranks = np.arange(2, 2 * size + 1) / 2.0  # all possible ranks
-    scores = ndtri((ranks - 3 / 8) / (size - 2 * (3 / 8) + 1))[twice_ranks(flat)]
-    scores[np.isnan(flat)] = np.nan
-    return scores.reshape(draws.shape)
+    flat_draws = draws.reshape(len(draws), -1)
+    n_draws = flat_draws.shape[1]
+    ranks = np.arange(2, 2 * n_draws + 1) / 2.0  # all possible ranks
+    normal_scores = ndtri((ranks - 3 / 8) / (n_draws - 2 * (3 / 8) + 1))[twice_ranks(flat_draws)]
+    normal_scores[np.isnan(flat_draws)] = np.nan
+    return normal_scores.reshape(draws.shape)
 
 
 def _compute_r_hat(chains: np.ndarray) -> np.ndarray:
     """Return R-hat from variances between and within these chains."""
     n = chains.shape[2]
-    between = n * chains.mean(axis=2).var(axis=1, ddof=1)
-    within = chains.var(axis=2, ddof=1).mean(axis=1)
-    return np.sqrt((between / within + n - 1) / n)
+    between_variance = n * chains.mean(axis=2).var(axis=1, ddof=1)
+    within_variance = chains.var(axis=2, ddof=1).mean(axis=1)
+    return np.sqrt((between_variance / within_variance + n - 1) / n)
 
 
 def _compute_ess(chains: np.ndarray) -> np.ndarray:
     """Return the ESS of the mean, with Geyer's initial monotone sequence."""
-    quantities, m, n = chains.shape
+    n_quantities, m, n = chains.shape
     # A mean over the last axis adds in the same order as arviz-stats, so that no pair below changes
     # its sign.
     covariance = np.ascontiguousarray(_autocovariance(chains).swapaxes(1, 2)).mean(axis=2)
-    within = covariance[:, :1] * n / (n - 1.0)
-    total = within * (n - 1.0) / n
+    within_variance = covariance[:, :1] * n / (n - 1.0)
+    total_variance = within_variance * (n - 1.0) / n
     if m > 1:
-        total += chains.mean(axis=2).var(axis=1, ddof=1)[:, None]
-    correlation = 1.0 - (within - covariance) / total
+        total_variance += chains.mean(axis=2).var(axis=1, ddof=1)[:, None]
+    correlation = 1.0 - (within_variance - covariance) / total_variance
     correlation[:, 0] = 1.0
     # at an even lag, and at the next
-    lags = correlation[:, : n // 2 * 2].reshape(quantities, -1, 2)
-    pairs = lags.sum(axis=2)
+    lag_pairs = correlation[:, : n // 2 * 2].reshape(n_quantities, -1, 2)
+    pair_sums = lag_pairs.sum(axis=2)
     # Pairs are added until the first with a negative sum; the last two or three lags are dropped.
     n_pairs = max(0, (n - 3) // 2)
-    positive = np.logical_and.accumulate(pairs[:, :n_pairs] > 0.0, axis=1)
-    n_positive = positive.sum(axis=1)
-    falling = np.minimum.accumulate(pairs[:, :n_pairs], axis=1)
-    time = -1.0 + 2.0 * np.where(positive, falling, 0.0).sum(axis=1)
-    rows = np.arange(quantities)
-    next_lag = lags[rows, n_positive, 0]  # the next lag, if it is positive or its pair is
-    time += np.where(
-        (next_lag > 0.0) | (pairs[rows, n_positive] >= 0.0) | (n_positive == 0), next_lag, 0.0
+    is_positive = np.logical_and.accumulate(pair_sums[:, :n_pairs] > 0.0, axis=1)
+    n_positive = is_positive.sum(axis=1)
+    falling_sums = np.minimum.accumulate(pair_sums[:, :n_pairs], axis=1)
+    correlation_time = -1.0 + 2.0 * np.where(is_positive, falling_sums, 0.0).sum(axis=1)
+    row_indices = np.arange(n_quantities)
+    next_correlation = lag_pairs[
+        row_indices, n_positive, 0
+    ]  # the next lag, if it is positive or its pair is
+    correlation_time += np.where(
+        (next_correlation > 0.0) | (pair_sums[row_indices, n_positive] >= 0.0) | (n_positive == 0),
+        next_correlation,
+        0.0,
     )
-    size = m * n
-    ess = size / np.maximum(time, 1.0 / np.log10(size))
+    n_draws = m * n
+    ess = n_draws / np.maximum(correlation_time, 1.0 / np.log10(n_draws))
     ess[np.isnan(correlation[:, 1])] = np.nan
     is_constant = np.ptp(chains, axis=(1, 2)) < np.finfo(float).resolution
-    return np.where(is_constant, float(size), ess)
+    return np.where(is_constant, float(n_draws), ess)
 
 
 def _autocovariance(chains: np.ndarray) -> np.ndarray:
     """Return the autocovariances of chains at every lag, by Fourier transform."""
     n = chains.shape[2]
-    size = find_fast_length(2 * n)
-    spectrum = np.fft.rfft(chains - chains.mean(axis=2, keepdims=True), n=size, axis=2)
+    fft_length = find_fast_length(2 * n)
+    spectrum = np.fft.rfft(chains - chains.mean(axis=2, keepdims=True), n=fft_length, axis=2)
     spectrum *= np.conjugate(spectrum)
-    return np.fft.irfft(spectrum, n=size, axis=2)[:, :, :n] / n
+    return np.fft.irfft(spectrum, n=fft_length, axis=2)[:, :, :n] / n
 
 
 def find_fast_length(min_length: int) -> int:
     """Return the smallest length >= `min_length` with a fast Fourier transform."""
-    best = 2 ** (min_length - 1).bit_length()
-    five = 1
-    while five < best:
-        three = five
-        while three < best:
-            quotient = -(-min_length // three)
-            best = min(best, three * 2 ** (quotient - 1).bit_length())
-            three *= 3
-        five *= 5
-    return best
+    best_length = 2 ** (min_length - 1).bit_length()
+    power_of_5 = 1
+    while power_of_5 < best_length:
+        odd_factor = power_of_5
+        while odd_factor < best_length:
+            quotient = -(-min_length // odd_factor)
+            best_length = min(best_length, odd_factor * 2 ** (quotient - 1).bit_length())
+            odd_factor *= 3
+        power_of_5 *= 5
+    return best_length
 
 
 # Tables of summaries ------------------------------------------------------------------------------
@@ -219,16 +224,18 @@ def compute_mean_errors(draws: np.ndarray) -> np.ndarray:
     """Return Monte Carlo standard errors of means; 0 for constant quantities."""
     errors = np.full(len(draws), np.nan)
     if draws.shape[2] >= MIN_DRAWS:
-        varying = np.ptp(draws, axis=(1, 2)) > 0
-        errors[~varying], errors[varying] = 0.0, compute_mean_mcse(draws[varying])
+        is_varying = np.ptp(draws, axis=(1, 2)) > 0
+        errors[~is_varying], errors[is_varying] = 0.0, compute_mean_mcse(draws[is_varying])
     return errors
 
 
 def _summary_columns(draws: np.ndarray, ci: float) -> dict[str, np.ndarray]:
     """Return the summary's columns for draws (quantities, chains, draws)."""
-    constant = np.ptp(draws, axis=(1, 2)) == 0
-    tail, _ = interval_tails(ci)
-    low, high = np.quantile(draws.reshape(len(draws), -1), [tail, 1 - tail], axis=1)
+    is_constant = np.ptp(draws, axis=(1, 2)) == 0
+    tail_probability, _ = interval_tails(ci)
+    low, high = np.quantile(
+        draws.reshape(len(draws), -1), [tail_probability, 1 - tail_probability], axis=1
+    )
     ess, r_hat = compute_ess_and_r_hat(draws)
     sd = np.full(len(draws), np.nan)
     if draws[0].size > 1:
@@ -243,9 +250,9 @@ def _summary_columns(draws: np.ndarray, ci: float) -> dict[str, np.ndarray]:
         "r_hat": r_hat,
     }
     # The mean of equal numbers may differ from them in the last digit.
-    columns["mean"][constant] = draws[constant, 0, 0]
-    columns["sd"][constant] = columns["mcse_mean"][constant] = 0.0
-    columns["r_hat"][constant] = np.nan
+    columns["mean"][is_constant] = draws[is_constant, 0, 0]
+    columns["sd"][is_constant] = columns["mcse_mean"][is_constant] = 0.0
+    columns["r_hat"][is_constant] = np.nan
     return columns
 
 
@@ -261,11 +268,13 @@ def format_main_rows(summary: "pandas.DataFrame") -> tuple[tuple[str, str], ...]
     (('eta', '1.5 (89 % interval 1 to 2)'),)
     """
     rows = summary.head(2).query("sd != 0")
-    ends = zip(rows["mean"], *(rows[column] for column in interval_columns()), strict=True)
+    means_and_ends = zip(
+        rows["mean"], *(rows[column] for column in interval_columns()), strict=True
+    )
     texts = [
         f"{format_number(mean)} ({describe_interval()} {format_number(low)} to"
         f" {format_number(high)})"
-        for mean, low, high in ends
+        for mean, low, high in means_and_ends
     ]
     return tuple(zip(map(str, rows.index), texts, strict=True))
 
@@ -274,6 +283,6 @@ def compute_diagnostics(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return bulk ESS and R-hat of each quantity; NaN if it is constant."""
     ess, r_hat = np.full((2, len(draws)), np.nan)
     if draws.size:
-        varying = np.ptp(draws, axis=(1, 2)) > 0
-        ess[varying], r_hat[varying] = compute_ess_and_r_hat(draws[varying])
+        is_varying = np.ptp(draws, axis=(1, 2)) > 0
+        ess[is_varying], r_hat[is_varying] = compute_ess_and_r_hat(draws[is_varying])
     return ess, r_hat

@@ -154,33 +154,38 @@ class Posterior(PosteriorTree):
         """Return the posterior restricted to one respondent group."""
         if not self.groups:
             return self
-        g = self.groups.index(name)
+        group_index = self.groups.index(name)
         variables = self.merge_draws().drop_vars(_OF_POPULATION, errors="ignore")
-        names = {outer: inner for outer, inner in _BY_GROUP.items() if outer in variables}
-        variables = _select_group_rows(variables.drop_vars(names.values()), g).rename(names)
-        parts = [
-            part
-            for part in ("log_likelihood", "observed_data", "constant_data")
-            if part in self.tree.children
+        ungrouped_names = {outer: inner for outer, inner in _BY_GROUP.items() if outer in variables}
+        variables = _select_group_rows(
+            variables.drop_vars(ungrouped_names.values()), group_index
+        ).rename(ungrouped_names)
+        data_groups = [
+            group_name
+            for group_name in ("log_likelihood", "observed_data", "constant_data")
+            if group_name in self.tree.children
         ]
-        data = {part: _select_group_rows(self.tree[part].dataset, g) for part in parts}
-        data["constant_data"] = data["constant_data"].drop_vars(POPULATION)
+        data_by_group = {
+            group_name: _select_group_rows(self.tree[group_name].dataset, group_index)
+            for group_name in data_groups
+        }
+        data_by_group["constant_data"] = data_by_group["constant_data"].drop_vars(POPULATION)
         return self.from_groups(
-            split_draws(variables) | data | {"sample_stats": self.stats}, self.attributes
+            split_draws(variables) | data_by_group | {"sample_stats": self.stats}, self.attributes
         )
 
     def select_common(self) -> Self:
         """Return the posterior of the common weights, as if of one group."""
-        first_group = self.of_group(self.groups[0])
-        common = {
+        first_group_posterior = self.of_group(self.groups[0])
+        common_variables = {
             "weights": self._find_variable("common_weights"),
             "unique_weights": self._find_variable("common_unique_weights"),
         }
-        variables = first_group.merge_draws().assign(
-            {name: draws for name, draws in common.items() if draws is not None}
+        variables = first_group_posterior.merge_draws().assign(
+            {name: draws for name, draws in common_variables.items() if draws is not None}
         )
         return self.from_groups(
-            split_draws(variables) | {"constant_data": first_group.fixed}, self.attributes
+            split_draws(variables) | {"constant_data": first_group_posterior.fixed}, self.attributes
         )
 
     # data and respondents -------------------------------------------------------------------------
@@ -387,15 +392,15 @@ class Posterior(PosteriorTree):
         """Whether the likelihood depends on the feature weights."""
         return bool(self.fixed.get("sees_weights", True))
 
-    def is_silent(self, sizes: np.ndarray) -> np.ndarray:
+    def is_silent(self, n_owners: np.ndarray) -> np.ndarray:
         """Return whether the data are uninformative about features with this many options."""
-        single = sizes == 1
-        common = sizes == self.n_options
+        has_one_owner = n_owners == 1
+        has_all_owners = n_owners == self.n_options
         if self.facts.of_choices:
-            return common | (single & self.has_unique)
+            return has_all_owners | (has_one_owner & self.has_unique)
         if self.data_kind == TRIPLETS:
-            return single | (common & (not self.has_constant))
-        return np.zeros(len(sizes), bool)
+            return has_one_owner | (has_all_owners & (not self.has_constant))
+        return np.zeros(len(n_owners), bool)
 
     @property
     def tie(self) -> Any:
@@ -561,9 +566,9 @@ def _select_group_rows(dataset: "xarray.Dataset", group_index: int) -> "xarray.D
 
 def split_draws(variables: "xarray.Dataset") -> "dict[str, xarray.Dataset]":
     """Split a dataset of draws into the groups `posterior` and latent features."""
-    latent = [
+    latent_names = [
         name
         for name, variable in variables.data_vars.items()
         if _LATENT_DIMENSIONS & set(variable.dims) or name == MEMBERS
     ]
-    return {"posterior": variables.drop_vars(latent), LATENT: variables[latent]}
+    return {"posterior": variables.drop_vars(latent_names), LATENT: variables[latent_names]}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from thali._described import Facts
 from thali._digits import PAGE_MARKS
-from thali._inference.warn import warn_of_loss
+from thali._inference.warn import warn_of_failed_part
 from thali._labels import escape_unprintable
 from thali._model.aliases import normalise_name
 from thali._model.common_findings import has_draws
@@ -281,7 +281,7 @@ def make_or_warn(name: str, make: Callable[[], Drawing]) -> Drawing | None:
     try:
         return make()
     except Exception as error:  # any error: the rest of the report is still useful
-        warn_of_loss(f"{name} could not be made", error)
+        warn_of_failed_part(f"{name} could not be made", error)
         return None
 
 

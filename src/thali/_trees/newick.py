@@ -95,9 +95,9 @@ class _NewickReader:
 
     def read_leaf(self, below_root: bool) -> tuple[str, float]:
         """Return name and length of the leaf at the position."""
-        begin, name = self.position, self._read_name()
+        start, name = self.position, self._read_name()
         if not name.strip():
-            self.position = begin
+            self.position = start
             if not self.text.strip():
                 raise self.build_error("there is no tree")
             raise self.build_error("a leaf has no name")
@@ -142,15 +142,16 @@ class _NewickReader:
                 raise self.build_syntax_error(1)
             raise self.build_error(f"the {node_description} has no length; write it after a colon")
         self.take(":")
-        begin, word, number = self.position, self._read_word(), math.nan
-        if _NUMBER.fullmatch(word):
-            number = float(word)
-        if not 0.0 <= number < math.inf:
-            self.position = begin
+        start, length_text, length = self.position, self._read_word(), math.nan
+        if _NUMBER.fullmatch(length_text):
+            length = float(length_text)
+        if not 0.0 <= length < math.inf:
+            self.position = start
             raise self.build_error(
-                f"the length of the {node_description} must be a finite number >= 0; got {word!r}"
+                f"the length of the {node_description} must be a finite number >= 0; got"
+                f" {length_text!r}"
             )
-        return abs(number)
+        return abs(length)
 
     def _skip_root_length(self) -> float:
         """Skip a length of the root, and return 0."""

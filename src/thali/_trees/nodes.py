@@ -159,23 +159,23 @@ def rescale_lengths(nodes: TreeNodes, labels: tuple[str, ...], rescale: str | No
     """
     parents, n_leaves, root = nodes.parents, len(labels), len(nodes.parents) - 1
     leaf_depths = compute_depths(parents, nodes.lengths)[:n_leaves]
-    deepest, shallowest = max(leaf_depths), min(leaf_depths)
-    if not 0.0 < deepest < math.inf:
+    max_depth, min_depth = max(leaf_depths), min(leaf_depths)
+    if not 0.0 < max_depth < math.inf:
         raise DataError(
             "The distance from the root of a tree to a leaf must be finite and positive; it is"
-            f" {deepest:g} for {labels[leaf_depths.index(deepest)]!r}."
+            f" {max_depth:g} for {labels[leaf_depths.index(max_depth)]!r}."
         )
-    if deepest - shallowest > DEPTH_TOLERANCE * deepest and rescale is None:
-        shallow_leaf = labels[leaf_depths.index(shallowest)]
-        deep_leaf = labels[leaf_depths.index(deepest)]
+    if max_depth - min_depth > DEPTH_TOLERANCE * max_depth and rescale is None:
+        shallow_leaf = labels[leaf_depths.index(min_depth)]
+        deep_leaf = labels[leaf_depths.index(max_depth)]
         raise DataError(
             f"All leaves must have the same distance from the root, but {shallow_leaf!r} has"
-            f" {shallowest:.8g} and {deep_leaf!r} has {deepest:.8g}; use `rescale='extend'` to"
+            f" {min_depth:.8g} and {deep_leaf!r} has {max_depth:.8g}; use `rescale='extend'` to"
             " lengthen the shorter paths."
         )
     lengths = np.array(nodes.lengths)
-    if abs(deepest - 1.0) > ROUNDING_TOLERANCE:
-        lengths /= deepest
+    if abs(max_depth - 1.0) > ROUNDING_TOLERANCE:
+        lengths /= max_depth
     lengths[root] = 0.0
     lengths = lengths.tolist()
     node_depths = [0.0] * (root + 1)

@@ -44,7 +44,7 @@ def _check_groups(groups: Any) -> list[tuple[str, list[str]]]:
             f" 'coffee']}}; got {type(groups).__name__}."
         )
     parsed_groups: list[tuple[str, list[str]]] = []
-    group_indices: dict[str, int] = {}
+    group_of_member: dict[str, int] = {}
     for group_index, (key, group_members) in enumerate(groups.items()):
         group = format_label(key)
         if not is_list(group_members):
@@ -61,19 +61,19 @@ def _check_groups(groups: Any) -> list[tuple[str, list[str]]]:
                     f"Member {member_index + 1} of group {group!r} has no name; name or remove this"
                     " member."
                 )
-            if group_indices.get(member) == group_index:
+            if group_of_member.get(member) == group_index:
                 raise DataError(
                     f"{member!r} is listed twice in group {group!r}; list every option once."
                 )
-            if member in group_indices:
-                other_group = parsed_groups[group_indices[member]][0]
+            if member in group_of_member:
+                other_group = parsed_groups[group_of_member[member]][0]
                 raise DataError(
                     f"{member!r} is in two groups, {other_group!r} and {group!r}; remove it from"
                     " one of them."
                 )
-            group_indices[member] = group_index
+            group_of_member[member] = group_index
         parsed_groups.append((group, members))
-    check_leaf_names(group_indices)
+    check_leaf_names(group_of_member)
     return parsed_groups
 
 
@@ -93,9 +93,9 @@ def read_newick(text: Any) -> TreeNodes:
 
 def read_tree_text(path: str | Path | Source) -> str:
     """Return the text of a UTF-8 file."""
-    name, data = read_source(path)
+    name, file_bytes = read_source(path)
     try:
-        return data.decode("utf-8-sig")
+        return file_bytes.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"{name}: This is not UTF-8 text; save the tree as Newick text.") from None
 
@@ -106,10 +106,10 @@ def build_linkage_nodes(linkage: Any, labels: Any) -> TreeNodes:
     An edge is as long as the heights at its ends differ.
     """
     names = check_leaf_names(labels)
-    nodes, heights = TreeNodes([], [], []), [0.0] * len(names)
+    nodes, cluster_heights = TreeNodes([], [], []), [0.0] * len(names)
     for name in names:
         nodes.add(name, 0.0)
-    for row, (first_cluster, second_cluster, height) in enumerate(
+    for merge_index, (first_cluster, second_cluster, height) in enumerate(
         _check_linkage(linkage, len(names))
     ):
         children: list[int] = []
@@ -118,24 +118,24 @@ def build_linkage_nodes(linkage: Any, labels: Any) -> TreeNodes:
             if (
                 child != cluster
                 or child in children
-                or not 0 <= child < len(heights)
+                or not 0 <= child < len(cluster_heights)
                 or nodes.parents[child] >= 0
             ):
                 raise DataError(
-                    f"Row {row} of the linkage joins cluster {cluster:g}, which does not exist or"
-                    " was joined before; check the linkage."
+                    f"Row {merge_index} of the linkage joins cluster {cluster:g}, which does not"
+                    " exist or was joined before; check the linkage."
                 )
             children.append(child)
-        child_height = max(heights[child] for child in children)
+        child_height = max(cluster_heights[child] for child in children)
         if height < child_height * (1.0 - ROUNDING_TOLERANCE):
             raise DataError(
-                f"Row {row} of the linkage has height {height:g}, below the height"
+                f"Row {merge_index} of the linkage has height {height:g}, below the height"
                 f" {child_height:g} of a cluster inside it; use a method without inversions, such"
                 " as 'average'."
             )
-        heights.append(max(height, child_height))
+        cluster_heights.append(max(height, child_height))
         for child in children:
-            nodes.lengths[child] = heights[-1] - heights[child]
+            nodes.lengths[child] = cluster_heights[-1] - cluster_heights[child]
         nodes.add("", 0.0, children)
     return nodes
 
@@ -143,26 +143,26 @@ def build_linkage_nodes(linkage: Any, labels: Any) -> TreeNodes:
 def _check_linkage(linkage: Any, n_labels: int) -> list[tuple[float, float, float]]:
     """Return (first cluster, second cluster, height) of each merge; raise if invalid."""
     try:
-        rows = np.asarray(linkage, dtype=float)
+        merges = np.asarray(linkage, dtype=float)
     except (TypeError, ValueError):
         raise DataError(
             f"`linkage` must be an array of numbers; got {type(linkage).__name__}."
         ) from None
-    if rows.shape != (n_labels - 1, 4):
+    if merges.shape != (n_labels - 1, 4):
         raise DataError(
             f"The linkage of {n_labels} labels must have shape {(n_labels - 1, 4)}, as returned by"
-            f" scipy.cluster.hierarchy.linkage; got {rows.shape}."
+            f" scipy.cluster.hierarchy.linkage; got {merges.shape}."
         )
-    rows = rows[:, :3]
-    is_wrong = ~np.isfinite(rows).all(axis=1) | (rows[:, 2] < 0.0)
+    merges = merges[:, :3]
+    is_wrong = ~np.isfinite(merges).all(axis=1) | (merges[:, 2] < 0.0)
     if is_wrong.any():
-        row = int(is_wrong.argmax())
-        first_cluster, second_cluster, height = rows[row]
+        merge_index = int(is_wrong.argmax())
+        first_cluster, second_cluster, height = merges[merge_index]
         raise DataError(
-            f"Row {row} of the linkage joins {first_cluster:g} and {second_cluster:g} at height"
-            f" {height:g}; clusters and heights must be finite numbers >= 0."
+            f"Row {merge_index} of the linkage joins {first_cluster:g} and {second_cluster:g} at"
+            f" height {height:g}; clusters and heights must be finite numbers >= 0."
         )
     return [
         (first_cluster, second_cluster, height)
-        for first_cluster, second_cluster, height in rows.tolist()
+        for first_cluster, second_cluster, height in merges.tolist()
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.bordered import Bordered
+from thali._inference.numerics.bordered import BorderedBlocks
 from thali._model.answer_derivatives import (
     ANSWER_DERIVATIVES,
     CHOICE,
@@ -285,7 +285,7 @@ class ChoiceSetDensity(Density):
         curvature = curvature.reshape(size, size)
         blocks, border, corner = curvature[None, :n, :n], curvature[:n, n:], curvature[n:, n:]
         return LikelihoodExpansion(
-            value, gradient, Bordered(blocks, np.zeros((0, n)), border, corner)
+            value, gradient, BorderedBlocks(blocks, np.zeros((0, n)), border, corner)
         )
 
     def _coordinate_curvature(

@@ -18,7 +18,7 @@ from thali._inference.indexing import count_pairs
 from thali._inference.numerics.shares import replace_zeros
 from thali._model.stored_choices import MAX_PAIRS
 from thali._posterior.interval import compute_interval
-from thali._posterior.store import describe_origin, is_pointwise
+from thali._posterior.store import can_store_pointwise, describe_origin
 from thali._posterior.view import FACTS, POPULATION, Posterior, flatten_chains
 from thali.errors import Argument, ArgumentError
 
@@ -127,7 +127,9 @@ def _build_group_parts(
 ) -> tuple[list[DataPart], dict[str, list[np.ndarray]]]:
     """Return each group's part of the posterior tree, and parameter draws by name."""
     n_pairs = count_pairs(groups.n_options)
-    stores_pairs = n_pairs <= MAX_PAIRS and is_pointwise(n_pairs * n_people, math.prod(draws.shape))
+    stores_pairs = n_pairs <= MAX_PAIRS and can_store_pointwise(
+        n_pairs * n_people, math.prod(draws.shape)
+    )
 
     parts, parameters = [], {name: [] for name in likelihood.parameters}
     for g, data in enumerate(groups.data):
@@ -184,7 +186,7 @@ def _drop_large_variables(part: DataPart, n_people: int) -> DataPart:
         if name == "unique_weights" or len(dims) == 2 or values[0, 0].size * n_people <= MAX_PAIRS
     }
     n_terms = sum(values.size for _, values in part.pointwise.values())
-    if is_pointwise(n_terms, n_people):
+    if can_store_pointwise(n_terms, n_people):
         return replace(part, variables=variables)
     return replace(part, variables=variables, pointwise={})
 

@@ -15,7 +15,7 @@ from thali._data.kinds import KINDS
 from thali._inference.indexing import count_pairs
 from thali._model.stored_choices import MAX_PAIRS
 from thali._people.latent_classes import new_class_probabilities
-from thali._posterior.store import build_tree, describe_origin, is_pointwise
+from thali._posterior.store import build_tree, can_store_pointwise, describe_origin
 from thali._posterior.view import POPULATION
 
 from ..draws.feature_columns import FeatureColumns
@@ -183,7 +183,7 @@ def _build_log_likelihood(
     with np.errstate(divide="ignore"):  # a probability of 0
         logs = [np.log(part.answers()) for part in parts if part.answers is not None]
     n_respondents = len(answers.respondents)
-    if not logs or not is_pointwise(n_respondents, len(class_draws)):
+    if not logs or not can_store_pointwise(n_respondents, len(class_draws)):
         return None
     times = csr_array(
         (answers.times, (answers.answer, answers.respondent)), (logs[0].shape[1], n_respondents)

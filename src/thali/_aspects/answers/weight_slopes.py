@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.numerics.shares import compute_shares
-from thali._people.respondent_columns import RespondentCovariates, stored_covariates
+from thali._people.respondent_columns import RespondentCovariates, read_stored_covariates
 from thali._posterior.interval import INTERVAL, interval_tails
 from thali._posterior.view import Posterior, flatten_chains, split_draws
 from thali.errors import Argument, ArgumentError
@@ -106,7 +106,7 @@ def read_slopes(posterior: Posterior) -> WeightSlopes | None:
 
 def read_covariates(posterior: Posterior) -> RespondentCovariates:
     """Read the covariates of the fitted respondents."""
-    covariates = stored_covariates(posterior.fixed)
+    covariates = read_stored_covariates(posterior.fixed)
     assert covariates is not None
     return covariates
 

@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.kinds import TRIPLETS
 from thali._inference.indexing import BLOCK
 from thali._model.stored_choices import MAX_PAIRS, all_pair_coordinates
-from thali._posterior.store import is_pointwise
+from thali._posterior.store import can_store_pointwise
 from thali._posterior.view import Posterior
 
 from .feature_columns import FeatureColumns, read_columns
@@ -47,7 +47,7 @@ def build_triplets_part(
             compute_pair_similarities(columns, constant, i, j, link).reshape(*shape, -1),
         )
         coordinates = all_pair_coordinates(np.asarray(data.labels, dtype=str))
-    if len(data.first) <= MAX_PAIRS and is_pointwise(data.n_sets, columns.n_draws):
+    if len(data.first) <= MAX_PAIRS and can_store_pointwise(data.n_sets, columns.n_draws):
         p = compute_triplet_probabilities(
             columns, constant, data.start, data.first, data.second, link, lapse
         )

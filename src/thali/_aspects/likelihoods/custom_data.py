@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import OWN
-from thali._posterior.store import is_pointwise
+from thali._posterior.store import can_store_pointwise
 from thali.errors import ArgumentError
 
 from ..draws.posterior_tree import DataPart
@@ -134,7 +134,7 @@ def compute_pointwise(
         {k: v[:1] for k, v in parameter_draws.items()},
         "pointwise",
     )
-    if not is_pointwise(predictions[0].size, columns.n_draws):
+    if not can_store_pointwise(predictions[0].size, columns.n_draws):
         return {}
     predictions = predict_by_draw(custom, observed, columns, parameter_draws, "pointwise")
     pointwise = np.asarray(predictions)

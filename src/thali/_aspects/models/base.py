@@ -81,7 +81,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
     def _convert_data(self, data: Any) -> Any:
         """Convert the data given to `fit` for the engine."""
         return self._choose_population(data).convert_data(
-            data, partial(check_data, matrix=self._matrix)
+            data, partial(check_data, matrix_kind=self._matrix)
         )
 
     def fit(

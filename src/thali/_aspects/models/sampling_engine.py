@@ -181,7 +181,7 @@ def _plan_run(task: Any, run: Run, share: float) -> tuple[Any, BudgetedRun]:
     # only then may the budget shorten the run
     if run.max_time is None and (run.draws is None or is_free):
         task = task.add_work_counts(run.progressbar)
-    bound = limit_run(run, thin, task.forecast_sweep_seconds(), first_draws, share=share)
+    bound = limit_run(run, thin, task.forecast_sweep_seconds(), first_draws, budget_share=share)
     task = replace(task, draws=bound.first_draws, tune=bound.run.tune, thin=bound.thin)
     if is_free:
         task.pilot = count_pilot_sweeps(task, bound.run.draws is not None)

@@ -277,7 +277,12 @@ def build_tree(
     """Build the posterior tree from the draws of all chains, in the units of the data."""
     import xarray as xr
 
-    from thali._posterior.store import add_log_prior, build_tree, describe_origin, is_pointwise
+    from thali._posterior.store import (
+        add_log_prior,
+        build_tree,
+        can_store_pointwise,
+        describe_origin,
+    )
 
     used_chains, records = cut_records(chains)
     draws = {name: np.stack([record[name] for record in records]) for name in records[0]}
@@ -294,7 +299,7 @@ def build_tree(
         "observed_data": build_observed_group(chosen),
         "sample_stats": rates,
     }
-    if is_pointwise(len(chosen), draws["log_likelihood"].size):
+    if can_store_pointwise(len(chosen), draws["log_likelihood"].size):
         sampled = {name: posterior[name] for name in ("chain", "draw")}
         heeded = np.where(attention.is_heeded(draws["attends"]), draws["beta"], 0.0)
         pointwise = ("chain", "draw", "task"), _choice_log_probabilities(problem, heeded)

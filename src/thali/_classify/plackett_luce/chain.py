@@ -72,17 +72,17 @@ class WeightMotion(NamedTuple):
 
 def start_motion(state: WeightState) -> WeightMotion:
     """Return Hamiltonian moves that start at the weights of a state."""
-    size = state.log_weights.size
+    n_weights = state.log_weights.size
     motion = WeightMotion(
         real=np.zeros(6),
         position=(state.log_weights + state.real[LOG_MASS]).ravel(),
-        force=np.zeros(size),
-        proposal=np.zeros(size),
-        new_force=np.zeros(size),
-        momentum=np.zeros(size),
-        variance=np.ones(size),
-        mean=np.zeros(size),
-        spread=np.zeros(size),
+        force=np.zeros(n_weights),
+        proposal=np.zeros(n_weights),
+        new_force=np.zeros(n_weights),
+        momentum=np.zeros(n_weights),
+        variance=np.ones(n_weights),
+        mean=np.zeros(n_weights),
+        spread=np.zeros(n_weights),
         R=np.zeros(state.log_weights.shape),
         s=np.zeros(state.totals.size),
     )
@@ -302,13 +302,15 @@ class WeightChain(RowChain):
         """Draw starting weights and allocate the record."""
         self.settings, self.rows, self.rng = settings, rows, rng
         self.total = (settings.tune + settings.draws) * settings.thin
-        low, high = (
+        low_log_a, high_log_a = (
             min(max(math.log(start), settings.prior.low), settings.prior.high) for start in _STARTS
         )
         log_weights = np.log(
             np.maximum(rng.standard_exponential((n_classes, rows.mean.size)), 1e-300)
         )
-        self.state = build_weight_state(log_weights, low + (high - low) * rng.random(), rows)
+        self.state = build_weight_state(
+            log_weights, low_log_a + (high_log_a - low_log_a) * rng.random(), rows
+        )
         self.motion = ()
         if settings.sampler == "hamiltonian":
             self.motion = start_motion(self.state)
@@ -371,12 +373,12 @@ def build_gibbs_settings(
     W has `n_entries` entries.
     """
     prior = build_plackett_luce_prior(a, a_range, b)
-    sampler, usual_thin = "exchange", _THIN_SMALL
+    sampler, default_thin = "exchange", _THIN_SMALL
     if n_entries > _MAX_THINNED_ENTRIES:
-        usual_thin = 1
+        default_thin = 1
     if a is not None and a >= _MIN_HAMILTONIAN_A:
-        sampler, usual_thin = "hamiltonian", 1
-    thin = thin or usual_thin
+        sampler, default_thin = "hamiltonian", 1
+    thin = thin or default_thin
     check_run_length(draws, tune, chains, thin)
     return GibbsSettings(prior, sampler, draws, tune, chains, thin)
 

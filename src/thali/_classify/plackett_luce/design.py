@@ -55,34 +55,38 @@ class PlackettLuceDesign:
     ) -> "PlackettLuceDesign":
         """Build the transformation, standardised by the training rows if asked."""
         check_transform(transform)
-        standard = None
+        standardization = None
         if standardize and transform is not None:
-            standard = compute_standardization(matrix, np.array(names, dtype=object), counts)
-        return cls.from_standardization(standard, names, transform, matrix[:1])
+            standardization = compute_standardization(matrix, np.array(names, dtype=object), counts)
+        return cls.from_standardization(standardization, names, transform, matrix[:1])
 
     @classmethod
     def from_standardization(
-        cls, standard: Standardization | None, names: Sequence[str], transform: Any, one_row: Any
+        cls,
+        standardization: Standardization | None,
+        names: Sequence[str],
+        transform: Any,
+        example_row: Any,
     ) -> "PlackettLuceDesign":
         """Build the transformation for a known standardisation.
 
         A row is required to find the columns that a callable returns.
         """
-        design = cls(tuple(names), transform, standard, ())
+        design = cls(tuple(names), transform, standardization, ())
         if callable(transform):
-            transformed: Any = transform(design._standardise(np.asarray(one_row, np.float64)))
+            transformed: Any = transform(design._standardise(np.asarray(example_row, np.float64)))
             column_names = getattr(transformed, "columns", None)
             if column_names is None:
-                size = 0  # of another shape, which `apply` refuses
+                n_columns = 0  # of another shape, which `apply` refuses
                 if np.ndim(transformed) == 2:
-                    size = np.asarray(transformed).shape[1]
-                column_names = [f"w{j}" for j in range(size)]
+                    n_columns = np.asarray(transformed).shape[1]
+                column_names = [f"w{j}" for j in range(n_columns)]
             columns = tuple(map(str, column_names))
         elif transform is None:
             columns = tuple(names)
         else:
-            if standard is not None:
-                names = list(compress(names, standard.varies))
+            if standardization is not None:
+                names = list(compress(names, standardization.varies))
             columns = _list_exponential_names(names, transform == "exponential-pairs")
         return replace(design, columns=columns)
 
@@ -96,9 +100,9 @@ class PlackettLuceDesign:
                 row_numbers = np.arange(len(matrix))
             return self._build_nonnegative_columns(matrix, row_numbers)
         W = np.empty((len(matrix), len(self.columns)))
-        for start in range(0, len(matrix), BLOCK_ROWS):
-            block = W[start : start + BLOCK_ROWS]
-            self._fill_logs(matrix[start : start + BLOCK_ROWS], block)
+        for first_row in range(0, len(matrix), BLOCK_ROWS):
+            block = W[first_row : first_row + BLOCK_ROWS]
+            self._fill_logs(matrix[first_row : first_row + BLOCK_ROWS], block)
             np.exp(block, out=block)
         return W
 
@@ -110,9 +114,9 @@ class PlackettLuceDesign:
         if self.transform is None or callable(self.transform):
             with np.errstate(divide="ignore"):
                 return np.log(self._build_nonnegative_columns(matrix, np.arange(len(matrix))))
-        logs = np.empty((len(matrix), len(self.columns)))
-        self._fill_logs(matrix, logs)
-        return logs
+        log_W = np.empty((len(matrix), len(self.columns)))
+        self._fill_logs(matrix, log_W)
+        return log_W
 
     def _standardise(self, matrix: np.ndarray) -> np.ndarray:
         """Return the covariates, standardised if the design asks for it."""
@@ -120,19 +124,19 @@ class PlackettLuceDesign:
             return matrix
         return self.standard.apply(matrix)
 
-    def _fill_logs(self, matrix: np.ndarray, logs: np.ndarray) -> None:
-        """Write ln W of the exponential transforms into `logs`."""
+    def _fill_logs(self, matrix: np.ndarray, log_W: np.ndarray) -> None:
+        """Write ln W of the exponential transforms into `log_W`."""
         x = np.clip(self._standardise(matrix), -_MAX_COVARIATE, _MAX_COVARIATE)
         if self.standard is not None:
             x = x[:, self.standard.varies]
         d = x.shape[1]
-        logs[:, :d], logs[:, d : 2 * d] = x, -x
+        log_W[:, :d], log_W[:, d : 2 * d] = x, -x
         if self.transform == "exponential-pairs":
             for column, (a, b) in enumerate(combinations(range(d), 2), start=d):
-                logs[:, 2 * column] = x[:, a] + x[:, b]
-                logs[:, 2 * column + 1] = -logs[:, 2 * column]
-        logs[:, -1] = 0.0
-        logs -= logs.max(axis=1, keepdims=True)
+                log_W[:, 2 * column] = x[:, a] + x[:, b]
+                log_W[:, 2 * column + 1] = -log_W[:, 2 * column]
+        log_W[:, -1] = 0.0
+        log_W -= log_W.max(axis=1, keepdims=True)
 
     def _build_nonnegative_columns(self, matrix: np.ndarray, row_numbers: np.ndarray) -> np.ndarray:
         """Return W, shape (n, p), from non-negative covariates or the user's function."""
@@ -164,14 +168,14 @@ class PlackettLuceDesign:
                 advice,
                 ".",
             )
-        largest = W.max(axis=1, keepdims=True)
-        if (is_zero := largest[:, 0] == 0.0).any():
+        row_maxima = W.max(axis=1, keepdims=True)
+        if (is_zero := row_maxima[:, 0] == 0.0).any():
             raise DataError(
                 f"{subject} is zero everywhere in row"
                 f" {row_numbers[_find_first_row(is_zero, row_numbers)]}, so no class can be chosen"
                 " there; add a column of ones."
             )
-        W /= largest
+        W /= row_maxima
         return W
 
 
@@ -193,10 +197,10 @@ def check_transform(transform: Any) -> None:
     )
 
 
-def _list_exponential_names(names: Sequence[str], pairs: bool) -> tuple[str, ...]:
+def _list_exponential_names(names: Sequence[str], has_pairs: bool) -> tuple[str, ...]:
     """Return names such as "exp(x)", "exp(-x)" of the transformed columns."""
     columns = [f"exp({name})" for name in names] + [f"exp(-{name})" for name in names]
-    if pairs:
+    if has_pairs:
         for a, b in combinations(names, 2):
             columns += [f"exp({a} + {b})", f"exp(-({a} + {b}))"]
     return (*columns, "1")
@@ -237,9 +241,9 @@ def summarise_columns(W: np.ndarray, counts: np.ndarray) -> ColumnSummary:
 
 def warn_about_constants(matrix: np.ndarray, names: Any) -> None:
     """Warn of covariates that do not vary."""
-    constant = np.flatnonzero(matrix.min(axis=0) == matrix.max(axis=0))
-    if constant.size:
-        column_list = join_first(repr(names[j]) for j in constant)
+    constant_indices = np.flatnonzero(matrix.min(axis=0) == matrix.max(axis=0))
+    if constant_indices.size:
+        column_list = join_first(repr(names[j]) for j in constant_indices)
         warn(
             DataWarning(
                 f"Constant covariates: {column_list}. Such an effect cannot be distinguished from"
@@ -265,11 +269,12 @@ def warn_about_poor_fit(log_likelihood: float, class_count: np.ndarray) -> None:
     cancer, digits and iris retain more than half.
     """
     n = class_count.sum()
-    explained = 1.0 - log_likelihood / float((class_count * np.log(class_count / n)).sum())
-    if explained < _MIN_EXPLAINED:
+    explained_share = 1.0 - log_likelihood / float((class_count * np.log(class_count / n)).sum())
+    if explained_share < _MIN_EXPLAINED:
         warn(
             DataWarning(
-                f"Untransformed covariates explain only {max(100 * explained, 0.0):.0f} % of the"
+                f"Untransformed covariates explain only {max(100 * explained_share, 0.0):.0f} % of"
+                " the"
                 " deviance that the class proportions leave unexplained, because no class can be"
                 " probable in rows that are positive in many columns. Set ",
                 Setting("transform", "exponential"),
@@ -284,12 +289,12 @@ def warn_about_columns(summary: ColumnSummary, columns: Any, advice: Message) ->
     `advice` ends the message.
     """
     if len(columns) > 1 and summary.n_dominated.max() > _MAX_DOMINATED * summary.rows:
-        dominant = int(summary.n_dominated.argmax())
+        dominant_index = int(summary.n_dominated.argmax())
         warn(
             DataWarning(
-                f"Column {columns[dominant]!r} of W is a million times larger than all others"
-                f" together in {summary.n_dominated[dominant]} of {summary.rows} rows, so the other"
-                " covariates have almost no effect",
+                f"Column {columns[dominant_index]!r} of W is a million times larger than all others"
+                f" together in {summary.n_dominated[dominant_index]} of {summary.rows} rows, so the"
+                " other covariates have almost no effect",
                 advice,
                 ".",
             )

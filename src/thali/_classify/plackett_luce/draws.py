@@ -56,24 +56,29 @@ def build_weight_tree(
 
     from ..posterior_datasets import add_log_likelihood, build_observed_row_groups
 
-    recorded_chains, parts = cut_records(chains)
-    draws = {name: np.stack([record[name] for record in parts]) for name in parts[0]}
+    recorded_chains, draws_by_chain = cut_records(chains)
+    draws = {
+        name: np.stack([record[name] for record in draws_by_chain]) for name in draws_by_chain[0]
+    }
     weights = draws["weights"]
     W, codes = data.matrix, data.codes
     logit_rows = select_logit_rows(len(data.row))
-    row = data.row[logit_rows]
-    logits = data.number[logit_rows], compute_logits(weights, W[row], codes[row])
-    posterior = build_weight_group(
-        draws["a"], draws["log_likelihood"], weights, logits, classes, columns
+    distinct_rows = data.row[logit_rows]
+    rows_and_logits = (
+        data.number[logit_rows],
+        compute_logits(weights, W[distinct_rows], codes[distinct_rows]),
     )
-    stats = {
+    posterior = build_weight_group(
+        draws["a"], draws["log_likelihood"], weights, rows_and_logits, classes, columns
+    )
+    sample_stats = {
         name: ("chain", np.array([chain.stats[name] for chain in recorded_chains]))
         for name in recorded_chains[0].stats
     }
     groups = {
         "posterior": posterior,
         **build_observed_row_groups(data, classes, {"learned_a": settings.prior.learned}),
-        "sample_stats": xr.Dataset(stats, {"chain": posterior["chain"]}),
+        "sample_stats": xr.Dataset(sample_stats, {"chain": posterior["chain"]}),
     }
     add_log_likelihood(
         groups, lambda rows: _log_class_probability(weights, W[rows], codes[rows]), data
@@ -98,26 +103,30 @@ def build_weight_group(
     a: np.ndarray,
     log_likelihood: np.ndarray,
     weights: np.ndarray,
-    logits: tuple[np.ndarray, np.ndarray],
+    rows_and_logits: tuple[np.ndarray, np.ndarray],
     classes: np.ndarray,
     columns: Sequence[str],
 ) -> "xarray.Dataset":
     """Return a dataset of draws (chain, draw, ...) for a posterior tree.
 
-    `logits` is a pair: row numbers, and log odds (chain, draw, row).
+    `rows_and_logits` is a pair: row numbers, and log odds (chain, draw, row).
     """
     from thali._posterior.store import build_draws
 
     from ..posterior_datasets import convert_class_labels
 
-    by_draw = ("chain", "draw")
+    draw_dims = ("chain", "draw")
     variables = {
-        "a": (by_draw, a),
-        "log_likelihood": (by_draw, log_likelihood),
-        "weights": ((*by_draw, "class", "term"), weights),
-        "logit": ((*by_draw, "row"), logits[1]),
+        "a": (draw_dims, a),
+        "log_likelihood": (draw_dims, log_likelihood),
+        "weights": ((*draw_dims, "class", "term"), weights),
+        "logit": ((*draw_dims, "row"), rows_and_logits[1]),
     }
-    coordinates = {"class": convert_class_labels(classes), "term": list(columns), "row": logits[0]}
+    coordinates = {
+        "class": convert_class_labels(classes),
+        "term": list(columns),
+        "row": rows_and_logits[0],
+    }
     return build_draws(variables, coordinates, a.shape, _DESCRIPTIONS)
 
 
@@ -174,7 +183,8 @@ def collect_weight_summary(posterior: PosteriorTree) -> dict[str, np.ndarray]:
     if posterior.fixed["learned_a"]:
         quantities = {"a": posterior.draws["a"].values} | quantities
     return quantities | {
-        f"logit[{row}]": logits.values[..., index] for index, row in enumerate(logits["row"].values)
+        f"logit[{row}]": logits.values[..., row_index]
+        for row_index, row in enumerate(logits["row"].values)
     }
 
 
@@ -186,14 +196,16 @@ def build_weights_table(
 
     low, high = compute_interval(weights, ci)
     p = len(columns)
-    table = {
+    columns_by_name = {
         "class": np.repeat(classes, p),
         "column": list(columns) * len(classes),
         "weight": weights.mean(axis=0).ravel(),
         "weight_low": low.ravel(),
         "weight_high": high.ravel(),
     }
-    frame = Table(table).sort_values("weight", ascending=False, kind="stable", ignore_index=True)
+    frame = Table(columns_by_name).sort_values(
+        "weight", ascending=False, kind="stable", ignore_index=True
+    )
     frame.attrs["interval"] = ci
     return frame
 
@@ -203,34 +215,34 @@ def iterate_weight_probabilities(
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield blocks of rows with class probabilities (rows, draws, K)."""
     n_draws, n_classes, p = weights.shape
-    flat = weights.reshape(-1, p)
-    step = max(1, _BLOCK_SCORES // len(flat))
+    flat_weights = weights.reshape(-1, p)
+    step = max(1, _BLOCK_SCORES // len(flat_weights))
     for start in range(0, len(matrix), step):
-        block = slice(start, start + step)
-        scores = (design.apply(matrix[block]) @ flat.T).reshape(-1, n_draws, n_classes)
-        totals = scores.sum(axis=2, keepdims=True)
-        has_underflow = totals[..., 0] < MIN_SCORE
+        row_slice = slice(start, start + step)
+        scores = (design.apply(matrix[row_slice]) @ flat_weights.T).reshape(-1, n_draws, n_classes)
+        total_scores = scores.sum(axis=2, keepdims=True)
+        has_underflow = total_scores[..., 0] < MIN_SCORE
         if has_underflow.any():
-            logs = design.compute_logs(matrix[block])
+            log_W = design.compute_logs(matrix[row_slice])
             for row in np.flatnonzero(has_underflow.any(axis=1)):
                 draw_weights = weights[has_underflow[row]]
-                row_logs = np.broadcast_to(logs[row], (len(draw_weights), p))
+                row_log_W = np.broadcast_to(log_W[row], (len(draw_weights), p))
                 scores[row, has_underflow[row]] = compute_scores_from_logs(
-                    row_logs, draw_weights, class_count
+                    row_log_W, draw_weights, class_count
                 )
-            totals = scores.sum(axis=2, keepdims=True)
-        yield block, scores / totals
+            total_scores = scores.sum(axis=2, keepdims=True)
+        yield row_slice, scores / total_scores
 
 
 def compute_scores_from_logs(
-    logs: np.ndarray, weights: np.ndarray, class_count: np.ndarray
+    log_W: np.ndarray, weights: np.ndarray, class_count: np.ndarray
 ) -> np.ndarray:
     """Return relative class scores (rows, K), safe from underflow."""
     with np.errstate(divide="ignore"):
-        terms = logs[:, None, :] + np.log(weights)
-    maximum = terms.max(axis=(1, 2), keepdims=True)
+        log_terms = log_W[:, None, :] + np.log(weights)
+    maximum = log_terms.max(axis=(1, 2), keepdims=True)
     is_undefined = ~np.isfinite(maximum[:, 0, 0])
-    scores = np.exp(terms - np.where(np.isfinite(maximum), maximum, 0.0)).sum(axis=2)
+    scores = np.exp(log_terms - np.where(np.isfinite(maximum), maximum, 0.0)).sum(axis=2)
     if is_undefined.any() and not is_quiet():
         warn(
             DataWarning(
@@ -258,14 +270,16 @@ def compute_importances(weights: np.ndarray, design: PlackettLuceDesign) -> np.n
     if design.transform is None:
         shares[:] = column_shares
     else:
-        varying = np.arange(d)
+        varying_indices = np.arange(d)
         if design.standard is not None:
-            varying = np.flatnonzero(design.standard.varies)
-        v = len(varying)
-        shares[varying] = column_shares[:v] + column_shares[v : 2 * v]
+            varying_indices = np.flatnonzero(design.standard.varies)
+        n_varying = len(varying_indices)
+        shares[varying_indices] = (
+            column_shares[:n_varying] + column_shares[n_varying : 2 * n_varying]
+        )
         if design.transform == "exponential-pairs":
-            pair_shares = column_shares[2 * v : -1].reshape(-1, 2).sum(axis=1)
-            for share, pair in zip(pair_shares, combinations(varying, 2), strict=True):
+            pair_shares = column_shares[2 * n_varying : -1].reshape(-1, 2).sum(axis=1)
+            for share, pair in zip(pair_shares, combinations(varying_indices, 2), strict=True):
                 shares[list(pair)] += 0.5 * share
     total = shares.sum()
     if total > 0.0:
@@ -287,8 +301,8 @@ def sample_prior_weights(
     from ..posterior_datasets import sample_prior_codes
 
     with np.errstate(divide="ignore"):
-        logs = np.log(W)
-    a_draws, weights, codes, likelihoods = [], [], [], []
+        log_W = np.log(W)
+    a_draws, weights, codes, log_likelihoods = [], [], [], []
     for rng in rngs:
         log_a = prior.low
         if prior.learned:
@@ -296,20 +310,28 @@ def sample_prior_weights(
         a = math.exp(log_a)
         # the rate b has no influence
         log_weights = _sample_log_gamma(rng, a, (len(classes), W.shape[1]))
-        log_scores = np.logaddexp.reduce(logs[:, None, :] + log_weights, axis=2)
+        log_scores = np.logaddexp.reduce(log_W[:, None, :] + log_weights, axis=2)
         row_codes, log_likelihood = sample_prior_codes(log_scores, rng)
-        relative = np.exp(log_weights - log_weights.max())
+        scaled_weights = np.exp(log_weights - log_weights.max())
         a_draws.append(a)
-        weights.append(relative / relative.sum())
+        weights.append(scaled_weights / scaled_weights.sum())
         codes.append(row_codes)
-        likelihoods.append(log_likelihood)
-    labels = np.array(codes)
+        log_likelihoods.append(log_likelihood)
+    class_codes = np.array(codes)
     logit_rows, drawn_weights = select_logit_rows(len(W)), np.array([weights])
-    logits = logit_rows, compute_logits(drawn_weights, W[logit_rows], labels[:, logit_rows])
-    group = build_weight_group(
-        np.array([a_draws]), np.array([likelihoods]), drawn_weights, logits, classes, columns
+    rows_and_logits = (
+        logit_rows,
+        compute_logits(drawn_weights, W[logit_rows], class_codes[:, logit_rows]),
     )
-    return group, labels
+    dataset = build_weight_group(
+        np.array([a_draws]),
+        np.array([log_likelihoods]),
+        drawn_weights,
+        rows_and_logits,
+        classes,
+        columns,
+    )
+    return dataset, class_codes
 
 
 def _sample_log_gamma(rng: np.random.Generator, a: float, shape: tuple[int, int]) -> np.ndarray:

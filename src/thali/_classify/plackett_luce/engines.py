@@ -93,10 +93,10 @@ class GibbsEngine(ChainEngine):
         default_settings = build_gibbs_settings(
             W.size, model.a, model.a_range, model.b, run.min_draws, run.tune, run.chains, run.thin
         )
-        bound = limit_run(run, default_settings.thin, CELL_SECONDS * W.size * n_classes)
-        run = bound.run._replace(thin=bound.thin)
+        limited_run = limit_run(run, default_settings.thin, CELL_SECONDS * W.size * n_classes)
+        run = limited_run.run._replace(thin=limited_run.thin)
         settings = replace(
-            default_settings, draws=bound.first_draws, tune=run.tune, thin=bound.thin
+            default_settings, draws=limited_run.first_draws, tune=run.tune, thin=limited_run.thin
         )
         if sweep is not None:
             settings = replace(settings, sweep=sweep)
@@ -130,11 +130,11 @@ class GibbsEngine(ChainEngine):
             start_chains,
             build_tree,
             build_attributes,
-            settings=bound.settings | {"thin": default_settings.thin},
-            first_draws=bound.first_draws,
+            settings=limited_run.settings | {"thin": default_settings.thin},
+            first_draws=limited_run.first_draws,
             faster=Setting("method", "variational"),
-            data_max_draws=bound.max_draws,
-            forecast=bound.forecast,
+            data_max_draws=limited_run.max_draws,
+            forecast=limited_run.forecast,
         )
 
     def iterate_probabilities(
@@ -180,13 +180,15 @@ class AscentEngine(Engine):
         from thali._result_table import Table
 
         weights = np.asarray(model.weights_)
-        positive = list_nonzero_cells(weights)
-        names = [f"weight[{model.classes_[k]}, {model._columns_[j]}]" for k, j in positive]
-        mean = np.array([weights[index] for index in positive])
-        return Table({"mean": mean} | self.build_spread_columns(model, positive, ci), index=names)
+        positive_cells = list_nonzero_cells(weights)
+        names = [f"weight[{model.classes_[k]}, {model._columns_[j]}]" for k, j in positive_cells]
+        mean = np.array([weights[cell] for cell in positive_cells])
+        return Table(
+            {"mean": mean} | self.build_spread_columns(model, positive_cells, ci), index=names
+        )
 
     def build_spread_columns(
-        self, model: "PlackettLuceRegression", positive: list[tuple[int, int]], ci: float
+        self, model: "PlackettLuceRegression", positive_cells: list[tuple[int, int]], ci: float
     ) -> dict[str, np.ndarray]:
         """Return columns of uncertainty for the weights table; {} by default."""
         return {}
@@ -209,26 +211,26 @@ class WeightMaximumEngine(AscentEngine):
             """Maximise the posterior; return the fitted attributes."""
             import pandas
 
-            fit = maximise_class_weights(data, float(model.a))
-            class_index, column = np.nonzero(fit.support)
-            table = {
-                "class": model.classes_[class_index],
-                "column": [model._columns_[j] for j in column],
-                "weight": fit.weights[fit.support],
+            map_fit = maximise_class_weights(data, float(model.a))
+            class_indices, column_indices = np.nonzero(map_fit.support)
+            columns_by_name = {
+                "class": model.classes_[class_indices],
+                "column": [model._columns_[j] for j in column_indices],
+                "weight": map_fit.weights[map_fit.support],
             }
-            support = pandas.DataFrame(table).sort_values(
+            support = pandas.DataFrame(columns_by_name).sort_values(
                 "weight", ascending=False, kind="stable", ignore_index=True
             )
             return {
-                "weights_": _label_weights(model, fit.weights),
+                "weights_": _label_weights(model, map_fit.weights),
                 "a_": float(model.a),
-                "objective_": fit.objective,
-                "log_likelihood_": fit.log_likelihood,
-                "_n_passes_": fit.n_passes,
-                "n_iter_": fit.n_iter,
+                "objective_": map_fit.objective,
+                "log_likelihood_": map_fit.log_likelihood,
+                "_n_passes_": map_fit.n_passes,
+                "n_iter_": map_fit.n_iter,
                 "support_": support,
-                "converged_": fit.converged,
-                "slope_": fit.slope,
+                "converged_": map_fit.converged,
+                "slope_": map_fit.slope,
             }
 
         return Job(fit_attributes)
@@ -252,14 +254,16 @@ class WeightMaximumEngine(AscentEngine):
 
         weights = np.asarray(model.weights_)
         probabilities = np.empty((len(matrix), len(model.classes_)))
-        for start in range(0, len(matrix), _BLOCK_ROWS):
-            rows = matrix[start : start + _BLOCK_ROWS]
-            scores = model._design_.apply(rows) @ weights.T
+        for first_row in range(0, len(matrix), _BLOCK_ROWS):
+            block_rows = matrix[first_row : first_row + _BLOCK_ROWS]
+            scores = model._design_.apply(block_rows) @ weights.T
             has_underflow = scores.sum(axis=1) < MIN_SCORE
             if has_underflow.any():
-                logs = model._design_.compute_logs(rows[has_underflow])
-                scores[has_underflow] = compute_scores_from_logs(logs, weights, model._class_count_)
-            probabilities[start : start + _BLOCK_ROWS] = compute_shares(scores)
+                log_W = model._design_.compute_logs(block_rows[has_underflow])
+                scores[has_underflow] = compute_scores_from_logs(
+                    log_W, weights, model._class_count_
+                )
+            probabilities[first_row : first_row + _BLOCK_ROWS] = compute_shares(scores)
         return probabilities
 
 
@@ -274,18 +278,20 @@ class VariationalEngine(AscentEngine):
 
         def fit_attributes() -> dict[str, Any]:
             """Fit the variational posterior; return the fitted attributes."""
-            fit = fit_variational(data, a=model.a, a_range=model.a_range, b=float(model.b))
-            means = fit.shapes / fit.rates
+            variational_fit = fit_variational(
+                data, a=model.a, a_range=model.a_range, b=float(model.b)
+            )
+            means = variational_fit.shapes / variational_fit.rates
             return {
-                "shapes_": _label_weights(model, fit.shapes),
-                "rates_": fit.rates,
+                "shapes_": _label_weights(model, variational_fit.shapes),
+                "rates_": variational_fit.rates,
                 "weights_": _label_weights(model, means / means.sum()),
-                "a_": fit.a,
-                "lower_bound_": fit.lower_bound,
-                "log_likelihood_": fit.log_likelihood,
-                "_n_passes_": fit.n_passes,
-                "collapsed_": fit.collapsed,
-                "converged_": fit.converged,
+                "a_": variational_fit.a,
+                "lower_bound_": variational_fit.lower_bound,
+                "log_likelihood_": variational_fit.log_likelihood,
+                "_n_passes_": variational_fit.n_passes,
+                "collapsed_": variational_fit.collapsed,
+                "converged_": variational_fit.converged,
             }
 
         return Job(fit_attributes)
@@ -309,17 +315,17 @@ class VariationalEngine(AscentEngine):
             )
 
     def build_spread_columns(
-        self, model: "PlackettLuceRegression", positive: list[tuple[int, int]], ci: float
+        self, model: "PlackettLuceRegression", positive_cells: list[tuple[int, int]], ci: float
     ) -> dict[str, np.ndarray]:
         """Return sd and interval columns of relative weights for the table."""
         from scipy.stats import gamma
 
         shapes = np.asarray(model.shapes_, float)
         rates = np.broadcast_to(model.rates_, shapes.shape)
-        total = (shapes / rates).sum()
+        total_mean = (shapes / rates).sum()
         distribution = gamma(
-            [shapes[index] for index in positive],
-            scale=[1.0 / (rates[index] * total) for index in positive],
+            [shapes[cell] for cell in positive_cells],
+            scale=[1.0 / (rates[cell] * total_mean) for cell in positive_cells],
         )
         return {
             "sd": distribution.std(),
@@ -330,10 +336,10 @@ class VariationalEngine(AscentEngine):
 
     def sample_relative_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:
         """Sample relative weights (draw, weight) from the variational posterior."""
-        gamma = np.random.default_rng(0).gamma(
+        gamma_draws = np.random.default_rng(0).gamma(
             np.asarray(model.shapes_), size=(draws, *model.weights_.shape)
         )
-        weights = (gamma / np.asarray(model.rates_)).reshape(draws, -1)
+        weights = (gamma_draws / np.asarray(model.rates_)).reshape(draws, -1)
         return compute_shares(weights)
 
     def compute_probabilities(
@@ -347,9 +353,9 @@ class VariationalEngine(AscentEngine):
         return np.concatenate(
             [
                 compute_expected_probabilities(
-                    model._design_.compute_logs(matrix[rows]), shapes, model.rates_
+                    model._design_.compute_logs(matrix[block]), shapes, model.rates_
                 )
-                for rows in blocks
+                for block in blocks
             ]
         )
 

@@ -110,7 +110,7 @@ def draw_class_weights(rng: Any, rows: Any, state: Any) -> None:
 
 @scalar
 def _count_move(state: Any, tune: int, is_accepted: Any) -> None:
-    """Count a move and its acceptance, after tuning only."""
+    """Count a move and its acceptance once `tune` sweeps are over."""
     if state.counters[SWEEPS] >= tune:
         state.counters[TRIED] += 1
         state.counters[ACCEPTED] += is_accepted

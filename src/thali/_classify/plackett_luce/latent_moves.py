@@ -43,7 +43,7 @@ def _find_columns(
 
 @scalar
 def draw_latent_variables(rng: Any, rows: Any, state: Any) -> None:
-    """Draw column C_i and arrival time Z_i of each row; update their sums n_kj and s_j.
+    """Draw each row's first-arriving column C_i of W and its time Z_i; update sums n_kj, s_j.
 
     C_i is drawn with probabilities W_ij λ_{Y_i j} / T_i, and Z_i ~ Exp(S_i). Columns are found
     without a branch: the running sums of many rows advance together.

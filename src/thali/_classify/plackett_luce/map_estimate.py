@@ -28,22 +28,27 @@ def iterate_fixed_point(
     would shrink in every step, by 1 − m (1 − a) / n with m nonzero weights, whatever b is, and
     finally underflow.
     """
-    converged, passes = False, 0
-    while passes < max_passes and not converged:
+    has_converged, n_passes = False, 0
+    while n_passes < max_passes and not has_converged:
         sums = data.compute_statistics(weights, weights.sum(axis=0))
-        passes += 1
-        counts = weights * sums.R - (1.0 - a)
-        updated = np.where(counts > 0.0, counts, 0.0) / replace_zeros(sums.s)
-        if not (updated.sum(axis=1) > 0.0).all():
+        n_passes += 1
+        numerators = weights * sums.R - (1.0 - a)
+        new_weights = np.where(numerators > 0.0, numerators, 0.0) / replace_zeros(sums.s)
+        if not (new_weights.sum(axis=1) > 0.0).all():
             raise DataError(
                 f"With a = {a:g} the update for sparse weights sets all weights of a class to zero"
                 f" at once, because each weight explains fewer than 1 − a = {1.0 - a:g} rows."
                 " Choose a closer to 1, or a = 1."
             )
-        updated /= updated.sum()
-        converged = bool(np.abs(updated - weights).max() <= tolerance)
-        weights = updated
-    return weights, data.compute_statistics(weights, weights.sum(axis=0)), passes + 1, converged
+        new_weights /= new_weights.sum()
+        has_converged = bool(np.abs(new_weights - weights).max() <= tolerance)
+        weights = new_weights
+    return (
+        weights,
+        data.compute_statistics(weights, weights.sum(axis=0)),
+        n_passes + 1,
+        has_converged,
+    )
 
 
 # The log posterior of Plackett–Luce regression as a function of the logarithms of nonzero weights
@@ -77,9 +82,11 @@ class LogWeights(Target[WeightPoint]):
     n_passes: int
     max_passes: float
 
-    def __init__(self, data: Any, a: float, active: np.ndarray, max_passes: float = np.inf) -> None:
-        self.data, self.active, self.max_passes = data, np.nonzero(active), max_passes
-        self.shape = active.shape
+    def __init__(
+        self, data: Any, a: float, is_active: np.ndarray, max_passes: float = np.inf
+    ) -> None:
+        self.data, self.active, self.max_passes = data, np.nonzero(is_active), max_passes
+        self.shape = is_active.shape
         self.pull = max(a - 1.0, 0.0)
         self.n_passes = 0
 
@@ -128,10 +135,10 @@ class LogWeights(Target[WeightPoint]):
         columns = np.unique(self.active[1])
         self.n_passes += 1
         sums = self.data.compute_curvature(point.weights, point.weights.sum(axis=0), columns)
-        total = self.pull * len(point.logs)
+        total_pull = self.pull * len(point.logs)
         active_weights = point.weights[self.active]
         data_gradient = point.gradient - self.pull * (1.0 - active_weights.size * active_weights)
-        return compute_hessian(point.weights, data_gradient, sums, self.active, columns, total)
+        return compute_hessian(point.weights, data_gradient, sums, self.active, columns, total_pull)
 
 
 # The maximum at a = 1, most of whose weights are exactly zero: maximise, drop, test the zeros,
@@ -155,58 +162,58 @@ def find_sparse_maximum(
     that costs nothing, and a zero weight whose derivative R - s is positive becomes positive again.
     """
     weights = np.where(is_dead, 0.0, point.weights)
-    active = weights > 0.0
-    passes = iterations = 0
+    is_active = weights > 0.0
+    n_passes = n_iterations = 0
     for _ in range(_ROUNDS):
-        target = LogWeights(data, 1.0, active, max_passes - passes)
-        for optimise in (_approach_maximum, _ascend_to_maximum):
-            point, steps, converged = optimise(target, np.log(weights[active]))
-            iterations += steps
-            dropped_point, drop_passes = _drop_weights(data, point, active)
-            passes += drop_passes
+        target = LogWeights(data, 1.0, is_active, max_passes - n_passes)
+        for maximise in (_approach_maximum, _ascend_to_maximum):
+            point, n_steps, has_converged = maximise(target, np.log(weights[is_active]))
+            n_iterations += n_steps
+            dropped_point, n_drop_passes = _drop_weights(data, point, is_active)
+            n_passes += n_drop_passes
             weights = point.weights
             if dropped_point is not None:
                 weights = dropped_point.weights
                 break
-            if not (weights[active] > 0.0).all():
+            if not (weights[is_active] > 0.0).all():
                 break
-        passes += target.n_passes
+        n_passes += target.n_passes
         if dropped_point is not None:
-            active = weights > 0.0
+            is_active = weights > 0.0
             continue
-        steepness = point.statistics.R - point.statistics.s
-        is_rising = (point.weights == 0.0) & (steepness > MAX_RISE * data.n) & ~is_dead
+        slopes = point.statistics.R - point.statistics.s
+        is_rising = (point.weights == 0.0) & (slopes > MAX_RISE * data.n) & ~is_dead
         if not is_rising.any():
-            return point, passes, iterations, converged
-        if passes >= max_passes:
+            return point, n_passes, n_iterations, has_converged
+        if n_passes >= max_passes:
             break
-        weights, drop_passes = _restore_weights(data, point, is_rising)
-        passes += drop_passes
+        weights, n_drop_passes = _restore_weights(data, point, is_rising)
+        n_passes += n_drop_passes
         if weights is None:  # a maximum within float precision
-            return point, passes, iterations, converged
-        active = weights > 0.0
-    return point, passes, iterations, False
+            return point, n_passes, n_iterations, has_converged
+        is_active = weights > 0.0
+    return point, n_passes, n_iterations, False
 
 
 def _drop_weights(
-    data: Any, point: WeightPoint, active: np.ndarray
+    data: Any, point: WeightPoint, is_active: np.ndarray
 ) -> tuple[WeightPoint | None, int]:
     """Return a point with nearly useless weights at 0, or None, and the number of tries."""
-    is_falling = active & (point.statistics.R < point.statistics.s)
-    explained = point.weights * point.statistics.R
-    bound, n_passes = _MIN_EXPLAINED, 0
-    has_vanished = active & (point.weights == 0.0)  # too small for a float
+    is_falling = is_active & (point.statistics.R < point.statistics.s)
+    explained_rows = point.weights * point.statistics.R
+    max_explained, n_passes = _MIN_EXPLAINED, 0
+    has_vanished = is_active & (point.weights == 0.0)  # too small for a float
     while (
-        is_dropped := has_vanished | is_falling & (explained < bound)
-    ).any() and is_dropped.sum() < active.sum():
-        is_kept = active & ~is_dropped
+        is_dropped := has_vanished | is_falling & (explained_rows < max_explained)
+    ).any() and is_dropped.sum() < is_active.sum():
+        is_kept = is_active & ~is_dropped
         target = LogWeights(data, 1.0, is_kept)
         new_point = target.evaluate(np.log(point.weights[is_kept]))
         n_passes += 1
         if new_point.value >= point.value - 1e-12 * abs(point.value):
             return new_point, n_passes
-        bound /= 100.0
-        if bound < 1e-12:
+        max_explained /= 100.0
+        if max_explained < 1e-12:
             break
     return None, n_passes
 
@@ -215,15 +222,15 @@ def _restore_weights(
     data: Any, point: WeightPoint, is_rising: np.ndarray
 ) -> tuple[np.ndarray | None, int]:
     """Return weights moved to rising zeros, or None, and the number of tries."""
-    steepness = np.where(is_rising, point.statistics.R - point.statistics.s, 0.0)
-    steepness /= steepness.sum()
-    masses = 10.0 ** -np.arange(1, 11)
-    for n_passes, mass in enumerate(masses, start=1):
-        weights = (1.0 - mass) * point.weights + mass * steepness
+    slopes = np.where(is_rising, point.statistics.R - point.statistics.s, 0.0)
+    slopes /= slopes.sum()
+    restored_shares = 10.0 ** -np.arange(1, 11)
+    for n_passes, restored_share in enumerate(restored_shares, start=1):
+        weights = (1.0 - restored_share) * point.weights + restored_share * slopes
         new_point = LogWeights(data, 1.0, weights > 0.0).evaluate(np.log(weights[weights > 0.0]))
         if new_point.value > point.value:
             return weights, n_passes
-    return None, len(masses)
+    return None, len(restored_shares)
 
 
 MAX_PASSES = 20_000
@@ -284,10 +291,10 @@ def maximise_class_weights(
         return _build_map_fit(*_maximise_interior(data, a, weights, max_passes), data)
     if a < 1.0 and start is not None:
         return _follow_fixed_point(data, a, weights / weights.sum(), 0, 0, max_passes)
-    point, passes, iterations, converged = _maximise_likelihood(data, weights, max_passes)
+    point, n_passes, n_iterations, has_converged = _maximise_likelihood(data, weights, max_passes)
     if a == 1.0:
-        return _build_map_fit(point, passes, iterations, converged, data)
-    return _follow_fixed_point(data, a, point.weights, passes, iterations, max_passes)
+        return _build_map_fit(point, n_passes, n_iterations, has_converged, data)
+    return _follow_fixed_point(data, a, point.weights, n_passes, n_iterations, max_passes)
 
 
 def _maximise_interior(
@@ -295,77 +302,83 @@ def _maximise_interior(
 ) -> tuple[WeightPoint, int, int, bool]:
     """Maximise the posterior for a > 1, where no weight is zero."""
     # With many rows, start at the fit to a sample of them.
-    passes = iterations = 0
-    active = np.ones(weights.shape, bool)
-    logs = np.log(weights[active])
+    n_passes = n_iterations = 0
+    is_active = np.ones(weights.shape, bool)
+    log_weights = np.log(weights[is_active])
     if data.n_rows > _MAX_START_ROWS and _is_newton_affordable(weights.size, data.n_rows, data.p):
-        sample = data.sample_rows(_MAX_START_ROWS)
-        point, sweeps, iterations, _ = _maximise_interior(sample, a, weights, max_passes)
-        passes = -(-sweeps * _MAX_START_ROWS // data.n_rows)
-        target = LogWeights(data, a, active, max_passes - passes)
-        point, steps, converged = _maximise_by_newton(target, target.evaluate(point.logs))
+        sampled_rows = data.sample_rows(_MAX_START_ROWS)
+        point, n_sweeps, n_iterations, _ = _maximise_interior(sampled_rows, a, weights, max_passes)
+        n_passes = -(-n_sweeps * _MAX_START_ROWS // data.n_rows)
+        target = LogWeights(data, a, is_active, max_passes - n_passes)
+        point, n_steps, has_converged = _maximise_by_newton(target, target.evaluate(point.logs))
     else:
-        target = LogWeights(data, a, active, max_passes)
-        point, steps, converged = _ascend_to_maximum(target, logs)
-    return point, passes + target.n_passes, iterations + steps, converged
+        target = LogWeights(data, a, is_active, max_passes)
+        point, n_steps, has_converged = _ascend_to_maximum(target, log_weights)
+    return point, n_passes + target.n_passes, n_iterations + n_steps, has_converged
 
 
 def _maximise_likelihood(
     data: Any, weights: np.ndarray, max_passes: int
 ) -> tuple[WeightPoint, int, int, bool]:
     """Maximise the likelihood (a = 1) in stages, from larger a downwards."""
-    passes, iterations, point = 0, 0, None
-    for excess, share in zip(_STAGES, _MAX_PRIOR_SHARES, strict=True):
-        a = 1.0 + min(excess, share * data.n / weights.size)
+    n_passes, n_iterations, point = 0, 0, None
+    for a_excess, max_prior_share in zip(_STAGES, _MAX_PRIOR_SHARES, strict=True):
+        a = 1.0 + min(a_excess, max_prior_share * data.n / weights.size)
         weights = np.maximum(weights, 1e-12 * weights.max())
         if data.n_rows > _MAX_START_ROWS:
-            point, sweeps, steps, _ = _maximise_interior(data, a, weights, max_passes - passes)
+            point, n_sweeps, n_steps, _ = _maximise_interior(
+                data, a, weights, max_passes - n_passes
+            )
         else:
-            target = LogWeights(data, a, np.ones(weights.shape, bool), max_passes - passes)
-            point, steps, _ = _approach_maximum(target, np.log(weights).ravel())
-            sweeps = target.n_passes
+            target = LogWeights(data, a, np.ones(weights.shape, bool), max_passes - n_passes)
+            point, n_steps, _ = _approach_maximum(target, np.log(weights).ravel())
+            n_sweeps = target.n_passes
         weights = point.weights
-        passes, iterations = passes + sweeps, iterations + steps
+        n_passes, n_iterations = n_passes + n_sweeps, n_iterations + n_steps
     assert point is not None
     is_dead = np.broadcast_to(point.statistics.s == 0.0, weights.shape)
-    point, sweeps, steps, converged = find_sparse_maximum(data, point, max_passes - passes, is_dead)
-    return point, passes + sweeps, iterations + steps, converged
+    point, n_sweeps, n_steps, has_converged = find_sparse_maximum(
+        data, point, max_passes - n_passes, is_dead
+    )
+    return point, n_passes + n_sweeps, n_iterations + n_steps, has_converged
 
 
 def _approach_maximum(
-    target: LogWeights, logs: np.ndarray, max_slope: float = _NEWTON_SLOPE
+    target: LogWeights, log_weights: np.ndarray, max_slope: float = _NEWTON_SLOPE
 ) -> tuple[WeightPoint, int, bool]:
     """Ascend near to a maximum by L-BFGS; return point, steps and False (not converged)."""
-    point, steps, _ = maximise_bfgs(
-        target, target.evaluate(logs), max_slope * target.data.n, _MAX_LOG_CHANGE
+    point, n_steps, _ = maximise_bfgs(
+        target, target.evaluate(log_weights), max_slope * target.data.n, _MAX_LOG_CHANGE
     )
-    return point, steps, False
+    return point, n_steps, False
 
 
-def _ascend_to_maximum(target: LogWeights, logs: np.ndarray) -> tuple[WeightPoint, int, bool]:
+def _ascend_to_maximum(
+    target: LogWeights, log_weights: np.ndarray
+) -> tuple[WeightPoint, int, bool]:
     """Ascend to a maximum by L-BFGS, then by Newton's method if affordable."""
     data = target.data
-    if not _is_newton_affordable(len(logs), data.n_rows, data.p):
-        point, steps, _ = _approach_maximum(target, logs, _BFGS_SLOPE)
-        return point, steps, _compute_slope(point, data) <= _MAX_SLOPE
-    point, steps, _ = _approach_maximum(target, logs)
-    point, newton_steps, converged = _maximise_by_newton(target, point)
-    return point, steps + newton_steps, converged
+    if not _is_newton_affordable(len(log_weights), data.n_rows, data.p):
+        point, n_steps, _ = _approach_maximum(target, log_weights, _BFGS_SLOPE)
+        return point, n_steps, _compute_slope(point, data) <= _MAX_SLOPE
+    point, n_steps, _ = _approach_maximum(target, log_weights)
+    point, n_newton_steps, has_converged = _maximise_by_newton(target, point)
+    return point, n_steps + n_newton_steps, has_converged
 
 
 def _maximise_by_newton(target: LogWeights, point: WeightPoint) -> tuple[WeightPoint, int, bool]:
     """Ascend to a maximum by Newton's method from a nearby point."""
-    gain = _MIN_PROMISED_GAIN * target.data.n
-    point, steps, _ = maximise_newton(
+    min_gain = _MIN_PROMISED_GAIN * target.data.n
+    point, n_steps, _ = maximise_newton(
         target,
         point,
-        gain,
+        min_gain,
         take_last=True,
         damping=1e-3,
-        pace=_PACE,
+        damping_factor=_PACE,
         max_change=_MAX_LOG_CHANGE / 2.0,
     )
-    return point, steps, _compute_slope(point, target.data) <= _MAX_SLOPE
+    return point, n_steps, _compute_slope(point, target.data) <= _MAX_SLOPE
 
 
 def _is_newton_affordable(n_weights: int, n_rows: int, p: int) -> bool:
@@ -381,7 +394,7 @@ def _compute_slope(point: WeightPoint, data: Any) -> float:
 
 
 def _build_map_fit(
-    point: WeightPoint, passes: int, iterations: int, converged: bool, data: Any
+    point: WeightPoint, n_passes: int, n_iterations: int, has_converged: bool, data: Any
 ) -> MapFit:
     """Return the result of a fit with a >= 1."""
     return MapFit(
@@ -389,31 +402,33 @@ def _build_map_fit(
         point.value,
         point.statistics.log_likelihood,
         point.weights > 0.0,
-        passes,
-        iterations,
+        n_passes,
+        n_iterations,
         _compute_slope(point, data),
-        converged,
+        has_converged,
     )
 
 
 def _follow_fixed_point(
-    data: Any, a: float, weights: np.ndarray, passes: int, iterations: int, max_passes: int
+    data: Any, a: float, weights: np.ndarray, n_passes: int, n_iterations: int, max_passes: int
 ) -> MapFit:
     """Return the result of a fit with a < 1, by fixed-point iterations."""
     # the last sweep, for the sums, is not counted as a step
-    remaining_passes = max(max_passes - passes - 1, 0)
-    weights, sums, sweeps, converged = iterate_fixed_point(data, weights, a, remaining_passes)
-    support = weights > 0.0
-    objective = sums.log_likelihood + (a - 1.0) * float(np.log(weights[support]).sum())
-    shrink = 1.0 - support.sum() * (1.0 - a) / data.n
-    slope = weights * (sums.R - shrink * sums.s) - (1.0 - a)
+    n_remaining_passes = max(max_passes - n_passes - 1, 0)
+    weights, sums, n_sweeps, has_converged = iterate_fixed_point(
+        data, weights, a, n_remaining_passes
+    )
+    is_positive = weights > 0.0
+    objective = sums.log_likelihood + (a - 1.0) * float(np.log(weights[is_positive]).sum())
+    shrinkage = 1.0 - is_positive.sum() * (1.0 - a) / data.n
+    slopes = weights * (sums.R - shrinkage * sums.s) - (1.0 - a)
     return MapFit(
         weights,
         objective,
         sums.log_likelihood,
-        support,
-        passes + sweeps,
-        iterations + sweeps,
-        float(np.abs(slope[support]).max() / data.n),
-        converged,
+        is_positive,
+        n_passes + n_sweeps,
+        n_iterations + n_sweeps,
+        float(np.abs(slopes[is_positive]).max() / data.n),
+        has_converged,
     )

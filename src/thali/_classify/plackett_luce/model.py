@@ -214,9 +214,9 @@ class PlackettLuceRegression(Classifier):
         )
         if design.standard is None and isinstance(self._transform, str):
             warn_about_constants(data.matrix, self._column_names())
-        W, classes = design.apply(data.matrix, data.first_row_indices()), len(self.classes_)
-        rows = self._engine.prepare_rows(data._replace(matrix=W), classes, run)
-        class_counts = np.bincount(data.codes, data.counts, classes)
+        W, n_classes = design.apply(data.matrix, data.first_row_indices()), len(self.classes_)
+        rows = self._engine.prepare_rows(data._replace(matrix=W), n_classes, run)
+        class_counts = np.bincount(data.codes, data.counts, n_classes)
         return self._build_row_job(
             rows, design, summarise_columns(W, data.counts), class_counts, len(data.row), run
         )

@@ -50,8 +50,8 @@ def repeat_rows(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
             Setting("method", "map"),
             ".",
         )
-    row = repeat_indices(data.counts.astype(np.int64))
-    return data.matrix[row], data.codes[row]
+    row_indices = repeat_indices(data.counts.astype(np.int64))
+    return data.matrix[row_indices], data.codes[row_indices]
 
 
 def sort_rows_by_class(W: np.ndarray, codes: np.ndarray, n_classes: int) -> ClassRows:
@@ -62,24 +62,30 @@ def sort_rows_by_class(W: np.ndarray, codes: np.ndarray, n_classes: int) -> Clas
     n, p = W.shape
     class_sizes = np.bincount(codes, minlength=n_classes)
     width = _choose_block_width(class_sizes)
-    blocks = -(-class_sizes // width)
-    first = part_bounds(blocks)
+    n_blocks = -(-class_sizes // width)
+    first_block = part_bounds(n_blocks)
     sorted_rows = np.argsort(codes, kind="stable")
     rank_in_class = part_positions(class_sizes)
-    block = np.repeat(first[:-1], class_sizes) + rank_in_class // width
-    tiles = np.zeros((first[-1], p, width))
-    sizes = np.zeros(first[-1], np.int64)
-    np.add.at(sizes, block, 1)
-    ends = np.cumsum(sizes)
-    for b, (end, size) in enumerate(zip(ends, sizes, strict=True)):
-        tiles[b, :, :size] = W[sorted_rows[end - size : end]].T
-    mean = W.mean(axis=0)
-    class_of_block = repeat_indices(blocks)
-    opposite = np.full(p, -1)
+    block_of_row = np.repeat(first_block[:-1], class_sizes) + rank_in_class // width
+    W_blocks = np.zeros((first_block[-1], p, width))
+    block_sizes = np.zeros(first_block[-1], np.int64)
+    np.add.at(block_sizes, block_of_row, 1)
+    block_ends = np.cumsum(block_sizes)
+    for b, (block_end, block_size) in enumerate(zip(block_ends, block_sizes, strict=True)):
+        W_blocks[b, :, :block_size] = W[sorted_rows[block_end - block_size : block_end]].T
+    column_means = W.mean(axis=0)
+    class_of_block = repeat_indices(n_blocks)
+    opposite_columns = np.full(p, -1)
     if n_classes == 2:
-        opposite = find_opposite_columns(W)
+        opposite_columns = find_opposite_columns(W)
     return ClassRows(
-        tiles, sizes, class_of_block, first, mean, np.flatnonzero(mean > 0.0), opposite
+        W_blocks,
+        block_sizes,
+        class_of_block,
+        first_block,
+        column_means,
+        np.flatnonzero(column_means > 0.0),
+        opposite_columns,
     )
 
 
@@ -98,34 +104,37 @@ def find_opposite_columns(W: np.ndarray) -> np.ndarray:
     The product of opposite columns is the same in each row for all such pairs.
     """
     p = W.shape[1]
-    opposite = np.full(p, -1)
+    opposite_columns = np.full(p, -1)
     if not all(
         (W[start : start + _BLOCK_ROWS] > 0.0).all() for start in range(0, len(W), _BLOCK_ROWS)
     ):
-        return opposite
-    rng, key = np.random.default_rng(0), np.zeros(p)
-    for logs in _iterate_centred_logs(W):
-        key += rng.standard_normal(len(logs)) @ logs
-    order = np.argsort(key)
-    position = np.clip(np.searchsorted(key[order], -key), 0, p - 1)
+        return opposite_columns
+    rng, keys = np.random.default_rng(0), np.zeros(p)
+    for centred_logs in _iterate_centred_logs(W):
+        keys += rng.standard_normal(len(centred_logs)) @ centred_logs
+    by_key = np.argsort(keys)
+    positions = np.clip(np.searchsorted(keys[by_key], -keys), 0, p - 1)
     candidates = np.stack(
-        [order[np.clip(position + neighbour, 0, p - 1)] for neighbour in (-1, 0, 1)]
+        [by_key[np.clip(positions + neighbour, 0, p - 1)] for neighbour in (-1, 0, 1)]
     )
-    largest, distances = np.zeros(p), np.zeros(candidates.shape)
-    for logs in _iterate_centred_logs(W):
-        largest = np.maximum(largest, np.abs(logs).max(axis=0))
+    max_logs, distances = np.zeros(p), np.zeros(candidates.shape)
+    for centred_logs in _iterate_centred_logs(W):
+        max_logs = np.maximum(max_logs, np.abs(centred_logs).max(axis=0))
         for candidate_index, candidate in enumerate(candidates):
             distances[candidate_index] = np.maximum(
-                distances[candidate_index], np.abs(logs + logs[:, candidate]).max(axis=0)
+                distances[candidate_index],
+                np.abs(centred_logs + centred_logs[:, candidate]).max(axis=0),
             )
     for candidate, distance in zip(candidates, distances, strict=True):
-        opposite = np.where(
-            (opposite < 0) & (distance <= _MAX_LOG_DIFFERENCE * np.maximum(1.0, largest)),
+        opposite_columns = np.where(
+            (opposite_columns < 0) & (distance <= _MAX_LOG_DIFFERENCE * np.maximum(1.0, max_logs)),
             candidate,
-            opposite,
+            opposite_columns,
         )
-    is_mutual = (opposite >= 0) & (opposite[opposite] == np.arange(len(opposite)))
-    return np.where(is_mutual, opposite, -1)
+    is_mutual = (opposite_columns >= 0) & (
+        opposite_columns[opposite_columns] == np.arange(len(opposite_columns))
+    )
+    return np.where(is_mutual, opposite_columns, -1)
 
 
 def _iterate_centred_logs(W: np.ndarray) -> Any:
@@ -236,7 +245,7 @@ class WeightDraws(NamedTuple):
 
 def build_weight_state(log_weights: np.ndarray, log_a: float, rows: ClassRows) -> WeightState:
     """Return the state of a chain at these log weights and log a."""
-    shape, p = rows.W.shape[::2], rows.W.shape[1]
+    block_shape, p = rows.W.shape[::2], rows.W.shape[1]
     log_weights = np.ascontiguousarray(log_weights, np.float64).copy()
     state = WeightState(
         real=np.array([log_a, 0.0, -math.inf, 0.3]),
@@ -244,22 +253,22 @@ def build_weight_state(log_weights: np.ndarray, log_a: float, rows: ClassRows) -
         log_weights=log_weights,
         weights=np.zeros_like(log_weights),
         totals=np.zeros(p),
-        class_scores=np.zeros(shape),
-        total_scores=np.zeros(shape),
-        columns=np.zeros(shape, np.int64),
-        times=np.zeros(shape),
+        class_scores=np.zeros(block_shape),
+        total_scores=np.zeros(block_shape),
+        columns=np.zeros(block_shape, np.int64),
+        times=np.zeros(block_shape),
         counts=np.zeros(log_weights.shape, np.int64),
         s=np.zeros(p),
         log_rate=np.zeros(p),
         scratch=Scratch(
-            target=np.zeros(shape[1]),
-            running=np.zeros(shape[1]),
-            column_index=np.zeros(shape[1], np.int64),
+            target=np.zeros(block_shape[1]),
+            running=np.zeros(block_shape[1]),
+            column_index=np.zeros(block_shape[1], np.int64),
             pull=np.zeros(p),
             size=np.zeros(p),
             occupied=np.zeros(log_weights.size, np.int64),
-            new_class_scores=np.zeros(shape),
-            new_total_scores=np.zeros(shape),
+            new_class_scores=np.zeros(block_shape),
+            new_total_scores=np.zeros(block_shape),
             change=np.zeros((len(log_weights) + 1, 4)),
         ),
     )

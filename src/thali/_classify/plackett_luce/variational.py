@@ -42,15 +42,15 @@ def take_variational_step(
     data: Any, shapes: np.ndarray, rates: np.ndarray, a: float, b: float
 ) -> VariationalStep:
     """Return the bound, and one coordinate ascent step of the posterior."""
-    logs = mean_log_weights(shapes, rates)
+    log_weights = mean_log_weights(shapes, rates)
     # maximum of each class, as ⟨ln λ⟩ may be far below the range of exp
-    maximum = logs.max(axis=1, keepdims=True)
-    A = np.exp(logs - maximum)
+    maximum = log_weights.max(axis=1, keepdims=True)
+    A = np.exp(log_weights - maximum)
     sums = data.compute_statistics(A, (shapes / rates).sum(axis=0))
-    counts = A * sums.R
-    log_likelihood = sums.log_likelihood + float(counts.sum(axis=1) @ maximum[:, 0])
+    expected_counts = A * sums.R
+    log_likelihood = sums.log_likelihood + float(expected_counts.sum(axis=1) @ maximum[:, 0])
     bound = log_likelihood - kl_divergence(shapes, rates, a, b)
-    return VariationalStep(bound, a + counts, b + sums.s, log_likelihood)
+    return VariationalStep(bound, a + expected_counts, b + sums.s, log_likelihood)
 
 
 def kl_divergence(shapes: np.ndarray, rates: np.ndarray, a: float, b: float) -> float:
@@ -68,7 +68,7 @@ _SHAPE_TOLERANCE = 1e-13
 
 
 def maximise_shape(
-    a: float, counts: np.ndarray, slope: float, inverse_prior: bool, low: float, high: float
+    a: float, counts: np.ndarray, slope: float, has_inverse_prior: bool, low: float, high: float
 ) -> float:
     """Return the prior shape a that maximises the bound, posterior fixed.
 
@@ -83,26 +83,30 @@ def maximise_shape(
     def differentiate_objective(x: Any) -> Any:  # with respect to x = ln a
         """Return first and second derivatives of the objective by x = ln a."""
         a = math.exp(x)
-        first = a * (float((digamma(a + counts) - digamma(a)).sum()) + slope)
-        second = first + a * a * float((polygamma(1, a + counts) - polygamma(1, a)).sum())
-        return first - inverse_prior, second
+        first_derivative = a * (float((digamma(a + counts) - digamma(a)).sum()) + slope)
+        second_derivative = first_derivative + a * a * float(
+            (polygamma(1, a + counts) - polygamma(1, a)).sum()
+        )
+        return first_derivative - has_inverse_prior, second_derivative
 
-    left, right = math.log(low), math.log(high)
-    x = min(max(math.log(a), left), right)
-    first, second = differentiate_objective(x)
-    uphill = 1.0 if first > 0.0 else -1.0
+    low_log_a, high_log_a = math.log(low), math.log(high)
+    x = min(max(math.log(a), low_log_a), high_log_a)
+    first_derivative, second_derivative = differentiate_objective(x)
+    direction = 1.0 if first_derivative > 0.0 else -1.0
     while True:
-        if first > 0.0:
-            left = x
+        if first_derivative > 0.0:
+            low_log_a = x
         else:
-            right = x
-        proposal = x - first / second if second < 0.0 else x + uphill
-        if not left < proposal < right:
-            proposal = 0.5 * (left + right)
-        if abs(proposal - x) < _SHAPE_TOLERANCE or right - left < _SHAPE_TOLERANCE:
+            high_log_a = x
+        proposal = (
+            x - first_derivative / second_derivative if second_derivative < 0.0 else x + direction
+        )
+        if not low_log_a < proposal < high_log_a:
+            proposal = 0.5 * (low_log_a + high_log_a)
+        if abs(proposal - x) < _SHAPE_TOLERANCE or high_log_a - low_log_a < _SHAPE_TOLERANCE:
             return math.exp(proposal)
         x = proposal
-        first, second = differentiate_objective(x)
+        first_derivative, second_derivative = differentiate_objective(x)
 
 
 # starting values of a; from a large a, all classes can become equally probable
@@ -149,10 +153,10 @@ class _VariationalAscent:
 
     def unpack(self, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
         """Return Gamma shapes, rates and a from the vector theta."""
-        cells = self.shape[0] * self.shape[1]
+        n_cells = self.shape[0] * self.shape[1]
         return (
-            np.exp(theta[:cells]).reshape(self.shape),
-            np.exp(theta[cells:-1]),
+            np.exp(theta[:n_cells]).reshape(self.shape),
+            np.exp(theta[n_cells:-1]),
             math.exp(theta[-1]),
         )
 
@@ -162,10 +166,10 @@ class _VariationalAscent:
         return np.concatenate([np.log(shapes).ravel(), np.log(rates), [math.log(a)]])
 
     def build_start(self, a: float) -> np.ndarray:
-        """Return the starting vector with equal weights."""
-        cells = self.shape[0] * self.shape[1]
+        """Return the starting vector theta: equal weights, prior shape `a`."""
+        n_cells = self.shape[0] * self.shape[1]
         return self.pack(
-            np.full(self.shape, a + self.data.n / cells), np.full(self.shape[1], self.b), a
+            np.full(self.shape, a + self.data.n / n_cells), np.full(self.shape[1], self.b), a
         )
 
     def take_step(self, theta: np.ndarray) -> tuple[np.ndarray, float]:
@@ -206,30 +210,32 @@ def fit_variational(
     take_step = ascent.take_step
     if a is None:
         take_step = ascent.take_step_with_shape
-    best: Any = None
-    passes = 0
-    for start in starts:
-        run = iterate_squarem(ascent.take_step, ascent.build_start(start), _MAX_PASSES, _CONVERGED)
-        theta = run.theta
+    best_run: Any = None
+    n_passes = 0
+    for start_a in starts:
+        first_run = iterate_squarem(
+            ascent.take_step, ascent.build_start(start_a), _MAX_PASSES, _CONVERGED
+        )
+        theta = first_run.theta
         if a is not None:
             theta[-1] = math.log(a)
-        final = iterate_squarem(take_step, theta, _MAX_PASSES, _TOLERANCE)
-        passes += run.n_passes + final.n_passes
-        if best is None or final.values[-1] > best.values[-1]:
-            best = final
-    shapes, rates, final_a = ascent.unpack(best.theta)
-    means = shapes / rates
-    bound = take_variational_step(data, shapes, rates, final_a, b).bound
-    log_likelihood = data.compute_statistics(means, means.sum(axis=0)).log_likelihood
+        final_run = iterate_squarem(take_step, theta, _MAX_PASSES, _TOLERANCE)
+        n_passes += first_run.n_passes + final_run.n_passes
+        if best_run is None or final_run.values[-1] > best_run.values[-1]:
+            best_run = final_run
+    shapes, rates, final_a = ascent.unpack(best_run.theta)
+    mean_weights = shapes / rates
+    lower_bound = take_variational_step(data, shapes, rates, final_a, b).bound
+    log_likelihood = data.compute_statistics(mean_weights, mean_weights.sum(axis=0)).log_likelihood
     return VariationalFit(
         shapes=shapes,
         rates=rates,
         a=final_a,
-        lower_bound=bound,
+        lower_bound=lower_bound,
         log_likelihood=log_likelihood,
-        bounds=best.values,
-        n_passes=passes + 2,
-        converged=best.converged,
+        bounds=best_run.values,
+        n_passes=n_passes + 2,
+        converged=best_run.converged,
         collapsed=log_likelihood < -_MAX_UNEXPLAINED * data.n * math.log(data.n_classes),
     )
 
@@ -301,27 +307,29 @@ def _add_probability_integrals(
             log_t += _LOG_STEP * (n_equal + 1.0)
 
 
-def integrate_probabilities(logs: np.ndarray, shapes: np.ndarray, rates: np.ndarray) -> np.ndarray:
+def integrate_probabilities(log_W: np.ndarray, shapes: np.ndarray, rates: np.ndarray) -> np.ndarray:
     """Return class probabilities (n, K) by integration, before normalisation.
 
     Parameters and result as in `compute_expected_probabilities`; rows sum to 1 but for rounding.
     """
-    logs = logs - np.log(rates)
-    logs -= logs.max(axis=1, keepdims=True)  # absorbed in t
+    log_W = log_W - np.log(rates)
+    log_W -= log_W.max(axis=1, keepdims=True)  # absorbed in t
     shapes = np.ascontiguousarray(shapes, np.float64)
-    totals = shapes.sum(axis=0)
-    margins = _LOG_NEGLIGIBLE + np.log(np.maximum(totals, 1.0))
-    probabilities = np.zeros((len(logs), len(shapes)))
-    _add_probability_integrals(logs, shapes, totals, margins, np.zeros(len(shapes)), probabilities)
+    shape_sums = shapes.sum(axis=0)
+    margins = _LOG_NEGLIGIBLE + np.log(np.maximum(shape_sums, 1.0))
+    probabilities = np.zeros((len(log_W), len(shapes)))
+    _add_probability_integrals(
+        log_W, shapes, shape_sums, margins, np.zeros(len(shapes)), probabilities
+    )
     return probabilities
 
 
 def compute_expected_probabilities(
-    logs: np.ndarray, shapes: np.ndarray, rates: np.ndarray
+    log_W: np.ndarray, shapes: np.ndarray, rates: np.ndarray
 ) -> np.ndarray:
     """Return expected class probabilities (n, K) under the posterior, from ln W.
 
     λ_kj ~ Gamma(a_kj, b_j).
     """
-    probabilities = integrate_probabilities(np.asarray(logs, np.float64), shapes, rates)
+    probabilities = integrate_probabilities(np.asarray(log_W, np.float64), shapes, rates)
     return compute_shares(probabilities)

@@ -62,7 +62,7 @@ def expand_log_likelihood(
     problem: CoefficientProblem,
     coef: np.ndarray,
     covariance: np.ndarray | None = None,
-    radii: int = RADII_OF_FEW_ROWS,
+    n_radii: int = RADII_OF_FEW_ROWS,
 ) -> Expansion:
     """Return the log-likelihood's expansion at coef (q, m), by blocks of rows.
 
@@ -71,19 +71,19 @@ def expand_log_likelihood(
     q, m = coef.shape
     log_likelihood, gradient = 0.0, np.zeros((q, m))
     curvature = np.zeros((q, m, q, m))
-    for block, Z in _iterate_row_blocks(problem.covariates):
-        is_class = (problem.free_classes[:, None] == problem.codes[block]).astype(float)
-        linear = Z.multiply(coef)
+    for row_slice, Z in _iterate_row_blocks(problem.covariates):
+        is_class = (problem.free_classes[:, None] == problem.codes[row_slice]).astype(float)
+        predictors = Z.multiply(coef)
         if covariance is None:
-            rows = _expand_at_predictors(linear, is_class)
+            row_expansion = _expand_at_predictors(predictors, is_class)
         else:
-            rows = _expand_mean(linear, is_class, Z, covariance, radii)
-        weights = problem.counts[block] * rows.curvature
-        log_likelihood += float(problem.counts[block] @ rows.log_likelihood)
-        gradient += Z.multiply_transposed(problem.counts[block] * rows.gradient)
+            row_expansion = _expand_mean(predictors, is_class, Z, covariance, n_radii)
+        hessian_weights = problem.counts[row_slice] * row_expansion.curvature
+        log_likelihood += float(problem.counts[row_slice] @ row_expansion.log_likelihood)
+        gradient += Z.multiply_transposed(problem.counts[row_slice] * row_expansion.gradient)
         for k in range(q):
             for other_class in range(k + 1):
-                curvature[k, :, other_class] += Z.compute_gram(weights[k, other_class])
+                curvature[k, :, other_class] += Z.compute_gram(hessian_weights[k, other_class])
     for k in range(q):
         for other_class in range(k):
             curvature[other_class, :, k] = curvature[k, :, other_class].T
@@ -134,11 +134,11 @@ def _iterate_row_blocks(
     if not is_dense:
         step = max(1, min(BLOCK_ROWS, _BLOCK_CELLS // m))
     for start in range(0, n, step):
-        block = slice(start, start + step)
+        row_slice = slice(start, start + step)
         if is_dense:
-            yield block, _DenseRows(covariates[:, block])
+            yield row_slice, _DenseRows(covariates[:, row_slice])
         else:
-            yield block, _SparseRows(covariates.S[block], covariates.shift)
+            yield row_slice, _SparseRows(covariates.S[row_slice], covariates.shift)
 
 
 class QuadratureRule(NamedTuple):
@@ -149,19 +149,19 @@ class QuadratureRule(NamedTuple):
 
 
 @cache
-def build_quadrature_rule(q: int, radii: int) -> QuadratureRule:
+def build_quadrature_rule(q: int, n_radii: int) -> QuadratureRule:
     """Return nodes on rotated axes at Gauss-Laguerre radii, with weights."""
     from scipy.special import roots_genlaguerre
 
     # nodes for half the squared length
-    half_squares, radius_weights = roots_genlaguerre(radii, 0.5 * q - 1.0)
+    half_squares, radius_weights = roots_genlaguerre(n_radii, 0.5 * q - 1.0)
     rng = np.random.default_rng(0)
     n_rotations = max(2, 8 // q)
     if q == 1:
         n_rotations = 1
     rotations = [np.linalg.qr(rng.normal(size=(q, q)))[0] for _ in range(n_rotations)]
     axes = np.concatenate([sign * rotation for rotation in rotations for sign in (1.0, -1.0)])
-    points = np.concatenate([math.sqrt(2.0 * half) * axes for half in half_squares])
+    points = np.concatenate([math.sqrt(2.0 * half_square) * axes for half_square in half_squares])
     return QuadratureRule(
         points, np.repeat(radius_weights / radius_weights.sum() / len(axes), len(axes))
     )
@@ -176,36 +176,36 @@ class _RowExpansion(NamedTuple):
 
 
 def _compute_class_probabilities(
-    linear: np.ndarray, is_class: np.ndarray
+    predictors: np.ndarray, is_class: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return log-likelihoods (J, n) and class probabilities (J, q, n)."""
-    # `linear` contains J linear predictors of each row, shape (J, q, n).
-    maximum = np.maximum(linear.max(axis=1), 0.0)
-    probabilities = np.exp(linear - maximum[:, None])
-    sums = probabilities.sum(axis=1) + np.exp(-maximum)
-    probabilities /= sums[:, None]
-    return (linear * is_class).sum(axis=1) - maximum - np.log(sums), probabilities
+    # `predictors` contains J linear predictors of each row, shape (J, q, n).
+    maximum = np.maximum(predictors.max(axis=1), 0.0)
+    probabilities = np.exp(predictors - maximum[:, None])
+    exp_sums = probabilities.sum(axis=1) + np.exp(-maximum)
+    probabilities /= exp_sums[:, None]
+    return (predictors * is_class).sum(axis=1) - maximum - np.log(exp_sums), probabilities
 
 
-def _expand_at_predictors(linear: np.ndarray, is_class: np.ndarray) -> _RowExpansion:
+def _expand_at_predictors(predictors: np.ndarray, is_class: np.ndarray) -> _RowExpansion:
     """Return each row's log-likelihood to second order at predictors (q, n)."""
-    log_p, (probabilities,) = _compute_class_probabilities(linear[None], is_class)
+    log_p, (probabilities,) = _compute_class_probabilities(predictors[None], is_class)
     curvature = -probabilities[:, None] * probabilities
     np.einsum("kki->ki", curvature)[:] += probabilities
     return _RowExpansion(log_p[0], is_class - probabilities, curvature)
 
 
 def _expand_mean(
-    linear: np.ndarray,
+    predictors: np.ndarray,
     is_class: np.ndarray,
     Z: _DenseRows | _SparseRows,
     covariance: np.ndarray,
-    radii: int,
+    n_radii: int,
 ) -> _RowExpansion:
     """Return each row's mean log-likelihood to second order over normal predictors."""
     # With L̄ the slopes of the mean in L, its slopes in V are half of L^-T (P + P^T) L^-1, where P
     # is the lower triangle of L^T L̄ with half its diagonal.
-    (q, n), m = linear.shape, len(covariance) // len(linear)
+    (q, n), m = predictors.shape, len(covariance) // len(predictors)
     predictor_covariance = np.empty((n, q, q))
     for k in range(q):
         for other_class in range(k + 1):
@@ -218,18 +218,20 @@ def _expand_mean(
         1.0 + np.einsum("ikk->ik", predictor_covariance)
     )
     root = np.linalg.cholesky(predictor_covariance)
-    points, weights = build_quadrature_rule(q, radii)
+    points, weights = build_quadrature_rule(q, n_radii)
     deviations = points @ np.ascontiguousarray(root.transpose(2, 1, 0)).reshape(q, q * n)
     log_p, probabilities = _compute_class_probabilities(
-        linear + deviations.reshape(-1, q, n), is_class
+        predictors + deviations.reshape(-1, q, n), is_class
     )
-    residual = weights[:, None, None] * (is_class - probabilities)
-    slopes = (points.T @ residual.reshape(-1, q * n)).reshape(q, q, n).transpose(2, 1, 0)
+    weighted_residuals = weights[:, None, None] * (is_class - probabilities)
+    slopes = (points.T @ weighted_residuals.reshape(-1, q * n)).reshape(q, q, n).transpose(2, 1, 0)
     P = np.tril(root.transpose(0, 2, 1) @ slopes)
     P[:, np.arange(q), np.arange(q)] *= 0.5
-    inverse = np.linalg.inv(root)
-    curvature = -inverse.transpose(0, 2, 1) @ (P + P.transpose(0, 2, 1)) @ inverse
-    return _RowExpansion(weights @ log_p, residual.sum(axis=0), curvature.transpose(1, 2, 0))
+    inverse_root = np.linalg.inv(root)
+    curvature = -inverse_root.transpose(0, 2, 1) @ (P + P.transpose(0, 2, 1)) @ inverse_root
+    return _RowExpansion(
+        weights @ log_p, weighted_residuals.sum(axis=0), curvature.transpose(1, 2, 0)
+    )
 
 
 # expands at coefficients (q, m), or over a normal distribution with a covariance
@@ -263,8 +265,8 @@ def differentiate_prior(
     from scipy.special import ndtr
 
     z = mean / sd
-    first = np.where(is_intercept, mean / INTERCEPT_VARIANCE, mean_root_eta * (2.0 * ndtr(z) - 1.0))
-    return first, np.where(
+    slope = np.where(is_intercept, mean / INTERCEPT_VARIANCE, mean_root_eta * (2.0 * ndtr(z) - 1.0))
+    return slope, np.where(
         is_intercept, 1.0 / INTERCEPT_VARIANCE, 2.0 * mean_root_eta * normal_density(z) / sd
     )
 
@@ -299,8 +301,8 @@ def evaluate_root_log_density(
     shape: float, absolute_sum: float, rate: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a grid of ln v, v = sqrt(eta), and its log density, up to a constant."""
-    root = math.sqrt(absolute_sum * absolute_sum + 8.0 * shape * rate)
-    mode = 2.0 * shape / (absolute_sum + root)  # of ln v
+    discriminant_root = math.sqrt(absolute_sum * absolute_sum + 8.0 * shape * rate)
+    mode = 2.0 * shape / (absolute_sum + discriminant_root)  # of ln v
     width = 1.0 / math.sqrt(absolute_sum * mode + 4.0 * rate * mode * mode)
     log_v = math.log(mode) + width * np.linspace(-12.0, 8.0, 801)
     v = np.exp(log_v)
@@ -329,13 +331,13 @@ def fit_laplace_approximation(
     for _ in range(_MAX_ROUNDS):
         mean_root_eta = float(eta_probabilities @ np.sqrt(etas))
         prior_slope, prior_curvature = differentiate_prior(mean, sd, mean_root_eta, is_intercept)
-        factor = _factorise_precision(
+        precision_factor = _factorise_precision(
             expansion.curvature + np.diag(prior_curvature), expansion.curvature, mean_root_eta
         )
-        covariance = cho_solve((factor, True), np.eye(q * m))
+        covariance = cho_solve((precision_factor, True), np.eye(q * m))
         new_sd = np.sqrt(np.diag(covariance))
-        step = cho_solve((factor, True), expansion.gradient - prior_slope)
-        change = max(np.abs(step / new_sd).max(), np.abs(np.log(new_sd / sd)).max())
+        step = cho_solve((precision_factor, True), expansion.gradient - prior_slope)
+        largest_change = max(np.abs(step / new_sd).max(), np.abs(np.log(new_sd / sd)).max())
         sd = np.sqrt(sd * new_sd)
         if has_settled:
             break
@@ -356,11 +358,13 @@ def fit_laplace_approximation(
             etas, eta_probabilities = compute_eta_distribution(
                 2.0 * problem.shape + q * problem.n_penalised, absolute_sum, problem.rate
             )
-            change = max(
-                change, abs(float(eta_probabilities @ np.sqrt(etas)) / mean_root_eta - 1.0)
+            largest_change = max(
+                largest_change, abs(float(eta_probabilities @ np.sqrt(etas)) / mean_root_eta - 1.0)
             )
-        has_settled = change < SETTLED
-    return NormalPosterior(mean, factor, expansion, etas, eta_probabilities, has_settled, math.nan)  # type: ignore[possibly-unbound]
+        has_settled = largest_change < SETTLED
+    return NormalPosterior(
+        mean, precision_factor, expansion, etas, eta_probabilities, has_settled, math.nan
+    )  # type: ignore[possibly-unbound]
 
 
 def _factorise_precision(
@@ -387,12 +391,12 @@ def _compute_mean_objective(
     is_intercept: np.ndarray,
 ) -> float:
     """Return the objective that the posterior means maximise."""
-    prior = np.where(
+    minus_log_prior = np.where(
         is_intercept,
         0.5 * mean**2 / INTERCEPT_VARIANCE,
         mean_root_eta * mean_absolute_value(mean, sd),
     )
-    return expansion.log_likelihood - float(prior.sum())
+    return expansion.log_likelihood - float(minus_log_prior.sum())
 
 
 # The variational normal posterior, which maximises the lower bound of the evidence,
@@ -434,7 +438,8 @@ class _VariationalPoint(NamedTuple):
 
 
 class _LowerBound:
-    """Lower bound of the log evidence by the posterior's precision P and P m."""
+    """Lower bound of the log evidence, as a function of the posterior's precision P and P m (m its
+    mean)."""
 
     def __init__(self, problem: CoefficientProblem, eta: float | None, expand: Expand) -> None:
         self.problem, self.eta, self.expand = problem, eta, expand
@@ -471,10 +476,12 @@ class _LowerBound:
             problem, self.eta, absolute_sum, mean[is_intercept], sd[is_intercept], factor
         )
         sd_change = 0.5 * np.abs(np.einsum("ij,ji->i", covariance, target_precision - precision))
-        change = max(float(np.abs(covariance @ gradient / sd).max()), float(sd_change.max()))
-        step = target_precision - precision, target_precision @ mean + gradient - pull
+        largest_change = max(
+            float(np.abs(covariance @ gradient / sd).max()), float(sd_change.max())
+        )
+        steps = target_precision - precision, target_precision @ mean + gradient - pull
         return _VariationalPoint(
-            precision, pull, factor, mean, sd, eta_distribution, bound, *step, change
+            precision, pull, factor, mean, sd, eta_distribution, bound, *steps, largest_change
         )
 
 
@@ -484,9 +491,9 @@ def fit_variational_approximation(
     """Return the variational normal posterior; `eta` None means learned."""
     q, m = problem.classes - 1, problem.covariates.shape[0]
     lower_bound = _LowerBound(problem, eta, expand)
-    prior = np.where(lower_bound.is_intercept, 1.0 / INTERCEPT_VARIANCE, 1.0)
+    prior_precision = np.where(lower_bound.is_intercept, 1.0 / INTERCEPT_VARIANCE, 1.0)
     best_point = lower_bound.evaluate(
-        expand(np.zeros((q, m))).curvature + np.diag(prior), np.zeros(q * m)
+        expand(np.zeros((q, m))).curvature + np.diag(prior_precision), np.zeros(q * m)
     )
     assert best_point is not None  # the curvature at one point is that of a concave function
     n_remembered = min(_MEMORY, max(1, _BYTES // (24 * best_point.precision.size)))
@@ -544,7 +551,7 @@ def has_flat_bound(bounds: Sequence[float], n_coefficients: int) -> bool:
 
 
 def _combine_steps(points: Sequence[_VariationalPoint]) -> tuple[np.ndarray, np.ndarray]:
-    """Return P and P m combined from several steps (Anderson acceleration)."""
+    """Return the precision P and pull P m mixed from several steps (Anderson acceleration)."""
     # Sizes of steps are measured in the scale of the last precision.
     *previous_points, last_point = points
     scale = 1.0 / np.sqrt(np.diag(last_point.precision))
@@ -566,20 +573,22 @@ def _combine_steps(points: Sequence[_VariationalPoint]) -> tuple[np.ndarray, np.
             for point in previous_points
         ]
     )
-    gram = differences @ differences.T
-    gram += 1e-10 * np.trace(gram) * np.eye(len(previous_points))
-    coefficients = np.linalg.solve(gram, differences @ last_step)
+    gram_matrix = differences @ differences.T
+    gram_matrix += 1e-10 * np.trace(gram_matrix) * np.eye(len(previous_points))
+    coefficients = np.linalg.solve(gram_matrix, differences @ last_step)
     weights = np.concatenate([[1.0 - coefficients.sum()], coefficients])
-    weighted = [
+    weighted_points = [
         (w * precision, w * pull)
         for w, (precision, pull) in zip(weights, mixed_points, strict=True)
     ]
-    precision, pull = (np.sum([point[index] for point in weighted], axis=0) for index in (0, 1))
+    precision, pull = (
+        np.sum([point[part_index] for point in weighted_points], axis=0) for part_index in (0, 1)
+    )
     return 0.5 * (precision + precision.T), pull
 
 
 def _take_step(point: _VariationalPoint, step_length: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return P and P m after a step of this length."""
+    """Return the precision P and pull P m after a step of this length."""
     return (
         point.precision + step_length * point.precision_step,
         point.pull + step_length * point.pull_step,
@@ -606,19 +615,19 @@ def _compute_prior_and_entropy(
         log_integral = log_density.max() + math.log(
             scale_to_maximum(log_density).sum() * (log_v[1] - log_v[0])
         )
-        prior = (
+        log_prior = (
             math.log(2.0)
             + problem.shape * math.log(problem.rate)
             - gammaln(problem.shape)
             + log_integral
         )
     else:
-        prior = 0.5 * n_penalised * math.log(eta) - math.sqrt(eta) * absolute_sum
-    prior -= n_penalised * math.log(2.0)
-    prior -= 0.5 * float((intercepts**2 + intercept_sd**2).sum()) / INTERCEPT_VARIANCE
-    prior -= 0.5 * len(intercepts) * math.log(2.0 * math.pi * INTERCEPT_VARIANCE)
+        log_prior = 0.5 * n_penalised * math.log(eta) - math.sqrt(eta) * absolute_sum
+    log_prior -= n_penalised * math.log(2.0)
+    log_prior -= 0.5 * float((intercepts**2 + intercept_sd**2).sum()) / INTERCEPT_VARIANCE
+    log_prior -= 0.5 * len(intercepts) * math.log(2.0 * math.pi * INTERCEPT_VARIANCE)
     return (
-        prior
+        log_prior
         + 0.5 * len(factor) * (1.0 + math.log(2.0 * math.pi))
         - float(np.log(np.diag(factor)).sum())
     )
@@ -661,7 +670,9 @@ def fit_normal_approximation(
     """
     if expand is None:
         expand = partial(
-            expand_log_likelihood, problem, radii=choose_radii(problem, float(problem.counts.sum()))
+            expand_log_likelihood,
+            problem,
+            n_radii=choose_radii(problem, float(problem.counts.sum())),
         )
     if is_variational:
         return fit_variational_approximation(problem, eta, expand)
@@ -704,15 +715,15 @@ class NormalChain(IndependentDraws):
         from scipy.linalg import solve_triangular
 
         normal, expansion, K = self.normal, self.normal.expansion, self.problem.classes
-        normals = rng.standard_normal((normal.mean.size, BLOCK))
-        deviations = solve_triangular(normal.factor.T, normals).T
+        standard_normals = rng.standard_normal((normal.mean.size, BLOCK))
+        deviations = solve_triangular(normal.factor.T, standard_normals).T
         coef = np.zeros((BLOCK, K, normal.mean.size // (K - 1)))
         coef[:, self.problem.free_classes] = (normal.mean + deviations).reshape(BLOCK, K - 1, -1)
         log_likelihood_change = deviations @ expansion.gradient - 0.5 * np.einsum(
             "ij,ij->i", deviations @ expansion.curvature, deviations
         )
-        eta_index = np.searchsorted(normal.shares.cumsum(), rng.random(BLOCK))
-        eta = normal.etas[np.minimum(eta_index, len(normal.etas) - 1)]
+        eta_indices = np.searchsorted(normal.shares.cumsum(), rng.random(BLOCK))
+        eta = normal.etas[np.minimum(eta_indices, len(normal.etas) - 1)]
         return CoefficientDraws(
             coef,
             expansion.log_likelihood + log_likelihood_change,

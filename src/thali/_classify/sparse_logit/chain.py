@@ -34,7 +34,7 @@ def build_coefficient_problem(
     matrix: Any,
     codes: Any,
     n_classes: int,
-    reference: int,
+    reference_index: int,
     prior: CoefficientPrior,
     is_wide: Any = None,
     row_weights: Any = None,
@@ -46,11 +46,11 @@ def build_coefficient_problem(
     """
     covariates: Any
     if isinstance(matrix, SparseColumns):  # it contains the intercept's ones
-        covariates, is_wide, (size, n) = matrix, False, matrix.shape
-        penalised = size - prior.intercept
+        covariates, is_wide, (n_columns, n) = matrix, False, matrix.shape
+        n_penalised = n_columns - prior.intercept
     else:
         columns = add_intercept_column(matrix, prior.intercept)
-        n, penalised = matrix.shape
+        n, n_penalised = matrix.shape
         if is_wide is None:
             is_wide = columns.shape[1] > n
         if not is_wide:
@@ -63,8 +63,8 @@ def build_coefficient_problem(
         np.array(codes, np.int64),
         np.array(row_weights, float),
         int(n_classes),
-        int(reference),
-        penalised,
+        int(reference_index),
+        n_penalised,
         bool(is_wide),
         float(prior.shape),
         float(prior.rate),
@@ -74,7 +74,7 @@ def build_coefficient_problem(
         SLAB_DF,
         SLAB_SCALE,
         int(n_trajectories),
-        np.delete(np.arange(n_classes), reference),
+        np.delete(np.arange(n_classes), reference_index),
     )
 
 
@@ -90,23 +90,23 @@ def sample_start(
     row_norm = np.sqrt((A**2).sum() / n)
     coef = rng.normal(size=(problem.classes, m)) * (2.0 / max(row_norm, 1e-100))
     coef[problem.reference] = 0.0
-    linear = np.ascontiguousarray(coef @ columns)
-    variance = np.full((problem.classes, m), INTERCEPT_VARIANCE)
+    predictors = np.ascontiguousarray(coef @ columns)
+    variances = np.full((problem.classes, m), INTERCEPT_VARIANCE)
     real = np.zeros(6)
     real[ETA] = eta or 1.0
     real[LOG_STEP] = -1.0
     real[TAU_SQUARE] = problem.global_scale**2
     real[SLAB_SQUARE] = problem.slab_scale**2
-    square_scales = np.full_like(variance, real[TAU_SQUARE])
-    n_smaller = A.shape[0]
+    square_scales = np.full_like(variances, real[TAU_SQUARE])
+    smaller_size = A.shape[0]
     work_space = (
         np.empty(n),
         np.empty(n),
         np.empty_like(A),
-        np.empty((n_smaller, n_smaller)),
-        np.empty(n_smaller),
+        np.empty((smaller_size, smaller_size)),
+        np.empty(smaller_size),
     )
-    return CoefficientState(coef, variance, square_scales, linear, real, *work_space)
+    return CoefficientState(coef, variances, square_scales, predictors, real, *work_space)
 
 
 class CoefficientChain(FixedChain):
@@ -132,10 +132,10 @@ class CoefficientChain(FixedChain):
         """Draw the starting state and allocate the record."""
         self.problem, self.rng = problem, rng
         self.state = sample_start(problem, eta, rng)
-        shape = 0, 0
+        covariate_shape = 0, 0
         if problem.trajectories:
-            shape = problem.covariates.shape
-        self.motion = allocate_trajectory_space(problem.classes, *shape)
+            covariate_shape = problem.covariates.shape
+        self.motion = allocate_trajectory_space(problem.classes, *covariate_shape)
         super().__init__(draws, tune, thin)
         self.record = CoefficientDraws(
             np.zeros((draws, *self.state.coef.shape)), np.zeros(draws), np.zeros((draws, 2))

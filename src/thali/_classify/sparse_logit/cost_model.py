@@ -36,14 +36,14 @@ def has_few_rows(n_rows: float, n_coefficients: int) -> bool:
 
 def estimate_logit_sweep_seconds(n_rows: int, n_columns: int, n_classes: int) -> float:
     """Return the expected CPU seconds of one Gibbs sweep."""
-    cells, n_free_classes = n_rows * n_columns, n_classes - 1
-    number_seconds = PRODUCT_SECONDS
+    n_cells, n_free_classes = n_rows * n_columns, n_classes - 1
+    seconds_per_product = PRODUCT_SECONDS
     if n_columns > n_rows:
-        number_seconds = WIDE_PRODUCT_SECONDS
-    product_seconds = cells * min(n_rows, n_columns) * number_seconds
+        seconds_per_product = WIDE_PRODUCT_SECONDS
+    product_seconds = n_cells * min(n_rows, n_columns) * seconds_per_product
     seconds = SWEEP_SECONDS + n_free_classes * (ROW_SECONDS * n_rows + product_seconds)
     if count_trajectories(n_rows, n_columns, n_classes):
-        seconds += TRAJECTORY_CELL_SECONDS * cells * n_classes
+        seconds += TRAJECTORY_CELL_SECONDS * n_cells * n_classes
     return seconds
 
 
@@ -53,10 +53,10 @@ def estimate_approximation_seconds(n_rows: int, n_columns: int, n_classes: int) 
     Few rows need many steps.
     """
     q = n_classes - 1
-    steps = NORMAL_STEPS
+    n_steps = NORMAL_STEPS
     if has_few_rows(n_rows, n_columns * q):
-        steps = NORMAL_STEPS_OF_FEW_ROWS
-    return steps * (
+        n_steps = NORMAL_STEPS_OF_FEW_ROWS
+    return n_steps * (
         CUBE_SECONDS * (n_columns * q) ** 3
         + MOMENT_SECONDS * n_rows * n_columns**2 * q * (q + 1) / 2
     )
@@ -79,9 +79,9 @@ def choose_method(method: str, prior: str, n_rows: int, n_columns: int, n_classe
         max_seconds = BUDGET
     if estimate_sampling_seconds(n_rows, n_columns, n_classes) <= max_seconds:
         return "polya-gamma"
-    min_sweeps = 4 * 2 * MIN_DRAWS  # of a run within the budget
+    n_min_sweeps = 4 * 2 * MIN_DRAWS  # of a run within the budget
     min_seconds = max(
-        BUDGET, min_sweeps * estimate_logit_sweep_seconds(n_rows, n_columns, n_classes)
+        BUDGET, n_min_sweeps * estimate_logit_sweep_seconds(n_rows, n_columns, n_classes)
     )
     if estimate_approximation_seconds(n_rows, n_columns, n_classes) < min_seconds:
         return "variational"
@@ -90,8 +90,8 @@ def choose_method(method: str, prior: str, n_rows: int, n_columns: int, n_classe
 
 def estimate_sampling_seconds(n_rows: int, n_columns: int, n_classes: int) -> float:
     """Return the expected CPU seconds of a default run of the Gibbs sampler."""
-    sweeps = 4 * 2 * FIRST_DRAWS * choose_logit_thin(n_rows, n_columns, n_classes)
-    return sweeps * estimate_logit_sweep_seconds(n_rows, n_columns, n_classes)
+    n_sweeps = 4 * 2 * FIRST_DRAWS * choose_logit_thin(n_rows, n_columns, n_classes)
+    return n_sweeps * estimate_logit_sweep_seconds(n_rows, n_columns, n_classes)
 
 
 def refuse_large_sparse_matrix(shape: tuple[int, int], n_columns: int, n_classes: int) -> None:

@@ -58,7 +58,7 @@ def build_posterior_tree(
     data: "TrainingData",
     classes: np.ndarray,
     columns: Sequence[str],
-    intercept: bool,
+    has_intercept: bool,
     attrs: dict[Any, Any],
     has_rows: bool = True,
 ) -> "xarray.DataTree":
@@ -77,19 +77,20 @@ def build_posterior_tree(
         convert_class_labels,
     )
 
-    recorded_chains, parts = cut_records(chains)
+    recorded_chains, draws_by_chain = cut_records(chains)
     problem = recorded_chains[0].problem
     labels = convert_class_labels(classes)
     free_classes = problem.free_classes
-    coefs = np.stack([record["coef"][:, free_classes] for record in parts])
+    coefs = np.stack([record["coef"][:, free_classes] for record in draws_by_chain])
     scales, log_likelihoods = (
-        np.stack([record[name] for record in parts]) for name in ("scales", "log_likelihood")
+        np.stack([record[name] for record in draws_by_chain])
+        for name in ("scales", "log_likelihood")
     )
     scale_draws = {"tau": scales[..., 0], "slab": scales[..., 1]}
     if problem.prior != HORSESHOE:
         scale_draws = {"eta": scales[..., 0]}
     posterior = build_draws_group(
-        coefs, scale_draws, log_likelihoods, labels[free_classes], columns, intercept
+        coefs, scale_draws, log_likelihoods, labels[free_classes], columns, has_intercept
     )
     constants = {
         "reference": labels[problem.reference],
@@ -104,7 +105,7 @@ def build_posterior_tree(
         ),
     }
     if has_rows:
-        all_coefs = np.stack([record["coef"] for record in parts])
+        all_coefs = np.stack([record["coef"] for record in draws_by_chain])
         add_log_likelihood(
             groups, lambda rows: _log_class_probability(all_coefs, problem, rows), data
         )
@@ -120,14 +121,14 @@ def _log_class_probability(
     A = problem.covariates
     if isinstance(A, SparseColumns):
         products = SparseColumns(A.S[rows], A.shift).multiply(coefs.reshape(-1, A.m))
-        linear = np.moveaxis(products.reshape(-1, *coefs.shape[:-1]), 0, -1)
+        predictors = np.moveaxis(products.reshape(-1, *coefs.shape[:-1]), 0, -1)
     else:
-        linear = coefs @ problem.columns[:, rows]
+        predictors = coefs @ problem.columns[:, rows]
     class_predictor = np.take_along_axis(
-        linear, np.broadcast_to(problem.codes[rows], linear[:, :, :1].shape), axis=2
+        predictors, np.broadcast_to(problem.codes[rows], predictors[:, :, :1].shape), axis=2
     )[:, :, 0]
-    maximum = linear.max(axis=2)
-    return class_predictor - maximum - np.log(np.exp(linear - maximum[:, :, None]).sum(axis=2))
+    maximum = predictors.max(axis=2)
+    return class_predictor - maximum - np.log(np.exp(predictors - maximum[:, :, None]).sum(axis=2))
 
 
 def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> dict[str, np.ndarray]:
@@ -138,10 +139,10 @@ def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> di
     else:
         log_priors = _log_laplace_prior(variables, problem)
     if "intercept" in posterior:
-        square = posterior["intercept"].values ** 2 / INTERCEPT_VARIANCE
-        log_priors["intercept"] = -0.5 * (square + np.log(2.0 * np.pi * INTERCEPT_VARIANCE)).sum(
-            axis=2
-        )
+        scaled_squares = posterior["intercept"].values ** 2 / INTERCEPT_VARIANCE
+        log_priors["intercept"] = -0.5 * (
+            scaled_squares + np.log(2.0 * np.pi * INTERCEPT_VARIANCE)
+        ).sum(axis=2)
     return log_priors
 
 
@@ -173,15 +174,15 @@ def _log_horseshoe_prior(
     from scipy.special import gammaln
 
     tau, slab, coef = posterior["tau"], posterior["slab"], posterior["coef"]
-    scale, half_df = problem.global_scale, 0.5 * problem.slab_df
-    b = half_df * problem.slab_scale**2
+    tau_scale, half_df = problem.global_scale, 0.5 * problem.slab_df
+    slab_rate = half_df * problem.slab_scale**2
     return {
-        "tau": np.log(2.0 / (np.pi * scale)) - np.log1p((tau / scale) ** 2),
+        "tau": np.log(2.0 / (np.pi * tau_scale)) - np.log1p((tau / tau_scale) ** 2),
         "slab": np.log(2.0)
-        + half_df * np.log(b)
+        + half_df * np.log(slab_rate)
         - gammaln(half_df)
         - (2.0 * half_df + 1.0) * np.log(slab)
-        - b / slab**2,
+        - slab_rate / slab**2,
         "coef": log_coefficient_density(coef.reshape(*tau.shape, -1), tau, slab).sum(axis=2),
     }
 
@@ -189,10 +190,10 @@ def _log_horseshoe_prior(
 def build_draws_group(
     coefs: np.ndarray,
     scales: dict[str, np.ndarray],
-    likelihoods: np.ndarray,
+    log_likelihoods: np.ndarray,
     labels: np.ndarray,
     columns: Sequence[str],
-    intercept: Any,
+    has_intercept: Any,
 ) -> "xarray.Dataset":
     """Return a dataset of draws (chain, draw, ...) for a posterior tree.
 
@@ -200,16 +201,16 @@ def build_draws_group(
     """
     from thali._posterior.store import build_draws
 
-    by_class = ("chain", "draw", "class")
+    class_dims = ("chain", "draw", "class")
     variables = {
-        "coef": ((*by_class, "covariate"), np.ascontiguousarray(coefs[..., : len(columns)])),
+        "coef": ((*class_dims, "covariate"), np.ascontiguousarray(coefs[..., : len(columns)])),
         **{name: (("chain", "draw"), scale) for name, scale in scales.items()},
-        "log_likelihood": (("chain", "draw"), likelihoods),
+        "log_likelihood": (("chain", "draw"), log_likelihoods),
     }
-    if intercept:
-        variables["intercept"] = (by_class, np.ascontiguousarray(coefs[..., -1]))
+    if has_intercept:
+        variables["intercept"] = (class_dims, np.ascontiguousarray(coefs[..., -1]))
     coordinates = {"class": labels, "covariate": list(columns)}
-    return build_draws(variables, coordinates, likelihoods.shape, _DESCRIPTIONS)
+    return build_draws(variables, coordinates, log_likelihoods.shape, _DESCRIPTIONS)
 
 
 def collect_summary_draws(
@@ -228,57 +229,63 @@ def collect_summary_draws(
         quantities = {"eta": draws["eta"].values}
     quantities["log_likelihood"] = posterior.log_likelihood
     coefs = draws["coef"]
-    names = [
+    row_names = [
         f"coef[{label}, {column}]"
         for label in coefs["class"].values
         for column in coefs["covariate"].values
     ]
     draws = coefs.values.reshape(*coefs.shape[:2], -1)
-    indices = np.arange(len(names))
-    if max_coefficients is not None and len(names) > max_coefficients:
-        indices = np.sort(argsort_descending(np.abs(draws.mean(axis=(0, 1))))[:max_coefficients])
-    return quantities | {names[index]: draws[..., index] for index in indices}
+    selected_indices = np.arange(len(row_names))
+    if max_coefficients is not None and len(row_names) > max_coefficients:
+        selected_indices = np.sort(
+            argsort_descending(np.abs(draws.mean(axis=(0, 1))))[:max_coefficients]
+        )
+    return quantities | {row_names[index]: draws[..., index] for index in selected_indices}
 
 
 def iterate_logit_probabilities(
-    posterior: PosteriorTree, matrix: Any, standard: "Standardization", reference: int
+    posterior: PosteriorTree, matrix: Any, standardization: "Standardization", reference_index: int
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield blocks of rows with class probabilities (rows, draws, K)."""
     posterior_draws = posterior.draws
     coefs = flatten_chains(posterior_draws["coef"].values)
-    draws, n_free_classes, d = coefs.shape
-    intercepts = np.zeros((draws, n_free_classes))
+    n_draws, n_free_classes, d = coefs.shape
+    intercepts = np.zeros((n_draws, n_free_classes))
     if "intercept" in posterior_draws:
-        intercepts = posterior_draws["intercept"].values.reshape(draws, n_free_classes)
+        intercepts = posterior_draws["intercept"].values.reshape(n_draws, n_free_classes)
     if is_sparse(matrix):
         matrix = matrix.tocsr()
-    step = max(1, _BLOCK_PREDICTORS // (draws * (n_free_classes + 1)))
+    step = max(1, _BLOCK_PREDICTORS // (n_draws * (n_free_classes + 1)))
     for start in range(0, matrix.shape[0], step):
-        rows = np.clip(
-            standard.varying(matrix[start : start + step]), -_MAX_STANDARDISED, _MAX_STANDARDISED
+        standardised_rows = np.clip(
+            standardization.varying(matrix[start : start + step]),
+            -_MAX_STANDARDISED,
+            _MAX_STANDARDISED,
         )
-        linear = np.zeros((draws, n_free_classes + 1, len(rows)))
-        free = np.arange(n_free_classes + 1) != reference
-        linear[:, free] = (coefs.reshape(-1, d) @ rows.T).reshape(draws, n_free_classes, -1)
-        linear[:, free] += intercepts[..., None]
-        linear -= linear.max(axis=1, keepdims=True)
-        np.exp(linear, out=linear)
-        linear /= linear.sum(axis=1, keepdims=True)
-        yield slice(start, start + step), linear.transpose(2, 0, 1)
+        scores = np.zeros((n_draws, n_free_classes + 1, len(standardised_rows)))
+        is_free = np.arange(n_free_classes + 1) != reference_index
+        scores[:, is_free] = (coefs.reshape(-1, d) @ standardised_rows.T).reshape(
+            n_draws, n_free_classes, -1
+        )
+        scores[:, is_free] += intercepts[..., None]
+        scores -= scores.max(axis=1, keepdims=True)
+        np.exp(scores, out=scores)
+        scores /= scores.sum(axis=1, keepdims=True)
+        yield slice(start, start + step), scores.transpose(2, 0, 1)
 
 
 def compute_posterior_means(
-    posterior: PosteriorTree, standard: "Standardization"
+    posterior: PosteriorTree, standardization: "Standardization"
 ) -> dict[str, Any]:
     """Return posterior means as fitted attributes, in units of X."""
     draws = posterior.draws
     scaled_means = draws["coef"].values.mean(axis=(0, 1))
-    at_mean = np.zeros(len(scaled_means))
+    intercepts_at_mean = np.zeros(len(scaled_means))
     if "intercept" in draws:
-        at_mean = draws["intercept"].values.mean(axis=(0, 1))
+        intercepts_at_mean = draws["intercept"].values.mean(axis=(0, 1))
     log_likelihood = float(posterior.log_likelihood.mean())
     return {
-        **convert_to_original_units(scaled_means, at_mean, standard),
+        **convert_to_original_units(scaled_means, intercepts_at_mean, standardization),
         "log_likelihood_": log_likelihood,
     }
 
@@ -309,7 +316,7 @@ def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFr
     coefs = model._view.draws["coef"]
     draws = coefs.to_numpy().reshape(-1, coefs.shape[2] * coefs.shape[3])
     low, high = compute_interval(draws, ci)
-    table = {
+    columns_by_name = {
         "class": np.repeat(coefs["class"].to_numpy(), coefs.shape[3]),
         "covariate": np.tile(coefs["covariate"].to_numpy(), coefs.shape[2]),
         "coef": draws.mean(axis=0),
@@ -321,14 +328,14 @@ def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFr
         "excludes_0": (low > 0.0) | (high < 0.0),
         "original": model.coef_[:, model._standard_.varies].ravel(),
     }
-    frame = Table(table)
+    frame = Table(columns_by_name)
     scale = describe_scale(model)
     frame.attrs["interval"] = ci
     frame.attrs["scale"] = dict.fromkeys(("coef", "sd", "low", "high"), scale) | {
         "original": ORIGINAL_SCALE
     }
-    order = np.lexsort((-np.abs(table["coef"]), -table["probability"]))
-    return frame.iloc[order].reset_index(drop=True)
+    row_order = np.lexsort((-np.abs(columns_by_name["coef"]), -columns_by_name["probability"]))
+    return frame.iloc[row_order].reset_index(drop=True)
 
 
 def build_path_table(
@@ -356,7 +363,7 @@ def sample_prior_predictive(
     prior: CoefficientPrior,
     matrix: np.ndarray,
     classes: np.ndarray,
-    reference: int,
+    reference_index: int,
     columns: Sequence[str],
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
@@ -364,11 +371,11 @@ def sample_prior_predictive(
     from ..posterior_datasets import convert_class_labels, sample_prior_codes
 
     d = matrix.shape[1]
-    is_free = np.arange(len(classes)) != reference
+    is_free = np.arange(len(classes)) != reference_index
     sample_coefficients = _sample_laplace_coefficients
     if prior.is_horseshoe:
         sample_coefficients = _sample_horseshoe_coefficients
-    all_scales, coefs, codes, likelihoods = [], [], [], []
+    all_scales, coefs, codes, log_likelihoods = [], [], [], []
     for rng in rngs:
         coef = np.zeros((len(classes), d + 1))
         scales, coef[is_free, :d] = sample_coefficients(prior, rng, (is_free.sum(), d))
@@ -378,15 +385,20 @@ def sample_prior_predictive(
         all_scales.append(scales)
         coefs.append(coef[is_free])
         codes.append(row_codes)
-        likelihoods.append(log_likelihood)
-    labels = convert_class_labels(classes)[is_free]
+        log_likelihoods.append(log_likelihood)
+    free_labels = convert_class_labels(classes)[is_free]
     scales = {
         name: np.array([[scale_draw[name] for scale_draw in all_scales]]) for name in all_scales[0]
     }
-    group = build_draws_group(
-        np.array([coefs]), scales, np.array([likelihoods]), labels, columns, prior.intercept
+    dataset = build_draws_group(
+        np.array([coefs]),
+        scales,
+        np.array([log_likelihoods]),
+        free_labels,
+        columns,
+        prior.intercept,
     )
-    return group, np.array(codes)
+    return dataset, np.array(codes)
 
 
 def _sample_laplace_coefficients(

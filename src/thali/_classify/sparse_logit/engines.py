@@ -91,34 +91,36 @@ class CoefficientSamplingEngine(ChainEngine):
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         """Return the prepared Gibbs chains of a fit."""
-        prior, reference = read_prior(model), model._reference_index()
-        standard = model._standard_
+        prior, reference_index = read_prior(model), model._reference_index()
+        standardization = model._standard_
         names, classes = list_varying_columns(model), model.classes_
-        sizes = len(source.codes), len(names) + prior.intercept, len(classes)
-        thin = run.thin or choose_logit_thin(*sizes, prior.name)
-        bound = limit_run(run, thin, estimate_logit_sweep_seconds(*sizes))
-        run = bound.run._replace(thin=bound.thin)
-        faster = None
+        data_sizes = len(source.codes), len(names) + prior.intercept, len(classes)
+        thin = run.thin or choose_logit_thin(*data_sizes, prior.name)
+        limited_run = limit_run(run, thin, estimate_logit_sweep_seconds(*data_sizes))
+        run = limited_run.run._replace(thin=limited_run.thin)
+        faster_method = None
         if prior.name == "laplace":
-            faster = Setting("method", "variational")
+            faster_method = Setting("method", "variational")
 
         @cache
         def build_problem() -> Any:
             """Return data and prior of the chains, built once."""
-            rows = source.matrix, source.codes, len(classes), reference
-            n_trajectories = count_trajectories(*sizes)
-            return build_coefficient_problem(*rows, prior, None, source.counts, n_trajectories)
+            row_arguments = source.matrix, source.codes, len(classes), reference_index
+            n_trajectories = count_trajectories(*data_sizes)
+            return build_coefficient_problem(
+                *row_arguments, prior, None, source.counts, n_trajectories
+            )
 
         def start_chains(draws: int, seed: np.random.SeedSequence) -> list[CoefficientChain]:
             """Return new chains of this many draws, from this seed."""
             return [
-                CoefficientChain(build_problem(), prior.eta, rng, draws, run.tune, bound.thin)
+                CoefficientChain(build_problem(), prior.eta, rng, draws, run.tune, limited_run.thin)
                 for rng in spawn_generators(seed, run.chains)
             ]
 
         def build_tree(chains: Sequence[CoefficientChain]) -> "xarray.DataTree":
             """Return the posterior tree of the chains."""
-            attrs = {"method": model.method_, "thin": bound.thin, "tuning_steps": run.tune}
+            attrs = {"method": model.method_, "thin": limited_run.thin, "tuning_steps": run.tune}
             return build_posterior_tree(chains, source, classes, names, prior.intercept, attrs)
 
         return Sampling(
@@ -126,21 +128,23 @@ class CoefficientSamplingEngine(ChainEngine):
             run,
             start_chains,
             build_tree,
-            lambda tree, chains, seed: compute_posterior_means(PosteriorTree(tree), standard),
-            settings=bound.settings | {"thin": thin},
-            first_draws=bound.first_draws,
-            faster=faster,
-            data_max_draws=bound.max_draws,
-            forecast=bound.forecast,
+            lambda tree, chains, seed: compute_posterior_means(
+                PosteriorTree(tree), standardization
+            ),
+            settings=limited_run.settings | {"thin": thin},
+            first_draws=limited_run.first_draws,
+            faster=faster_method,
+            data_max_draws=limited_run.max_draws,
+            forecast=limited_run.forecast,
         )
 
     def build_job(self, model: Any, data: Any, prior: Any, run: Any) -> Job:
         """Return the job of a fit by this method."""
-        source = data
+        standardised_data = data
         if not is_sparse(data.matrix):
-            source = data._replace(matrix=model._standard_.varying(data.matrix))
+            standardised_data = data._replace(matrix=model._standard_.varying(data.matrix))
         return model._build_job(
-            model._build_sampling(source, run), model._describe_size(len(data.row))
+            model._build_sampling(standardised_data, run), model._describe_size(len(data.row))
         )
 
     def check_chains(self, model: Any) -> "ConvergenceCheck":
@@ -188,20 +192,24 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
         A fit to a Dask array has computed its approximation already.
         """
         check_normal_run(model, run, float(source.counts.sum()))
-        prior, reference = read_prior(model), model._reference_index()
-        standard = model._standard_
-        dask_posterior, forecast = vars(model).get("_normal_"), None
+        prior, reference_index = read_prior(model), model._reference_index()
+        standardization = model._standard_
+        dask_posterior, time_forecast = vars(model).get("_normal_"), None
         if dask_posterior is None:
-            forecast = forecast_approximation(model, source, run)
+            time_forecast = forecast_approximation(model, source, run)
 
         @cache
         def fit_posterior() -> tuple[CoefficientProblem, NormalPosterior]:
             """Return the normal approximation with its data, fitted once."""
-            matrix, rows = source.matrix, source.matrix.shape[0]
+            matrix, n_rows = source.matrix, source.matrix.shape[0]
             if is_sparse(matrix):
-                matrix = build_sparse_columns(matrix, standard, prior.intercept).store_by_rows()
-            data = matrix, source.codes[:rows], len(model.classes_), reference
-            problem = build_coefficient_problem(*data, prior, False, source.counts[:rows])
+                matrix = build_sparse_columns(
+                    matrix, standardization, prior.intercept
+                ).store_by_rows()
+            row_arguments = matrix, source.codes[:n_rows], len(model.classes_), reference_index
+            problem = build_coefficient_problem(
+                *row_arguments, prior, False, source.counts[:n_rows]
+            )
             has_bound = model._used_engine.has_bound
             return problem, dask_posterior or fit_normal_approximation(
                 problem, prior.eta, has_bound
@@ -224,13 +232,13 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
 
         def build_attributes(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
             """Return fitted attributes: means, convergence and bound."""
-            normal = fit_posterior()[1]
-            attributes: dict[str, Any] = {"converged_": normal.converged}
+            normal_posterior = fit_posterior()[1]
+            fitted_attributes: dict[str, Any] = {"converged_": normal_posterior.converged}
             if model._used_engine.has_bound:
-                attributes["lower_bound_"] = normal.lower_bound
+                fitted_attributes["lower_bound_"] = normal_posterior.lower_bound
             if dask_posterior is not None:
-                attributes["_normal_"] = dask_posterior
-            return attributes | compute_posterior_means(PosteriorTree(tree), standard)
+                fitted_attributes["_normal_"] = dask_posterior
+            return fitted_attributes | compute_posterior_means(PosteriorTree(tree), standardization)
 
         return Sampling(
             source,
@@ -239,7 +247,7 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
             build_tree,
             build_attributes,
             is_compiled=True,
-            forecast=forecast,
+            forecast=time_forecast,
         )
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
@@ -299,8 +307,10 @@ class PenalizedMaximumEngine(Engine):
 
     def list_facts(self, model: Any) -> Facts:
         """Return (name, text) facts: nonzero coefficients and log-likelihood."""
-        count = f"{np.count_nonzero(model.scaled_coef_):,} of {model.scaled_coef_.size:,} are not 0"
-        return ("coefficients", count), (
+        count_text = (
+            f"{np.count_nonzero(model.scaled_coef_):,} of {model.scaled_coef_.size:,} are not 0"
+        )
+        return ("coefficients", count_text), (
             "log-likelihood",
             f"{model.log_likelihood_:,.2f} (all rows)",
         )

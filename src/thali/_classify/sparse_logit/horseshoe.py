@@ -183,8 +183,8 @@ def log_coefficient_density(coef: np.ndarray, tau: np.ndarray, slab: np.ndarray)
     r_knots, ratio_knots = (
         _build_knots(coordinate.min(), coordinate.max()) for coordinate in (r, ratio)
     )
-    table = np.array([[_log_integral(log_r, c) for c in ratio_knots] for log_r in r_knots])
-    spline = RectBivariateSpline(r_knots, ratio_knots, table)
+    log_integrals = np.array([[_log_integral(log_r, c) for c in ratio_knots] for log_r in r_knots])
+    spline = RectBivariateSpline(r_knots, ratio_knots, log_integrals)
     log_integral = spline.ev(r.ravel(), np.broadcast_to(ratio[..., None], r.shape).ravel()).reshape(
         r.shape
     )
@@ -200,14 +200,14 @@ def _build_knots(low: float, high: float) -> np.ndarray:
 def _log_integral(log_r: float, log_c: float) -> float:
     """Return the log horseshoe density at |beta| = exp(log_r), without its slab factor."""
     s = np.arange(log_r - 2.4, max(log_r, log_c, 0.0) + 37.0, 0.25)
-    logs = (
+    log_integrand = (
         0.5 * np.logaddexp(-2.0 * s, -2.0 * log_c)
         - 0.5 * np.exp(2.0 * (log_r - s))
         - np.logaddexp(s, -s)
     )
-    maximum = logs.max()
+    maximum = log_integrand.max()
     return float(
         maximum
-        + np.log(np.exp(logs - maximum).sum() * 0.25 * 2.0 / np.pi)
+        + np.log(np.exp(log_integrand - maximum).sum() * 0.25 * 2.0 / np.pi)
         - 0.5 * np.log(2.0 * np.pi)
     )

@@ -88,12 +88,12 @@ def maximise_posterior(
     if start is None:
         start = np.zeros((observed.is_class.shape[1], observed.columns.m))
     point = target.evaluate(start)
-    mode, steps, _ = maximise_newton(
+    mode, n_steps, _ = maximise_newton(
         target, point, target.estimate_rounding_error(point), max_steps=MAX_STEPS
     )
     slope = float(mode.slope.max()) / total_weight
     return CoefficientMaximum(
-        mode.coef, mode.log_likelihood, mode.value, steps, slope, slope <= 1e3 * TOLERANCE
+        mode.coef, mode.log_likelihood, mode.value, n_steps, slope, slope <= 1e3 * TOLERANCE
     )
 
 
@@ -116,24 +116,32 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
             point.coef + change, point.linear + self._observed.columns.multiply(change)
         )
 
-    def _evaluate_predictors(self, coef: np.ndarray, linear: np.ndarray) -> CoefficientPoint:
+    def _evaluate_predictors(self, coef: np.ndarray, predictors: np.ndarray) -> CoefficientPoint:
         """Return F and its derivatives, given known linear predictors."""
-        columns, is_class, counts, penalised = self._observed
-        maximum = np.maximum(linear.max(axis=1), 0.0)
-        probabilities = np.exp(linear - maximum[:, None])
-        sums = probabilities.sum(axis=1) + np.exp(-maximum)
-        probabilities /= sums[:, None]
-        log_likelihood = float(counts @ ((linear * is_class).sum(axis=1) - maximum - np.log(sums)))
-        intercepts = coef[:, penalised:]
-        prior = float(
+        columns, is_class, counts, n_penalised = self._observed
+        maximum = np.maximum(predictors.max(axis=1), 0.0)
+        probabilities = np.exp(predictors - maximum[:, None])
+        exp_sums = probabilities.sum(axis=1) + np.exp(-maximum)
+        probabilities /= exp_sums[:, None]
+        log_likelihood = float(
+            counts @ ((predictors * is_class).sum(axis=1) - maximum - np.log(exp_sums))
+        )
+        intercepts = coef[:, n_penalised:]
+        minus_log_prior = float(
             (np.abs(coef) @ self._penalty).sum() + 0.5 * (intercepts**2).sum() / INTERCEPT_VARIANCE
         )
         gradient = columns.multiply_transposed(counts[:, None] * (probabilities - is_class))
-        gradient[:, penalised:] += intercepts / INTERCEPT_VARIANCE
+        gradient[:, n_penalised:] += intercepts / INTERCEPT_VARIANCE
         zero_slope = np.maximum(np.abs(gradient) - self._penalty, 0.0)
         slope = np.where(coef == 0.0, zero_slope, np.abs(gradient + self._penalty * np.sign(coef)))
         return CoefficientPoint(
-            coef, linear, probabilities, log_likelihood, log_likelihood - prior, gradient, slope
+            coef,
+            predictors,
+            probabilities,
+            log_likelihood,
+            log_likelihood - minus_log_prior,
+            gradient,
+            slope,
         )
 
     def slope(self, point: CoefficientPoint) -> CoefficientPoint:
@@ -142,17 +150,17 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
 
     def solve(self, slope: CoefficientPoint, damping: float) -> Step:
         """Return a proximal Newton step for the absolute-value penalty."""
-        here, largest, direction = slope, float(slope.slope.max()), np.zeros_like(slope.coef)
-        if largest <= TOLERANCE * float(self._observed.counts.sum()):
+        point, largest_slope, direction = slope, float(slope.slope.max()), np.zeros_like(slope.coef)
+        if largest_slope <= TOLERANCE * float(self._observed.counts.sum()):
             return Step(direction, 0.0)
-        class_index, column = np.nonzero(
-            (here.coef != 0.0) | (here.slope > 0.0) | (self._penalty == 0.0)
+        class_indices, column_indices = np.nonzero(
+            (point.coef != 0.0) | (point.slope > 0.0) | (self._penalty == 0.0)
         )
-        curvature = self._compute_curvature(here, class_index, column)
+        curvature = self._compute_curvature(point, class_indices, column_indices)
         coef, gradient, penalty = (
-            here.coef[class_index, column],
-            here.gradient[class_index, column],
-            self._penalty[column],
+            point.coef[class_indices, column_indices],
+            point.gradient[class_indices, column_indices],
+            self._penalty[column_indices],
         )
         step, change = np.zeros(len(coef)), np.zeros(len(coef))
         descend_coordinates(
@@ -163,9 +171,9 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
             step,
             change,
             _MAX_SWEEPS,
-            _INNER_TOLERANCE * largest,
+            _INNER_TOLERANCE * largest_slope,
         )
-        direction[class_index, column] = step
+        direction[class_indices, column_indices] = step
         return Step(
             direction, -float(gradient @ step + penalty @ (np.abs(coef + step) - np.abs(coef)))
         )
@@ -183,24 +191,26 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
         return _ROUNDING * (abs(point.value) + self._observed.columns.n)
 
     def _compute_curvature(
-        self, here: CoefficientPoint, class_index: np.ndarray, column: np.ndarray
+        self, point: CoefficientPoint, class_indices: np.ndarray, column_indices: np.ndarray
     ) -> np.ndarray:
         """Return the negative Hessian for selected coefficients."""
         # They are Z_a^T diag(c p_k (1{k=l} - p_l)) Z_b.
-        class_positions = [np.flatnonzero(class_index == k) for k in range(here.coef.shape[0])]
-        curvature = np.empty((len(column), len(column)))
+        class_positions = [np.flatnonzero(class_indices == k) for k in range(point.coef.shape[0])]
+        curvature = np.empty((len(column_indices), len(column_indices)))
         for k, rows in enumerate(class_positions):
             for other_class in range(k + 1):
                 columns = class_positions[other_class]
                 weights = (
                     self._observed.counts
-                    * here.share[:, k]
-                    * ((k == other_class) - here.share[:, other_class])
+                    * point.share[:, k]
+                    * ((k == other_class) - point.share[:, other_class])
                 )
-                block = self._observed.columns.compute_gram(weights, column[rows], column[columns])
+                block = self._observed.columns.compute_gram(
+                    weights, column_indices[rows], column_indices[columns]
+                )
                 curvature[np.ix_(rows, columns)] = block
                 curvature[np.ix_(columns, rows)] = block.T
-        intercepts = np.flatnonzero(column >= self._observed.n_penalised)
+        intercepts = np.flatnonzero(column_indices >= self._observed.n_penalised)
         curvature[intercepts, intercepts] += 1.0 / INTERCEPT_VARIANCE
         return curvature
 
@@ -285,21 +295,21 @@ def build_observed_rows(
 
 
 def build_maximum_job(
-    model: "SparseMultinomialLogit", observed: "ObservedRows", eta: float, size: str
+    model: "SparseMultinomialLogit", observed: "ObservedRows", eta: float, size_text: str
 ) -> Job:
     """Return the job that fits the posterior mode."""
 
     def fit_mode() -> dict[str, Any]:
         """Maximise the posterior; return the fitted attributes."""
         mode = maximise_posterior(observed, eta)
-        scaled = mode.coef[:, : observed.n_penalised]
-        at_mean = np.zeros(len(scaled))
+        scaled_coef = mode.coef[:, : observed.n_penalised]
+        intercepts_at_mean = np.zeros(len(scaled_coef))
         if model.fit_intercept:
-            at_mean = mode.coef[:, -1]
+            intercepts_at_mean = mode.coef[:, -1]
         return {
-            "scaled_coef_": scaled,
-            "scaled_intercept_": at_mean,
-            **convert_to_original_units(scaled, at_mean, model._standard_),
+            "scaled_coef_": scaled_coef,
+            "scaled_intercept_": intercepts_at_mean,
+            **convert_to_original_units(scaled_coef, intercepts_at_mean, model._standard_),
             "log_likelihood_": mode.log_likelihood,
             "objective_": mode.objective,
             "n_iter_": mode.n_iter,
@@ -307,30 +317,32 @@ def build_maximum_job(
             "converged_": mode.converged,
         }
 
-    return Job(fit_mode, data=size)
+    return Job(fit_mode, data=size_text)
 
 
 def convert_to_original_units(
-    scaled: np.ndarray, at_mean: np.ndarray, standard: "Standardization"
+    scaled_coef: np.ndarray, intercepts_at_mean: np.ndarray, standardization: "Standardization"
 ) -> dict[str, np.ndarray]:
     """Return coef_ and intercept_ in units of X."""
-    unit, mean, sd = standard
-    standardised_coef = np.zeros((len(scaled), len(sd)))
-    standardised_coef[:, standard.varies] = scaled
+    unit, mean, sd = standardization
+    standardised_coef = np.zeros((len(scaled_coef), len(sd)))
+    standardised_coef[:, standardization.varies] = scaled_coef
     with np.errstate(over="ignore", under="ignore"):
         coef = np.nan_to_num(standardised_coef / sd / unit)
-    return {"coef_": coef, "intercept_": at_mean - standardised_coef @ (mean / sd)}
+    return {"coef_": coef, "intercept_": intercepts_at_mean - standardised_coef @ (mean / sd)}
 
 
 def predict_at_maximum(model: "SparseMultinomialLogit", matrix: Any) -> np.ndarray:
     """Return class probabilities at the posterior mode, shape (n, K)."""
     if is_sparse(matrix):
-        linear = matrix @ model.coef_.T + model.intercept_
+        predictors = matrix @ model.coef_.T + model.intercept_
     else:
-        linear = model._standard_.varying(matrix) @ model.scaled_coef_.T + model.scaled_intercept_
-    linear = np.insert(linear, model._reference_index(), 0.0, axis=1)
-    linear -= linear.max(axis=1, keepdims=True)
-    scores = np.exp(linear)
+        predictors = (
+            model._standard_.varying(matrix) @ model.scaled_coef_.T + model.scaled_intercept_
+        )
+    predictors = np.insert(predictors, model._reference_index(), 0.0, axis=1)
+    predictors -= predictors.max(axis=1, keepdims=True)
+    scores = np.exp(predictors)
     return compute_shares(scores)
 
 
@@ -339,10 +351,10 @@ def build_maximum_summary(model: "SparseMultinomialLogit") -> "pandas.DataFrame"
     from thali._result_table import Table
 
     coef, names = model.scaled_coef_, list_varying_columns(model)
-    classes, nonzero = list_non_reference_classes(model), list_nonzero_cells(coef)
+    classes, nonzero_cells = list_non_reference_classes(model), list_nonzero_cells(coef)
     return Table(
-        {"mean": [coef[cell] for cell in nonzero]},
-        index=[f"coef[{classes[k]}, {names[j]}]" for k, j in nonzero],
+        {"mean": [coef[cell] for cell in nonzero_cells]},
+        index=[f"coef[{classes[k]}, {names[j]}]" for k, j in nonzero_cells],
     )
 
 
@@ -361,10 +373,10 @@ def compute_coefficient_path(
     etas = np.unique(np.asarray(eta, float).ravel())[::-1]
     if not (etas.size and np.isfinite(etas).all() and etas[-1] > 0.0):
         raise DataError(f"`eta` must contain positive numbers; got {eta!r}.")
-    rows, start = [], None
+    rows, start_coef = [], None
     for step_eta in etas.tolist():
-        mode = maximise_posterior(observed, step_eta, start)
-        start, coef = mode.coef, mode.coef[:, : observed.n_penalised]
+        mode = maximise_posterior(observed, step_eta, start_coef)
+        start_coef, coef = mode.coef, mode.coef[:, : observed.n_penalised]
         fit_columns = {"log_likelihood": mode.log_likelihood, "objective": mode.objective}
         named_coef = {
             f"coef[{label}, {name}]": coef[k, j]

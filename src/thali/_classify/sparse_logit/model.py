@@ -216,10 +216,10 @@ class SparseMultinomialLogit(Classifier):
         """Return the job of a fit, with method and standardisation chosen."""
         prior = read_prior(self)
         self._reference_ = find_reference_class(self)
-        low, high = compute_column_ranges(data.matrix)
-        n_columns = len(low) + prior.intercept
+        column_min, column_max = compute_column_ranges(data.matrix)
+        n_columns = len(column_min) + prior.intercept
         if self.standardize:
-            n_columns -= int((low == high).sum())
+            n_columns -= int((column_min == column_max).sum())
         n_classes = len(self.classes_)
         self.method_ = choose_method(self.method, self.prior, len(data.codes), n_columns, n_classes)
         if is_sparse(data.matrix) and self.method_ == "polya-gamma":
@@ -244,9 +244,14 @@ class SparseMultinomialLogit(Classifier):
         from .draws import sample_prior_predictive
 
         prior, self._reference_ = read_prior(self), find_reference_class(self)
-        z = choose_standardization(self, matrix, prior.intercept).varying(matrix)
+        standardised_matrix = choose_standardization(self, matrix, prior.intercept).varying(matrix)
         return sample_prior_predictive(
-            prior, z, self.classes_, self._reference_index(), self._column_names(), rngs
+            prior,
+            standardised_matrix,
+            self.classes_,
+            self._reference_index(),
+            self._column_names(),
+            rngs,
         )
 
     def _reference_index(self) -> int:

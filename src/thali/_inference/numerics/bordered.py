@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Bordered(NamedTuple):
-    r"""Symmetric matrix of T diagonally coupled n x n blocks and m dense border rows.
+class BorderedBlocks(NamedTuple):
+    r"""Symmetric matrix of T dense n x n blocks, coupled by diagonal blocks, with m dense border
+    rows.
 
     .. math::
         \begin{pmatrix} A & B \\ B^T & C \end{pmatrix}, \qquad
@@ -25,7 +26,7 @@ class Bordered(NamedTuple):
             np.diagonal(self.blocks, axis1=1, axis2=2).ravel(), np.diagonal(self.corner)
         )
 
-    def add_diagonal(self, diagonal: np.ndarray) -> "Bordered":
+    def add_diagonal(self, diagonal: np.ndarray) -> "BorderedBlocks":
         """Return the matrix with a vector added to its diagonal."""
         blocks, corner = self.blocks.copy(), self.corner.copy()
         periods, n, _ = blocks.shape
@@ -36,14 +37,18 @@ class Bordered(NamedTuple):
     def assemble_dense(self) -> np.ndarray:
         """Return the matrix as a dense array (T n + m, T n + m)."""
         periods, n, _ = self.blocks.shape
-        size = periods * n
-        dense = np.zeros((size + len(self.corner),) * 2)
+        n_block_rows = periods * n
+        dense = np.zeros((n_block_rows + len(self.corner),) * 2)
         for t, block in enumerate(self.blocks):
             dense[t * n : (t + 1) * n, t * n : (t + 1) * n] = block
         for t, coupling in enumerate(self.coupling):
             indices = np.arange(t * n, (t + 1) * n)
             dense[indices, indices + n] = dense[indices + n, indices] = -coupling
-        dense[:size, size:], dense[size:, :size], dense[size:, size:] = (
+        (
+            dense[:n_block_rows, n_block_rows:],
+            dense[n_block_rows:, :n_block_rows],
+            dense[n_block_rows:, n_block_rows:],
+        ) = (
             self.border,
             self.border.T,
             self.corner,
@@ -62,59 +67,66 @@ class BorderedFactor:
 
     log_determinant: float
 
-    def __init__(self, matrix: Bordered) -> None:
+    def __init__(self, matrix: BorderedBlocks) -> None:
         self._coupling, self._border = matrix.coupling, matrix.border
         self._roots, self._inverses = np.empty_like(matrix.blocks), np.empty_like(matrix.blocks)
-        log_roots = 0.0
+        sum_log_roots = 0.0
         for t, block in enumerate(matrix.blocks):
             if t:
                 coupling = self._coupling[t - 1]
                 block = block - coupling[:, None] * self._inverses[t - 1] * coupling
             self._roots[t], log_root = _compute_inverse_root(block)
             np.matmul(self._roots[t], self._roots[t].T, out=self._inverses[t])
-            log_roots += log_root
+            sum_log_roots += log_root
         self._across = self._solve_blocks(matrix.border)
         self._corner, log_corner_root = _compute_inverse_root(
             matrix.corner - matrix.border.T @ self._across
         )
-        self.log_determinant = 2.0 * (log_roots + log_corner_root)
+        self.log_determinant = 2.0 * (sum_log_roots + log_corner_root)
 
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        """Return x with H x = `right`, shape (size,) or (size, columns)."""
-        right, size = np.asarray(right), self._inverses.shape[0] * self._inverses.shape[1]
-        inner = self._solve_blocks(right[:size])
+    def solve(self, right_side: np.ndarray) -> np.ndarray:
+        """Return x with H x = `right_side`, shape (size,) or (size, columns)."""
+        right_side, n_block_rows = (
+            np.asarray(right_side),
+            self._inverses.shape[0] * self._inverses.shape[1],
+        )
+        block_solution = self._solve_blocks(right_side[:n_block_rows])
         if not len(self._corner):
-            return inner
-        outer = self._corner @ (self._corner.T @ (right[size:] - self._border.T @ inner))
-        return np.concatenate([inner - self._across @ outer, outer])
+            return block_solution
+        border_solution = self._corner @ (
+            self._corner.T @ (right_side[n_block_rows:] - self._border.T @ block_solution)
+        )
+        return np.concatenate([block_solution - self._across @ border_solution, border_solution])
 
     @property
     def variances(self) -> np.ndarray:
         """Diagonal of the inverse of H, for a single block."""
-        inner = np.diagonal(self._inverses[0]) + ((self._across @ self._corner) ** 2).sum(axis=1)
-        return np.append(inner, (self._corner**2).sum(axis=1))
+        block_variances = np.diagonal(self._inverses[0]) + ((self._across @ self._corner) ** 2).sum(
+            axis=1
+        )
+        return np.append(block_variances, (self._corner**2).sum(axis=1))
 
-    def draw(self, normal: np.ndarray) -> np.ndarray:
+    def draw(self, normal_draws: np.ndarray) -> np.ndarray:
         """Return draws with covariance H⁻¹ from standard normal ones (size, columns)."""
         periods, n, _ = self._roots.shape
-        draws = np.empty_like(normal)
+        draws = np.empty_like(normal_draws)
         for t in range(periods - 1, -1, -1):
-            rows = slice(t * n, (t + 1) * n)
-            draws[rows] = self._roots[t] @ normal[rows]
+            block_rows = slice(t * n, (t + 1) * n)
+            draws[block_rows] = self._roots[t] @ normal_draws[block_rows]
             if t < periods - 1:
-                draws[rows] += self._inverses[t] @ (
-                    self._coupling[t][:, None] * draws[rows.stop : rows.stop + n]
+                draws[block_rows] += self._inverses[t] @ (
+                    self._coupling[t][:, None] * draws[block_rows.stop : block_rows.stop + n]
                 )
-        size = periods * n
+        n_block_rows = periods * n
         if len(self._corner):
-            draws[size:] = self._corner @ normal[size:]
-            draws[:size] -= self._across @ draws[size:]
+            draws[n_block_rows:] = self._corner @ normal_draws[n_block_rows:]
+            draws[:n_block_rows] -= self._across @ draws[n_block_rows:]
         return draws
 
-    def _solve_blocks(self, right: np.ndarray) -> np.ndarray:
-        """Return x with A x = `right`, where A is H without its border."""
+    def _solve_blocks(self, right_side: np.ndarray) -> np.ndarray:
+        """Solve A x = `right_side` for the coupled blocks A, by a forward and a backward sweep."""
         periods, n, _ = self._inverses.shape
-        solution = right.reshape(periods, n, -1).astype(float)
+        solution = right_side.reshape(periods, n, -1).astype(float)
         for t in range(1, periods):
             solution[t] += self._coupling[t - 1][:, None] * (
                 self._inverses[t - 1] @ solution[t - 1]
@@ -124,7 +136,7 @@ class BorderedFactor:
             solution[t] = self._inverses[t] @ (
                 solution[t] + self._coupling[t][:, None] * solution[t + 1]
             )
-        return solution.reshape(right.shape)
+        return solution.reshape(right_side.shape)
 
 
 def _compute_inverse_root(matrix: np.ndarray) -> tuple[np.ndarray, float]:

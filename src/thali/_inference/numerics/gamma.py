@@ -28,10 +28,10 @@ def quantile_table() -> np.ndarray:
     g = np.exp(LOWEST + STEP * np.arange(ROWS))[:, None]
     p = np.array(PROBABILITIES)
     # exact as x goes to 0, where the inverse leaves the range of floats
-    small = (np.log(p) + gammaln(g + 1.0)) / g
+    small_x_logs = (np.log(p) + gammaln(g + 1.0)) / g
     with np.errstate(divide="ignore"):
-        logs = np.where(small < -200.0, small, np.log(gammaincinv(g, p)))
-    table = (logs - np.log(g)) * g / (1.0 + g)
+        log_quantiles = np.where(small_x_logs < -200.0, small_x_logs, np.log(gammaincinv(g, p)))
+    table = (log_quantiles - np.log(g)) * g / (1.0 + g)
     table.flags.writeable = False
     return np.ascontiguousarray(table).copy()
 
