@@ -22,9 +22,9 @@ from xdist.scheduler import LoadFileScheduling
 
 from thali._aspects.maximum_likelihood import fit_tests
 from thali._compile import jit
-from thali._compile.store import KernelCache
+from thali._compile.compiled_code_files import KernelCache
 from thali._designs import choice
-from thali._model.spec import ModelSpec
+from thali._model.model_spec import ModelSpec
 from thali._paired import worth_estimates
 from thali._surfaces.cli import app
 

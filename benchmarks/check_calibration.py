@@ -17,7 +17,7 @@ import pandas as pd
 
 import thali as th
 from thali._aspects.likelihoods import elimination_probabilities
-from thali._inference.warn import silence_warnings
+from thali._inference.user_warnings import silence_warnings
 
 LAPSE = 0.01
 LEVELS = (0.01, 0.05, 0.1, 0.2)

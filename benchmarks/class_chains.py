@@ -26,7 +26,7 @@ from thali._choice.product_classes.particles import concatenate_draws
 from thali._choice.product_classes.reports.predict import predict_tasks
 from thali._choice.product_classes.state import build_class_problem
 from thali._data.experiments.design import build_design
-from thali._inference.chains import Run
+from thali._inference.markov_chains import Run
 
 CAMERA = {"price": "decreasing"} | dict.fromkeys(
     ("pixels", "zoom", "video", "swivel", "wifi"), "increasing"

@@ -27,9 +27,9 @@ from scipy.special import stdtrit
 import thali as th
 from thali._aspects.populations.evidence import build_evidence_task
 from thali._aspects.samplers.prior_ladder import build_ladders
-from thali._inference.threads import run_in_threads
-from thali._model.evidence import USUAL, build_evidence_run
-from thali._posterior.evidence import estimate_log_evidence
+from thali._inference.threads_and_processes import run_in_threads
+from thali._model.evidence_arguments import USUAL, build_evidence_run
+from thali._posterior.log_evidence import estimate_log_evidence
 
 GROUPS = {
     "politicians": ["LBJ", "HW", "CDG"],

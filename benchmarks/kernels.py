@@ -44,12 +44,12 @@ def entries():
     from numba.core.compiler import CompileResult
     from numba.core.registry import cpu_target
 
-    from thali._compile import store
+    from thali._compile import compiled_code_files
 
     cpu_target.target_context.refresh()
-    for folder in store.folders_to_read():
-        for file in sorted(folder.path.glob(f"*{store.SUFFIX}")):
-            name = file.name.removesuffix(store.SUFFIX)
+    for folder in compiled_code_files.folders_to_read():
+        for file in sorted(folder.path.glob(f"*{compiled_code_files.SUFFIX}")):
+            name = file.name.removesuffix(compiled_code_files.SUFFIX)
             began = time.process_time()
             try:
                 _, *parts = folder.read(name)

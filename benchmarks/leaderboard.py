@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 
 import thali as th
-from thali._posterior.summary import compute_diagnostics
+from thali._posterior.summary_table import compute_diagnostics
 
 
 def simulated(options: int, battles: int, seed: int = 1) -> th.PairedComparisons:

@@ -23,8 +23,8 @@ from thali._aspects.draws.feature_columns import read_columns
 from thali._aspects.draws.similarities import compute_similarities
 from thali._aspects.models import annealing
 from thali._aspects.samplers import recommended
-from thali._inference.warn import silence_warnings
-from thali._posterior.summary import compute_diagnostics
+from thali._inference.user_warnings import silence_warnings
+from thali._posterior.summary_table import compute_diagnostics
 
 MEASURED = {"faces": 0.0891633}
 TABLES = ("countries", "phonemes", "morse", "faces")

@@ -24,8 +24,8 @@ from thali._aspects.draws.feature_columns import read_columns
 from thali._aspects.draws.posterior_tree import build_datatree
 from thali._aspects.samplers.chains import FeatureChain, build_chains
 from thali._aspects.samplers.tempering import compute_swap_rates
-from thali._inference.warn import silence_warnings
-from thali._model import sampling
+from thali._inference.user_warnings import silence_warnings
+from thali._model import chain_runs
 
 DRAWS, TUNE, THIN = 6400, 200, 25  # of a chain; a run ends earlier when its time is over
 FIRST = 100  # draws at which it is looked at first
@@ -117,7 +117,7 @@ def data_of(name: str) -> Any:
 
 def defaults(name: str, minutes: float) -> None:
     """Two fits with the defaults, whose size bounds them by so many CPU minutes."""
-    sampling.BUDGET = 60.0 * minutes
+    chain_runs.BUDGET = 60.0 * minutes
     tables = []
     for seed in (1, 2):
         begin = time.process_time()

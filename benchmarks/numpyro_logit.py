@@ -29,7 +29,7 @@ import numpyro.distributions as dist
 from numpyro.infer import NUTS
 from yields import columns, mean_and_error, worst_ess, worst_rhat
 
-from thali._classify.sparse_logit.chain import (
+from thali._classify.sparse_logit.markov_chain import (
     CoefficientChain,
     CoefficientPrior,
     build_coefficient_problem,

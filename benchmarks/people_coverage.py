@@ -29,7 +29,7 @@ from thali._aspects.maximum_likelihood.feature_problems import (
     find_weight_mode,
 )
 from thali._data.respondent_answers import Answers
-from thali._posterior.repeated_answers import POWER
+from thali._posterior.respondent_dependence import POWER
 
 if TYPE_CHECKING:
     import xarray

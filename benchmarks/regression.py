@@ -27,11 +27,11 @@ import numpy as np
 from published import published_plackett_luce
 from yields import columns, worst_ess, worst_rhat
 
-from thali._classify.plackett_luce.chain import WeightChain, build_gibbs_settings
-from thali._classify.plackett_luce.design import PlackettLuceDesign
-from thali._classify.plackett_luce.map_estimate import maximise_class_weights
+from thali._classify.plackett_luce.chain_state import sort_rows_by_class
+from thali._classify.plackett_luce.markov_chain import WeightChain, build_gibbs_settings
+from thali._classify.plackett_luce.nonnegative_columns import PlackettLuceDesign
+from thali._classify.plackett_luce.posterior_mode import maximise_class_weights
 from thali._classify.plackett_luce.row_sums import CovariateRows, merge_equal_rows
-from thali._classify.plackett_luce.state import sort_rows_by_class
 
 NAMES = ("iris", "wine", "heart", "pima", "german_numeric")
 SAMPLED = ("iris", "wine", "heart", "pima", "german_numeric", "lenses")

@@ -25,7 +25,7 @@ import leaderboard
 import numpy as np
 
 import thali as th
-from thali._posterior.summary import compute_diagnostics
+from thali._posterior.summary_table import compute_diagnostics
 
 
 def _two_groups() -> dict[str, th.PairedComparisons]:

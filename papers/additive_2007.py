@@ -17,9 +17,9 @@ from thali import datasets
 from thali._aspects.answers.features import find_presence
 from thali._aspects.models.additive import AdditiveClustering
 from thali._data.similarities import Similarities
-from thali._inference.progress import Progress
+from thali._inference.progress_display import Progress
 from thali._labels import shorten
-from thali._posterior.summary import compute_diagnostics
+from thali._posterior.summary_table import compute_diagnostics
 from thali.errors import ConvergenceWarning, DataError, InterruptedWarning
 
 from . import additive_2007_tables as tables

@@ -13,7 +13,7 @@ from thali._aspects.answers.feature_set_search import find_feature_sets
 from thali._aspects.draws.feature_columns import read_columns
 from thali._aspects.models.additive import AdditiveClustering
 from thali._aspects.priors.ibp import IndianBuffet
-from thali._inference.progress import Progress
+from thali._inference.progress_display import Progress
 from thali._plots._style import COLOURS, create_axes
 from thali.errors import ConvergenceWarning, EstimateWarning, InterruptedWarning
 

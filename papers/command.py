@@ -14,9 +14,9 @@ import numpy as np
 import typer
 
 import papers
-from thali._inference.jobs import note_command
-from thali._inference.progress import Progress
-from thali._inference.task_jobs import Batch, PartsFolder, Record
+from thali._inference.job_folders import note_command
+from thali._inference.progress_display import Progress
+from thali._inference.resumable_tasks import Batch, PartsFolder, Record
 from thali._labels import format_plural
 from thali._surfaces.cli import files
 from thali._surfaces.cli.commands.resume_status import OVERWRITE, open_job

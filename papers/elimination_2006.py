@@ -14,7 +14,7 @@ from thali._aspects.samplers.task import build_task
 from thali._comparison.compare import compare
 from thali._comparison.pairs import compute_mcse
 from thali._comparison.sentences import describe_comparison, describe_disagreement
-from thali._inference.progress import Progress
+from thali._inference.progress_display import Progress
 from thali._trees.tree import Tree
 
 from .entry import Entry, Reproduction, Settings

@@ -8,8 +8,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali._inference.progress import Progress
-from thali._inference.task_jobs import Batch, PartsFolder, Record
+from thali._inference.progress_display import Progress
+from thali._inference.resumable_tasks import Batch, PartsFolder, Record
 from thali._model.model_files import compute_digest, encode_object
 from thali.errors import ArgumentError, DataError
 

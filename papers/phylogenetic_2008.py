@@ -9,8 +9,8 @@ from thali import datasets
 from thali._aspects.answers.features import features_table
 from thali._aspects.models.elimination import EliminationByAspects
 from thali._comparison.compare import compare
-from thali._inference.progress import Progress
-from thali._posterior.convergence import HIGHEST_R_HAT
+from thali._inference.progress_display import Progress
+from thali._posterior.convergence_check import HIGHEST_R_HAT
 from thali._trees.tree import Tree
 from thali.errors import ConvergenceWarning, InterruptedWarning
 

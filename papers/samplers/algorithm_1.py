@@ -50,7 +50,7 @@ from thali._aspects.state import (
 )
 from thali._aspects.weight_priors import draw_prior_weight, log_density_ratio
 from thali._compile.jit import kernel, scalar
-from thali._inference.numerics.decisions import accept, draw_code, draw_poisson
+from thali._inference.numerics.discrete_draws import accept, draw_code, draw_poisson
 
 CANDIDATES = 5  # K*
 

@@ -36,7 +36,7 @@ from thali._aspects.samplers.sweep_rounds import (
 )
 from thali._aspects.state import COLUMNS, SWEEPS, scratch_index, shuffle_columns
 from thali._compile.jit import kernel, scalar
-from thali._inference.numerics.decisions import accept
+from thali._inference.numerics.discrete_draws import accept
 
 from .algorithm_1 import update_unique_features, update_weights
 

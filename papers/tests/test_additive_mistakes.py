@@ -27,7 +27,7 @@ from thali._aspects.samplers.sweep_rounds import (
 from thali._aspects.state import ALPHA, COLUMNS, capacity, clear_row, copy_column, remove_column
 from thali._aspects.weight_priors import draw_prior_weight
 from thali._compile.jit import kernel, scalar
-from thali._inference.numerics.decisions import accept, draw_poisson
+from thali._inference.numerics.discrete_draws import accept, draw_poisson
 
 FIGURES = ("n_shared_features", "constant", "P(012)", "P(0123)")
 MCSE = 0.01  # at the most, of those figures in the runs below

@@ -25,7 +25,7 @@ from papers.additive_2007_tables import COUNTRIES, LETTERS, NUMBERS
 from thali._aspects.models.additive import AdditiveClustering
 from thali._comparison.pairs import compute_mcse
 from thali._data import kinds
-from thali._inference.task_jobs import read_parts
+from thali._inference.resumable_tasks import read_parts
 from thali._reading.recognise import read_data
 from thali.errors import ArgumentError, DataError
 

@@ -10,7 +10,7 @@ from papers import Settings
 from papers import phylogenetic_2008 as paper
 from papers.plots.blocks import choice_matrix, weighted_features
 from thali import datasets
-from thali._inference.task_jobs import read_parts
+from thali._inference.resumable_tasks import read_parts
 
 
 @pytest.fixture

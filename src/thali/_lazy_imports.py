@@ -9,7 +9,7 @@ HOMES = {
     "Classifier.check_folds": "thali._comparison.rows:check_folds",
     "Picture.draw": "thali.plots:__getattribute__",
     "Tree.plot": "thali._plots.tree:tree",
-    "Individuals": "thali._people.populations:Individuals",
+    "Individuals": "thali._people.people_argument:Individuals",
 }
 
 # The `ModelSpec` of each model, in the order of lists of models.

@@ -50,7 +50,7 @@ def test_individuals_are_shares_of_utilities(shared):
 def test_blocks_of_people_are_as_all_at_once(monkeypatch):
     model = of_people(compared(), UNIQUE)
     whole = model.respondents.individuals()
-    monkeypatch.setattr("thali._inference.indexing.BLOCK", 1)
+    monkeypatch.setattr("thali._inference.index_arithmetic.BLOCK", 1)
     pd.testing.assert_frame_equal(model.respondents.individuals(), whole)
 
 

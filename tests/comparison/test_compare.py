@@ -24,8 +24,8 @@ from scipy import stats
 
 import thali as th
 from thali._comparison.pairs import score_answers
-from thali._inference import jobs
-from thali._inference import threads as workers
+from thali._inference import job_folders
+from thali._inference import threads_and_processes as workers
 from thali.errors import (
     ArgumentError,
     ConvergenceWarning,
@@ -55,7 +55,7 @@ def table_of(names, data, results):
 
 def finished(job):
     """How many fits are in a job."""
-    index = jobs.read_index(job)
+    index = job_folders.read_index(job)
     return 0 if index is None else index["place"]["done"]
 
 

@@ -19,13 +19,13 @@ from numba.core.codegen import JITCodeLibrary
 
 import thali
 from thali._compile.jit import _has_compiler_option, generic, kernel, part, scalar
-from thali._inference.numerics.decisions import draw_bessel_count
+from thali._inference.numerics.discrete_draws import draw_bessel_count
 
 PLAIN = thali.priors.Given(np.zeros((1, 0))).compiled(1)  # a model class of the library
 
 TINY = """
 from thali._compile.jit import kernel
-from thali._inference.numerics.decisions import draw_index
+from thali._inference.numerics.discrete_draws import draw_index
 
 @kernel
 def roll(rng, model):

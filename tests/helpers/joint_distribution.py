@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._posterior.summary import compute_mean_ess
+from thali._posterior.summary_table import compute_mean_ess
 
 __all__ = [
     "joint_distribution_test",

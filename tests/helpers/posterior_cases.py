@@ -9,7 +9,7 @@ import thali as th
 from thali import PairedComparisons
 from thali._aspects.draws.posterior_tree import build_datatree
 from thali._aspects.samplers.chains import RecordedDraws
-from thali._posterior.convergence import check_convergence
+from thali._posterior.convergence_check import check_convergence
 from thali.likelihoods import Elimination
 
 LAPSE = 0.01

@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 
-from thali._inference import jobs
+from thali._inference import job_folders
 
 
 def killed_at_a_rename(work, folder, moment, late):
@@ -65,6 +65,6 @@ def command_that_stops(draws, *words):
 def keep_parts(job, segments):
     """Leave the first so many files of records, as if the process had been killed then; each holds
     one record."""
-    index = jobs.read_index(job)
+    index = job_folders.read_index(job)
     index["segments"], index["ended"] = index["segments"][:segments], False
-    (job / jobs.INDEX).write_bytes(jobs.encode_index(index))
+    (job / job_folders.INDEX).write_bytes(job_folders.encode_index(index))

@@ -24,7 +24,7 @@ if kind == "posterior":
     store.save(small_fit()[2], path)
     read = lambda: store.load(path)
 elif kind in ("parts", "parts index"):
-    from thali._inference.task_jobs import PartsFolder
+    from thali._inference.resumable_tasks import PartsFolder
     rng = np.random.default_rng(1)
     records = {f"{n} BTL": {"model": "BTL", "pair": n, "error": None, "nll": rng.normal()} for n in range(30)}
     stamp = {"kind": "comparison", "models": {}, "settings": {}, "data": ""}
@@ -39,7 +39,7 @@ elif kind in ("parts", "parts index"):
         with PartsFolder(folder, stamp, 1) as job:
             assert job.records == records
 else:
-    from thali._inference.jobs import INDEX, FitFolder
+    from thali._inference.job_folders import INDEX, FitFolder
     draws = np.random.default_rng(1).normal(size=500)
     stamp = {"kind": "fit", "models": {"": {"class": "", "parameters": {}}}, "settings": {}, "data": ""}
     place = {"done": 500, "total": 500, "unit": "sweeps", "draws": 500, "tempered": False}

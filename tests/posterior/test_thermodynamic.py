@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from thali._posterior.evidence import (
+from thali._posterior.log_evidence import (
     ThermodynamicIntegral,
     estimate_log_evidence,
     integrate_trapezoids,

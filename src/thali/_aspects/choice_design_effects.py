@@ -8,12 +8,12 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.kinds import CHOICES
 from thali._data.pairs import PairedComparisons
-from thali._inference.numerics.shares import scale_to_maximum
+from thali._inference.numerics.weight_shares import scale_to_maximum
 from thali._model.answers_by_respondent import AnswersByRespondent, group_by_respondent
-from thali._model.design_effects import MAX_OPTIONS, choose_chain_dependence, mean_design_effect
-from thali._model.option_sets import is_best_worst
-from thali._model.respondent_scores import ScoreVariance, compute_score_variance
-from thali._posterior.repeated_answers import Dependence
+from thali._model.cluster_robust_variance import ScoreVariance, compute_score_variance
+from thali._model.dependent_answers import MAX_OPTIONS, choose_chain_dependence, mean_design_effect
+from thali._model.labelled_option_sets import is_best_worst
+from thali._posterior.respondent_dependence import Dependence
 
 from .likelihoods.elimination import MAX_RANKED_OPTIONS, Elimination, convert_to_rankings
 from .maximum_likelihood.estimates import compute_covariate_sizes

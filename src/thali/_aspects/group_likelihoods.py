@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from thali._data.respondent_answers import OUTCOMES
-from thali._inference.indexing import part_indices
+from thali._inference.index_arithmetic import part_indices
 
 from .group_state import ClassAnswers, select_group_likelihood
 from .likelihoods.elimination_kernels import OfferedSets, make_set_cache

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import shuffle
+from thali._inference.numerics.discrete_draws import shuffle
 
 ALPHA, BETA = range(2)  # positions in FeatureState.real
 COLUMNS, FULL, SWEEPS = range(3)  # positions in FeatureState.whole

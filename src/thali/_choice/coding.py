@@ -24,7 +24,7 @@ from thali._data.experiments.product_encoding import (
     explain_no_constants,
 )
 from thali._described import Facts
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.choice_scores import find_chosen_rows
-from thali._inference.indexing import part_indices, sum_parts
-from thali._inference.optimise import Concave, maximise_newton
+from thali._inference.index_arithmetic import part_indices, sum_parts
+from thali._inference.maximisation import Concave, maximise_newton
 from thali._labels import list_names, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, one_of
 

@@ -9,36 +9,36 @@ import numpy as np
 from thali._data.classifier_rows import Observations, TrainingData, merge_rows, wrap_sparse_rows
 from thali._data.facts import MAX_LISTED
 from thali._described import Facts
-from thali._inference.chains import Run, build_run
+from thali._inference.markov_chains import Run, build_run
 from thali._labels import format_plural, list_names
 from thali._lazy_imports import load_method
 from thali._model.base import Job
-from thali._model.chain_model import MarkovChainModel, require_prior
-from thali._model.engine import MAXIMUM, Engine
-from thali._model.prior_sample import (
+from thali._model.fitting_methods import MAXIMUM, Engine
+from thali._model.markov_chain_model import MarkovChainModel, require_prior
+from thali._model.method_requirements import requires
+from thali._model.simulated_data import (
     PriorSample,
     add_replicates,
     build_predictive_dataset,
     draw_prior,
 )
-from thali._model.requirements import requires
 from thali.errors import (
     ConvergenceWarning,
     DataError,
     ThaliWarning,
 )
 
+from .covariates_and_labels import encode_class_labels, is_sparse, read_string_column_names
 from .dask_blocks import is_dask_array
-from .input import encode_class_labels, is_sparse, read_string_column_names
 from .posterior_datasets import build_observed_groups, sample_class_codes
 from .predictions import Predictions
 from .row_weights import apply_class_weights, check_row_weights, warn_about_small_weights
-from .scikit_learn import convert_random_state
+from .scikit_learn_interface import convert_random_state
 
 if TYPE_CHECKING:
     import xarray
 
-    from thali._model.settings import AnswerSettings
+    from thali._model.finding_settings import AnswerSettings
 
 
 class Classifier(Predictions, MarkovChainModel):
@@ -65,7 +65,7 @@ class Classifier(Predictions, MarkovChainModel):
     tune: int
     chains: int
     random_state: Any
-    _FINDINGS: ClassVar[str] = "thali._classify.findings"
+    _FINDINGS: ClassVar[str] = "thali._classify.classifier_findings"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
 
     def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":

@@ -12,7 +12,7 @@ import numpy as np
 
 from thali.errors import Argument, ArgumentError, DataError, Message, Setting, one_of
 
-from .input import (
+from .covariates_and_labels import (
     Standardization,
     check_class_labels,
     compute_standardization,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.classifier_rows import TrainingData
-from thali._posterior.store import can_store_pointwise
+from thali._posterior.datatree_files import can_store_pointwise
 
 if TYPE_CHECKING:
     import xarray
@@ -129,7 +129,7 @@ def compute_probability_errors(probabilities: np.ndarray, n_chains: int) -> np.n
 
     `probabilities` has shape (rows, draws, K).
     """
-    from thali._posterior.summary import compute_mean_errors
+    from thali._posterior.summary_table import compute_mean_errors
 
     n_rows, _, n_classes = probabilities.shape
     draws = np.moveaxis(probabilities, 1, 2).reshape(n_rows * n_classes, n_chains, -1)

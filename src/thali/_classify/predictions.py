@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_integer
-from thali._inference.seeds import spawn_generators
-from thali._inference.warn import warn
+from thali._inference.random_seeds import spawn_generators
+from thali._inference.user_warnings import warn
 from thali._labels import index_labels, shorten
-from thali._posterior.interval import INTERVAL, compute_interval
+from thali._posterior.posterior_interval import INTERVAL, compute_interval
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
-from .dask_blocks import is_dask_array, refuse_block_errors
-from .input import (
+from .covariates_and_labels import (
     check_class_labels,
     combine_error_classes,
     convert_to_matrix,
@@ -22,9 +21,10 @@ from .input import (
     is_sparse,
     read_string_column_names,
 )
+from .dask_blocks import is_dask_array, refuse_block_errors
 from .posterior_datasets import compute_probability_errors, sample_class_codes
 from .row_weights import check_row_weights
-from .scikit_learn import ScikitLearn
+from .scikit_learn_interface import ScikitLearn
 
 if TYPE_CHECKING:
     import pandas

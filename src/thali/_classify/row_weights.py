@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import format_plural, index_labels, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Message, Setting, one_of
 
-from .input import format_class_label
+from .covariates_and_labels import format_class_label
 
 LARGEST = 1e15  # largest weight: weights count rows
 

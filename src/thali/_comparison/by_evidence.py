@@ -13,16 +13,16 @@ from thali._arguments import check_positive
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged
 from thali._data.kinds import CHOICES
-from thali._inference.numerics.shares import scale_to_maximum
-from thali._inference.progress import Progress
-from thali._inference.task_jobs import Batch, Record, run_serially
-from thali._inference.threads import has_workers, run_all
-from thali._inference.warn import warn
+from thali._inference.numerics.weight_shares import scale_to_maximum
+from thali._inference.progress_display import Progress
+from thali._inference.resumable_tasks import Batch, Record, run_serially
+from thali._inference.threads_and_processes import has_workers, run_all
+from thali._inference.user_warnings import warn
 from thali._labels import shorten
-from thali._model.chain_model import MarkovChainModel
-from thali._model.evidence import EvidenceRun, check_fitted_data
+from thali._model.evidence_arguments import EvidenceRun, check_fitted_data
+from thali._model.markov_chain_model import MarkovChainModel
 from thali._model.model_files import decode_object, encode_arrays, encode_object
-from thali._posterior.evidence import LogEvidence
+from thali._posterior.log_evidence import LogEvidence
 from thali.errors import (
     Argument,
     ArgumentError,

@@ -13,7 +13,7 @@ from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.experiment import select_held_tasks
 from thali._data.questions import Questions
 from thali._digits import format_percent
-from thali._inference.indexing import part_bounds, repeat_indices, sum_parts
+from thali._inference.index_arithmetic import part_bounds, repeat_indices, sum_parts
 from thali._labels import format_plural
 from thali._model.predictive_check import CHECKED
 from thali._model.registry import find_spec

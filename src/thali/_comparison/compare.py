@@ -9,10 +9,10 @@ from thali._aspects.models.elimination import EliminationByAspects
 from thali._aspects.models.latent_feature_model import LatentFeatureModel
 from thali._data.kinds import OWN, PAIRS, DataForm, find_data_spec
 from thali._labels import list_names, shorten
-from thali._model.evidence import USUAL, build_evidence_run
+from thali._model.evidence_arguments import USUAL, build_evidence_run
 from thali._model.registry import find_spec
 from thali._model.tie_and_covariate_arguments import CONVERSIONS, has_ties
-from thali._people.populations import Individuals, LatentClasses
+from thali._people.people_argument import Individuals, LatentClasses
 from thali._worths.model import BradleyTerryLuce
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.progress import Progress, build_duration_warning
-from thali._inference.task_jobs import Batch, Record
-from thali._inference.threads import run_all
-from thali._inference.warn import silence_warnings, warn
+from thali._inference.progress_display import Progress, build_duration_warning
+from thali._inference.resumable_tasks import Batch, Record
+from thali._inference.threads_and_processes import run_all
+from thali._inference.user_warnings import silence_warnings, warn
 from thali._labels import list_names
 from thali._model.model_files import encode_arrays
+from thali._model.model_spec import MODEL
 from thali._model.registry import find_spec
-from thali._model.spec import MODEL
 from thali.errors import (
     Argument,
     ConvergenceWarning,

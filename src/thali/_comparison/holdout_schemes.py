@@ -13,7 +13,7 @@ from thali._data.groups import GroupedData
 from thali._data.kinds import CLASSES, GROUPS, SPECS, DataForm, get_data_form
 from thali._data.pairs import PairedComparisons
 from thali._data.spec import DataSpec
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import format_plural, shorten
 from thali._lazy_imports import load_object
 from thali.errors import Argument, DataError, DataWarning, InPython, Message, Setting

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from thali._inference.array_encoding import Arrays
-from thali._inference.seeds import build_seed_sequence
-from thali._inference.task_jobs import PartsFolder
+from thali._inference.array_dict_encoding import Arrays
+from thali._inference.random_seeds import build_seed_sequence
+from thali._inference.resumable_tasks import PartsFolder
 from thali._model.model_files import compute_digest, describe_model, encode_object
 from thali._model.registry import find_spec
 from thali.errors import Fact, InPython

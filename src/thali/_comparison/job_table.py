@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali._inference.seeds import decode_seed
-from thali._inference.task_jobs import JobParts, read_parts
+from thali._inference.random_seeds import decode_seed
+from thali._inference.resumable_tasks import JobParts, read_parts
 from thali._model.model_files import decode_arrays
 
 from .by_evidence import build_table_of_records

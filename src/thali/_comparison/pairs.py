@@ -12,11 +12,11 @@ from thali._data.pairs import PairedComparisons
 from thali._data.pairs.subsets import HeldOutPair
 from thali._data.similarities import Similarities
 from thali._inference.numerics.log_densities import log_normal_density, log_outcome_coefficients
-from thali._inference.numerics.shares import compute_shares, stack_outcomes
-from thali._inference.warn import warn
+from thali._inference.numerics.weight_shares import compute_shares, stack_outcomes
+from thali._inference.user_warnings import warn
 from thali._labels import list_names, shorten
 from thali._model.registry import find_spec
-from thali._posterior.summary import MIN_DRAWS, compute_ess_and_r_hat, compute_mean_mcse
+from thali._posterior.summary_table import MIN_DRAWS, compute_ess_and_r_hat, compute_mean_mcse
 from thali.errors import DataError, DataWarning
 
 from .scorer import BASE, DIFFERENCE, Scorer

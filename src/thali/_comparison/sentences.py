@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.choice_scores import mean_and_error
 from thali._labels import shorten
-from thali._posterior.convergence import HIGHEST_R_HAT
+from thali._posterior.convergence_check import HIGHEST_R_HAT
 from thali.errors import Argument, ArgumentError, Message
 
 from .holdout_schemes import SCORERS

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._arguments import check_integer
 from thali._data.groups import GroupedData
-from thali._inference.indexing import repeat_indices
+from thali._inference.index_arithmetic import repeat_indices
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choice_scores import mean_and_error
-from thali._inference.indexing import repeat_indices
-from thali._inference.task_jobs import Record, is_finished
+from thali._inference.index_arithmetic import repeat_indices
+from thali._inference.resumable_tasks import Record, is_finished
 from thali.errors import ArgumentError
 
 from .job import format_fit_key, list_fits

@@ -16,9 +16,9 @@ Ctrl-C waits for a compilation: a callback of the compiler would swallow the exc
 would be incomplete. Ctrl-C also waits for a call, because an exception in `ctypes.cast`, which
 Numba calls for a random generator, is a segmentation fault.
 
-The module `sources` collects the sources of code, `store` stores compiled code and checks files
-from disk, `targets` describes processors, and `linked` avoids the compilation of functions that
-only run within others.
+The module `source_digest` collects the sources of code, `compiled_code_files` stores compiled code
+and checks files from disk, `processor_types` describes processors, and `linked_libraries` avoids
+the compilation of functions that only run within others.
 
 With NUMBA_DISABLE_JIT=1 everything runs as Python, so that tests can follow both outcomes of every
 draw.
@@ -49,12 +49,12 @@ from numba.core.dispatcher import Dispatcher
 from numba.core.errors import NumbaError, NumbaPerformanceWarning
 from numba.extending import overload, register_jitable
 
-from thali._inference.interrupts import DelayedInterrupt
+from thali._inference.delayed_interrupt import DelayedInterrupt
 
-from . import linked
-from .linked import APART, LINKED
-from .sources import collect_sources, format_module_code, iterate_codes, mark_function
-from .store import KernelCache
+from . import linked_libraries
+from .compiled_code_files import KernelCache
+from .linked_libraries import APART, LINKED
+from .source_digest import collect_sources, format_module_code, iterate_codes, mark_function
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -86,7 +86,7 @@ vectorised: Marker = _build_jit_decorator("vectorised", _SUM)
 @functools.cache
 def _describe_options() -> str:
     """Return all compilation options as text, for digests of compiled code."""
-    linked_module: Any = linked
+    linked_module: Any = linked_libraries
     return (
         f"{_CALLED!r} {sorted(_SUM)!r} {sorted(_SUM['fastmath'])!r} {_UNCOUNTED!r}"
         f" {format_module_code(linked_module)}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import (
     check_labels,
     find_label_indices,

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._described import Facts
 from thali._digits import format_number
-from thali._inference.indexing import count_pairs
+from thali._inference.index_arithmetic import count_pairs
 from thali._labels import list_names
 
 from .people_table import list_differing_columns

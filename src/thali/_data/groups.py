@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from thali._described import Facts
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import (
     choose_number,
     format_label,

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import repeat_indices
+from thali._inference.index_arithmetic import repeat_indices
 from thali.errors import DataError
 
 # probabilities of the answers to some questions, shape (draws, answers)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from thali._described import Facts
-from thali._inference.indexing import part_bounds
-from thali._inference.warn import warn
+from thali._inference.index_arithmetic import part_bounds
+from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural, index_labels, shorten
 from thali.errors import DataWarning
 

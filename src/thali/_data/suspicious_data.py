@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import choose_number, format_label, format_plural, shorten, simplify_number
 from thali.errors import DataError, DataWarning, InPython, Message
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._arguments import check_integer, check_positive
 from thali._described import Description
-from thali._inference.indexing import part_indices
+from thali._inference.index_arithmetic import part_indices
 from thali._labels import format_plural
 from thali._printed import PrintedResult
 from thali.errors import Argument, ArgumentError

@@ -8,8 +8,8 @@ import numpy as np
 
 from thali._arguments import check_allowed, check_integer
 from thali._data.experiments.levels import parse_number
-from thali._inference.numerics.shares import compute_shares
-from thali._inference.seeds import spawn_generators
+from thali._inference.numerics.weight_shares import compute_shares
+from thali._inference.random_seeds import spawn_generators
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError
 

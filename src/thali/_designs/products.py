@@ -7,9 +7,9 @@ import numpy as np
 
 from thali._arguments import is_list
 from thali._data.experiments.product_encoding import HELD_OUT
-from thali._inference.numerics.shares import compute_shares, scale_to_maximum
+from thali._inference.numerics.weight_shares import compute_shares, scale_to_maximum
 from thali._labels import format_label, has_repeats, index_labels, shorten, suggest
-from thali._model.answer_derivatives import outer_product
+from thali._model.answer_probability_derivatives import outer_product
 from thali.errors import Argument, ArgumentError, Setting
 
 VERSION, TASK, ALTERNATIVE = "version", "task", "alternative"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._inference.checksummed_files import write_together
-from thali._inference.seeds import spawn_generators
+from thali._inference.random_seeds import spawn_generators
 from thali._labels import is_number, list_names
 from thali.errors import Argument, ArgumentError, DataError
 

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .numerics.shares import scale_to_maximum
-from .optimise import Concave, maximise_concave
+from .maximisation import Concave, maximise_concave
+from .numerics.weight_shares import scale_to_maximum
 
 CHUNK = 1 << 16  # draws whose probabilities are in memory at a time
 # share of the information that is added, against division by zero between separate levels

@@ -9,10 +9,10 @@ import numpy as np
 
 from thali._arguments import check_allowed
 from thali._described import Description, Facts, format_html, format_text
-from thali._inference.warn import is_quiet, warn
+from thali._inference.user_warnings import is_quiet, warn
 from thali._labels import suggest
-from thali._posterior.interval import INTERVAL
-from thali._posterior.view import PosteriorTree
+from thali._posterior.posterior_interval import INTERVAL
+from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import (
     Argument,
     ArgumentError,
@@ -24,18 +24,18 @@ from thali.errors import (
 )
 
 from .aliases import normalise_method
-from .engine import DRAWS, MAXIMUM, Engine, Job, PreparedFit
-from .requirements import is_available, mark_as_setup
+from .fitting_methods import DRAWS, MAXIMUM, Engine, Job, PreparedFit
+from .method_requirements import is_available, mark_as_setup
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
     from thali._choice.answers.simulator import MarketDraws
-    from thali._posterior.convergence import Advice, ConvergenceCheck
+    from thali._posterior.convergence_check import Advice, ConvergenceCheck
 
     from .finding import Findings
-    from .settings import AnswerSettings
+    from .finding_settings import AnswerSettings
 
 
 class Model:
@@ -321,8 +321,8 @@ class Model:
         >>> model.findings()["utility_scale"].table["utility"].idxmax()
         'LBJ'
         """
+        from .finding_settings import build_settings
         from .registry import find_spec
-        from .settings import build_settings
 
         self._require_fitted()
         requested_settings = build_settings({"ci": ci, **settings}, find_spec(self), self._method)
@@ -523,7 +523,7 @@ class SampledModel(Model):
         ArgumentError
             If ArviZ is not installed, or takes trees.
         """
-        from thali._posterior.store import to_inference_data
+        from thali._posterior.datatree_files import to_inference_data
 
         if tree is None:
             tree = self._require_posterior()
@@ -531,7 +531,7 @@ class SampledModel(Model):
 
     def _get_advice(self) -> "Advice":
         """Return the remedy that the convergence check prints if chains disagree."""
-        from thali._posterior.convergence import Advice
+        from thali._posterior.convergence_check import Advice
 
         return Advice()
 

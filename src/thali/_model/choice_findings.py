@@ -7,17 +7,23 @@ import numpy as np
 
 from thali._digits import format_factor, format_number, format_probability
 from thali._labels import list_names
-from thali._posterior.interval import describe_interval, interval_columns
-from thali._posterior.repeated_answers import INDIVIDUALS, POWER, SCORES, Dependence, format_degrees
+from thali._posterior.posterior_interval import describe_interval, interval_columns
+from thali._posterior.respondent_dependence import (
+    INDIVIDUALS,
+    POWER,
+    SCORES,
+    Dependence,
+    format_degrees,
+)
 from thali.errors import DataError, Message
 
-from .best_worst import RANKING, REVERSED
+from .best_worst_probabilities import RANKING, REVERSED
 from .common_findings import build_check_finding, passes_check
 from .finding import MISSES, ON_SCREEN, Brief, Finding, Picture, Text, finding
-from .phrases import phrase
+from .finding_settings import AnswerSettings
 from .predictive_check import describe_check
 from .references import Cite
-from .settings import AnswerSettings
+from .sentence_templates import phrase
 
 if TYPE_CHECKING:
     import pandas

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._posterior.convergence import format_r_hat
-from thali._posterior.interval import describe_interval
+from thali._posterior.convergence_check import format_r_hat
+from thali._posterior.posterior_interval import describe_interval
 
 from .finding import (
     DATA,
@@ -22,11 +22,11 @@ from .finding import (
     Text,
     finding,
 )
-from .phrases import phrase
+from .finding_settings import AnswerSettings
 from .references import Cite
 from .registry import find_spec
-from .settings import AnswerSettings
-from .versions import describe_program
+from .sentence_templates import phrase
+from .software_versions import describe_program
 
 if TYPE_CHECKING:
     import pandas

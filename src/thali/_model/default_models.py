@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, GROUPS, PAIRS, DataForm, get_data_form
-from thali._people.populations import parse_people
-from thali._posterior.repeated_answers import INDIVIDUALS
+from thali._people.people_argument import parse_people
+from thali._posterior.respondent_dependence import INDIVIDUALS
 from thali.errors import DataError
 
 from .registry import SPECS, find_spec_by_name

@@ -6,12 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 from thali._described import Description, PrintedObject
-from thali._inference.warn import warn_of_failed_part
+from thali._inference.user_warnings import warn_of_failed_part
 from thali._labels import shorten, suggest
 from thali._lazy_imports import load_method
 from thali.errors import PYTHON, ArgumentError, Fact, Message, ThaliError, Words
 
-from .table_columns import add_column_descriptions
+from .column_headings import add_column_descriptions
 
 if TYPE_CHECKING:
     import pandas

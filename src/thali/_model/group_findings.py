@@ -10,10 +10,10 @@ from thali._digits import format_probability
 from thali._labels import format_plural, list_names
 
 from .choice_findings import MAX_GROUPS
-from .class_findings import join_rank_tables
 from .finding import ON_SCREEN, Finding, FindingMaker, Text, finding
-from .phrases import phrase
-from .settings import AnswerSettings
+from .finding_settings import AnswerSettings
+from .latent_class_findings import join_rank_tables
+from .sentence_templates import phrase
 
 SENTENCES = {
     "first": "{option} by {name} (probability {probability})",

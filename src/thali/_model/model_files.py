@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.custom_data import Observed
-from thali._inference.seeds import decode_seed, encode_seed
+from thali._inference.random_seeds import decode_seed, encode_seed
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError, ThaliError
 
@@ -60,7 +60,7 @@ def build_model_tree(model: "Model") -> "xarray.DataTree":
     """Build the DataTree that `save` writes: posterior groups and fitted attributes."""
     import xarray as xr
 
-    from thali._posterior.store import build_tree, describe_origin, get_groups
+    from thali._posterior.datatree_files import build_tree, describe_origin, get_groups
 
     attributes = model._select_storable_attributes()
     posterior = attributes.pop("posterior_", None)
@@ -80,16 +80,16 @@ def build_model_tree(model: "Model") -> "xarray.DataTree":
 
 def save(model: "Model", path: Any) -> None:
     """Write a fitted model to one netCDF file, completely or not at all."""
-    from thali._posterior import store
+    from thali._posterior import datatree_files
 
-    store.save(build_model_tree(model), path)
+    datatree_files.save(build_model_tree(model), path)
 
 
 def encode_result(result_object: Any) -> memoryview:
     """Return the bytes of a netCDF file of a result such as a leaderboard."""
     import xarray as xr
 
-    from thali._posterior.store import build_tree, describe_origin, to_netcdf
+    from thali._posterior.datatree_files import build_tree, describe_origin, to_netcdf
 
     return to_netcdf(
         build_tree(
@@ -143,10 +143,10 @@ def load(path: Any, verify: bool = True) -> Any:
     >>> again
     <EliminationByAspects(aspects='unique') fitted to 9 options, 36 pairs, 8,424 comparisons>
     """
-    from thali._posterior import store
+    from thali._posterior import datatree_files
 
     path = find_model_file(path) or path
-    tree = store.load(path, verify)
+    tree = datatree_files.load(path, verify)
     if _RESULT_ATTRIBUTE in tree.attrs and FITTED in tree.children:
         return _load_result(tree, path)
     if "thali_model" not in tree.attrs or FITTED not in tree.children:
@@ -200,7 +200,7 @@ def find_model_file(folder: Any) -> Path | None:
 
 def _load_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
     """Return the fitted attributes in the tree of a model file, by name."""
-    from thali._posterior.store import build_tree, get_groups
+    from thali._posterior.datatree_files import build_tree, get_groups
 
     groups = get_groups(tree)
     fitted_group = groups.pop(FITTED)

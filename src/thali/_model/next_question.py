@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import is_list
-from thali._inference.indexing import argsort_descending, part_bounds, part_slice, space_evenly
+from thali._inference.index_arithmetic import (
+    argsort_descending,
+    part_bounds,
+    part_slice,
+    space_evenly,
+)
 from thali._labels import format_label, suggest
 from thali.errors import ArgumentError
 

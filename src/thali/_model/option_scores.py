@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import format_label, shorten, suggest
-from thali._posterior.interval import compute_interval
+from thali._posterior.posterior_interval import compute_interval
 from thali.errors import Argument, ArgumentError
 
 if TYPE_CHECKING:

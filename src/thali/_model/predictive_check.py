@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.questions import ANSWER, MEMBER, MOST_SIMILAR, PAIR, TIED
-from thali._posterior.interval import compute_discrete_interval, format_level
+from thali._posterior.posterior_interval import compute_discrete_interval, format_level
 from thali.errors import ArgumentError
 
 from .common_findings import MISFIT

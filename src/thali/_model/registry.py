@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from thali._lazy_imports import MODELS, load_object
 
 from .aliases import normalise_name
-from .spec import ModelSpec
+from .model_spec import ModelSpec
 
 if TYPE_CHECKING:
     import pandas

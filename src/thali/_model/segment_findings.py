@@ -6,12 +6,12 @@ from typing import Any
 
 from thali._digits import format_number, format_percent
 from thali._labels import format_plural, list_names
-from thali._people.segments import Segments
+from thali._people.respondent_segments import Segments
 
 from .finding import BRIEF, FULL, ON_SCREEN, SHOWN, Brief, Finding, FindingMaker, Picture, Text
-from .phrases import phrase
+from .finding_settings import AnswerSettings
 from .references import Cite
-from .settings import AnswerSettings
+from .sentence_templates import phrase
 
 _MIN_PEOPLE = 3  # minimum number of respondents
 _CLEAR = 0.5  # stability from which on segments are clear

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._data.kinds import BEST_WORST, CHOICES, PAIRS
 
-from .covariates import store_covariates
+from .covariate_effects import store_covariates
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices

@@ -23,7 +23,7 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.predictive_check import describe_check
-from thali._posterior.certain_signs import CERTAIN, select_certain_signs
+from thali._posterior.effects_with_certain_sign import CERTAIN, select_certain_signs
 from thali.errors import Message, Setting
 
 from . import leaderboard_report

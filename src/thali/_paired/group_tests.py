@@ -18,8 +18,8 @@ from thali._aspects.maximum_likelihood.maximum import estimate_maximum
 from thali._data.pairs import PairedComparisons
 from thali._digits import format_p_value
 from thali._inference.numerics.log_densities import log_binomial
-from thali._inference.seeds import build_generator
-from thali._inference.warn import warn
+from thali._inference.random_seeds import build_generator
+from thali._inference.user_warnings import warn
 from thali._labels import format_plural, shorten
 from thali._printed import PrintedResult
 from thali.errors import DataError

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._arguments import check_allowed
 from thali._data.pairs import PairedComparisons
-from thali._inference.indexing import count_pairs
+from thali._inference.index_arithmetic import count_pairs
 from thali._printed import PrintedResult
 from thali.errors import DataError
 

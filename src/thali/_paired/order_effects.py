@@ -20,7 +20,7 @@ from thali._data.pairs.covariates import CovariateCells
 from thali._data.pairs.subsets import build_ties_error
 from thali._digits import format_p_value
 from thali._inference.numerics.log_densities import log_binomial
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._printed import PrintedResult
 from thali.errors import DataError, InPython
 

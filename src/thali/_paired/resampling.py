@@ -10,9 +10,9 @@ from thali._aspects.maximum_likelihood.engine import require_choice_estimates
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
 from thali._data.checks import are_integers
-from thali._inference.seeds import build_generator
+from thali._inference.random_seeds import build_generator
 from thali._labels import format_plural
-from thali._posterior.interval import INTERVAL, compute_interval, format_level
+from thali._posterior.posterior_interval import INTERVAL, compute_interval, format_level
 from thali._printed import PrintedResult
 from thali.errors import DataError
 

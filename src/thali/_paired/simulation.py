@@ -11,7 +11,7 @@ from thali._aspects.maximum_likelihood.engine import (
 )
 from thali._data.checks import are_integers
 from thali._data.pairs import PairedComparisons
-from thali._inference.seeds import build_generator
+from thali._inference.random_seeds import build_generator
 from thali.errors import ArgumentError, DataError
 
 

@@ -9,8 +9,8 @@ from thali._aspects.maximum_likelihood.estimates import saturated_log_likelihood
 from thali._aspects.maximum_likelihood.fit_tests import run_fit_test
 from thali._data.checks import are_integers
 from thali._data.connectivity import check_finite
+from thali._inference.maximisation import Concave, maximise_concave
 from thali._inference.numerics.log_densities import log_binomial_coefficient
-from thali._inference.optimise import Concave, maximise_concave
 from thali._printed import PrintedResult
 
 from .vote_counts import prepare_pairs

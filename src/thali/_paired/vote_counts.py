@@ -15,8 +15,8 @@ from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import ORDER
 from thali._data.pairs.tables import build_fields
 from thali._data.suspicious_data import find_similar_labels
-from thali._inference.indexing import count_pairs
-from thali._inference.warn import warn
+from thali._inference.index_arithmetic import count_pairs
+from thali._inference.user_warnings import warn
 from thali._labels import format_plural, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
 

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._inference.indexing import iterate_slices
-from thali._posterior.interval import interval_tails
+from thali._inference.index_arithmetic import iterate_slices
+from thali._posterior.posterior_interval import interval_tails
 
 if TYPE_CHECKING:
     import pandas

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import choose_number, list_names
 from thali.errors import ArgumentError, DataWarning
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import display_width, join_lines
-from thali._posterior.interval import INTERVAL, describe_interval, format_level
+from thali._posterior.posterior_interval import INTERVAL, describe_interval, format_level
 
 if TYPE_CHECKING:
     import pandas

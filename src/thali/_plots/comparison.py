@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.indexing import argsort_descending
+from thali._inference.index_arithmetic import argsort_descending
 from thali.errors import ArgumentError
 
 from ._fonts import picture

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.summary import compute_ess_and_r_hat
+from thali._posterior.summary_table import compute_ess_and_r_hat
 from thali.errors import ArgumentError
 
 from ._fonts import picture

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from thali._labels import join_lines
-from thali._trees.nodes import find_children, sort_postorder
 from thali._trees.tree import Tree
+from thali._trees.tree_nodes import find_children, sort_postorder
 from thali.errors import ArgumentError
 
 from ._fonts import picture, set_fallback_fonts

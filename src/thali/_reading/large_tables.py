@@ -12,8 +12,8 @@ import numpy as np
 from thali._data.columns import check_columns, get_column
 from thali._data.kinds import PAIRS
 from thali._data.pairs.dates import DAY, MissingDateError, read_dates
-from thali._inference.progress import Progress
-from thali._inference.warn import warn
+from thali._inference.progress_display import Progress
+from thali._inference.user_warnings import warn
 from thali._labels import format_label, has_repeats, shorten
 from thali._source import Source
 from thali.errors import PYTHON, Argument, DataError, DataWarning, Words

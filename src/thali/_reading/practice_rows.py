@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from thali._data.column_roles import simplify_name
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural
 from thali.errors import DataWarning, Message, Setting
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from thali._described import Facts
 from thali._digits import PAGE_MARKS
-from thali._inference.warn import warn_of_failed_part
+from thali._inference.user_warnings import warn_of_failed_part
 from thali._labels import escape_unprintable
 from thali._model.aliases import normalise_name
 from thali._model.common_findings import has_draws
@@ -30,7 +30,7 @@ from thali._model.finding import (
 )
 from thali._model.references import list_references
 from thali._model.registry import find_spec
-from thali._model.versions import describe_versions, format_report_footer
+from thali._model.software_versions import describe_versions, format_report_footer
 from thali._page import build_policy, mark_as_html
 from thali.errors import Words
 

@@ -9,10 +9,10 @@ import pandas
 from thali._comparison import findings as of_comparison
 from thali._inference.checksummed_files import atomic_write, describe_write_error, write_together
 from thali._labels import shorten
-from thali._model import printed_findings
+from thali._model import printed_table_findings
 from thali._model.base import Model
 from thali._model.finding import Findings
-from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
+from thali._model.finding_settings import DEFAULT_SETTINGS, AnswerSettings
 from thali._paired import findings as of_leaderboard
 from thali._paired import leaderboard_report
 from thali._paired.leaderboard_result import Leaderboard
@@ -68,7 +68,7 @@ def findings(answer: Any, **settings: Any) -> Findings:
     if isinstance(answer, Leaderboard):
         return of_leaderboard.build_board_findings(answer)
     if isinstance(answer, PrintedResult):
-        return printed_findings.build_printed_findings(answer)
+        return printed_table_findings.build_printed_findings(answer)
     if isinstance(answer, pandas.DataFrame) and {"scorer", "by"} & set(answer.attrs):
         return of_comparison.find_comparison_findings(answer)
     raise ArgumentError(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from thali._digits import format_probability, is_p_value
 from thali._labels import display_width, escape_unprintable
+from thali._model.column_headings import COLUMNS, PROBABILITY
 from thali._model.finding import (
     CHAPTERS,
     MISSES,
@@ -16,7 +17,6 @@ from thali._model.finding import (
     Findings,
     render_text,
 )
-from thali._model.table_columns import COLUMNS, PROBABILITY
 from thali.errors import Words
 
 from .text_tables import align, format_table

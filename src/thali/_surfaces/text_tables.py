@@ -19,8 +19,8 @@ from thali._digits import (
     format_cell,
 )
 from thali._labels import display_width
-from thali._model.table_columns import COLUMNS, HEADINGS, MONTE_CARLO, format_heading
-from thali._posterior.interval import INTERVAL, describe_interval, format_level
+from thali._model.column_headings import COLUMNS, HEADINGS, MONTE_CARLO, format_heading
+from thali._posterior.posterior_interval import INTERVAL, describe_interval, format_level
 
 if TYPE_CHECKING:
     import pandas

@@ -9,13 +9,13 @@ import numpy as np
 from thali._arguments import check_integer
 from thali._comparison.engine import ignore_sigint
 from thali._described import DescribedObject, Description
-from thali._inference.seeds import build_seed_sequence
-from thali._inference.threads import run_all
-from thali._inference.warn import silence_warnings
-from thali._model.chain_model import MarkovChainModel
-from thali._model.prior_sample import draw_prior
-from thali._posterior.summary import MIN_DRAWS, compute_mean_ess
-from thali._posterior.view import LATENT
+from thali._inference.random_seeds import build_seed_sequence
+from thali._inference.threads_and_processes import run_all
+from thali._inference.user_warnings import silence_warnings
+from thali._model.markov_chain_model import MarkovChainModel
+from thali._model.simulated_data import draw_prior
+from thali._posterior.posterior_tree import LATENT
+from thali._posterior.summary_table import MIN_DRAWS, compute_mean_ess
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def calibrate(
     >>> found.ok, list(found.table.columns)
     (True, ['n', 'rank_mean', 'z', 'z_spread', 'p_value', 'ess'])
     """
-    from thali._inference.progress import Progress
+    from thali._inference.progress_display import Progress
 
     if not (isinstance(model, MarkovChainModel) and model._engine.has_prior):
         raise ArgumentError(f"calibrate requires a thali model; got {type(model).__name__}.")

@@ -23,8 +23,8 @@ from thali._aspects.moves import births, flips
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.sweep_rounds import prepare_state
 from thali._aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, make_empty_state
-from thali._inference.numerics.decisions import draw_index
-from thali._inference.numerics.shares import scale_to_maximum
+from thali._inference.numerics.discrete_draws import draw_index
+from thali._inference.numerics.weight_shares import scale_to_maximum
 
 __all__ = ["BranchingRandom", "invariance_error", "outcomes", "transition_matrix"]
 

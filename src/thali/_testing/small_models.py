@@ -23,7 +23,7 @@ import pandas as pd
 
 import thali as th
 from thali._arguments import check_allowed
-from thali._compile import targets
+from thali._compile import processor_types
 from thali.errors import Argument, ArgumentError
 
 
@@ -578,7 +578,7 @@ def fit_case(name: str) -> None:
 
 def find_processor_level() -> str:
     """Return the processor level (such as x86-64-v3) for which kernels are compiled."""
-    if platform.machine().lower() in targets.X86:
+    if platform.machine().lower() in processor_types.X86:
         return "x86-64-v3"
     if sys.platform == "darwin":
         return "apple-m1"
@@ -593,8 +593,8 @@ def build_environment(level: str, folder: Path) -> dict[str, str]:
     ArgumentError
         If the level is unknown, or this processor cannot run its code.
     """
-    check_allowed("target", level, tuple(targets.LEVELS))
-    reason = targets.explain_incompatibility(level)
+    check_allowed("target", level, tuple(processor_types.LEVELS))
+    reason = processor_types.explain_incompatibility(level)
     if reason:
         raise ArgumentError(Argument("target"), f" {level} cannot be built here, because {reason}.")
     if folder.exists() and not folder.is_dir():

@@ -6,7 +6,7 @@ from collections import Counter
 
 from thali.errors import DataError
 
-from .nodes import TreeNodes, find_children, sort_postorder
+from .tree_nodes import TreeNodes, find_children, sort_postorder
 
 _BLANKS = re.compile(r"(?:\s|\[[^\]]*\])*")  # comments are in square brackets
 _WORD = re.compile(r"[^\s()\[\]:;,]*")

@@ -12,7 +12,7 @@ from thali._lazy_imports import load_method
 from thali.errors import ArgumentError, DataError
 
 from . import newick
-from .nodes import (
+from .tree_nodes import (
     TreeNodes,
     check_leaf_names,
     compute_depths,
@@ -21,7 +21,7 @@ from .nodes import (
     sort_leaves_first,
     sort_postorder,
 )
-from .tree_inputs import build_group_nodes, build_linkage_nodes, read_newick, read_tree_text
+from .tree_parsing import build_group_nodes, build_linkage_nodes, read_newick, read_tree_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,14 +7,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.bordered import BorderedBlocks
+from thali._inference.numerics.bordered_block_matrix import BorderedBlocks
 from thali._inference.numerics.davidson_likelihood import (
     compute_derivatives,
     compute_log_likelihoods,
     compute_tie_ratio,
     split_probabilities,
 )
-from thali._inference.numerics.shares import compute_shares, mix_with_guess
+from thali._inference.numerics.weight_shares import compute_shares, mix_with_guess
 
 LOG_SPREAD_MEAN, LOG_SPREAD_SD = math.log(1.3), 1.0  # of the log of the spread of worths
 HALF_NORMAL_SCALE = 0.5  # scale of the half-normal priors of all other standard deviations
@@ -118,7 +118,7 @@ class Density:
         L_{ti} \sim \mathrm{Normal}(L_{t'i}, (t - t') \delta^2)
 
     The probability of a choice is :math:`\tilde p = (1 - \varepsilon) \sigma(\eta) + \varepsilon /
-    2`, ties follow `davidson`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With
+    2`, ties follow `davidson_ties`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With
     `has_bias` judge j has the coefficients :math:`\beta + b_j`, :math:`b_j \sim \mathrm{Normal}(0,
     v^2)`. The likelihood contains neither the common level of log worths nor that of g, so that
     their priors integrate out; because the mean of log d is 0, both the spread s and

@@ -37,9 +37,9 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import phrase
+from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
-from thali._model.settings import AnswerSettings
+from thali._model.sentence_templates import phrase
 
 from .data_density import split_by_respondent
 from .reliability import describe_reliability, estimate_split_halves, tabulate_reliability

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.bordered import BorderedBlocks, BorderedFactor
-from thali._inference.optimise import Step, Target, maximise_newton
+from thali._inference.maximisation import Step, Target, maximise_newton
+from thali._inference.numerics.bordered_block_matrix import BorderedBlocks, BorderedFactor
 from thali.errors import DataError
 
 from .density import (

@@ -16,7 +16,7 @@ from thali._arguments import (
 from thali._data.pairs import PairedComparisons
 from thali._data.similarities import Similarities
 from thali._data.triplets import Triplets
-from thali._inference.seeds import spawn_generators
+from thali._inference.random_seeds import spawn_generators
 from thali._labels import shorten, suggest
 from thali.errors import DataError
 

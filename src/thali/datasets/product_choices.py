@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import check_integer
-from thali._inference.seeds import spawn_generators
+from thali._inference.random_seeds import spawn_generators
 
 if TYPE_CHECKING:
     import pandas

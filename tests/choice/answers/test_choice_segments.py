@@ -12,8 +12,8 @@ from scipy.special import expit
 
 import thali as th
 from thali._choice.coding import build_coding
-from thali._inference.seeds import spawn_generators
-from thali._people.segments import (
+from thali._inference.random_seeds import spawn_generators
+from thali._people.respondent_segments import (
     Preferences,
     adjusted_rand_index,
     build_segments,

@@ -22,7 +22,7 @@ from thali._choice.latent_class.fit import (
     expect_and_maximise,
     start_equal_classes,
 )
-from thali._people.segments import adjusted_rand_index
+from thali._people.respondent_segments import adjusted_rand_index
 from thali.errors import ArgumentError, DataError, EstimateWarning
 
 SIZES, TASTES = np.array([0.2, 0.5, 0.3]), np.random.default_rng(1).normal(size=(3, 5))

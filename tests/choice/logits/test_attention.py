@@ -43,8 +43,8 @@ from thali._choice.logits.hierarchical_sweep import (
     initialise_state,
 )
 from thali._data.experiments.product_encoding import add_constants
-from thali._inference.chains import run_chains
-from thali._inference.seeds import spawn_generators
+from thali._inference.markov_chains import run_chains
+from thali._inference.random_seeds import spawn_generators
 from thali._people.respondent_columns import RespondentCovariates
 from thali.errors import ArgumentError, DataError
 from thali.testing import exact

@@ -11,9 +11,9 @@ from helpers.sentences import refused, warned
 from scipy import optimize
 
 import thali as th
-from thali._classify.plackett_luce.design import PlackettLuceDesign
+from thali._classify.plackett_luce.nonnegative_columns import PlackettLuceDesign
 from thali._classify.plackett_luce.row_sums import CovariateRows
-from thali._classify.plackett_luce.variational import (
+from thali._classify.plackett_luce.variational_inference import (
     compute_expected_probabilities,
     fit_variational,
     integrate_probabilities,

@@ -10,7 +10,7 @@ from helpers.pages import Page
 from helpers.sentences import said
 
 from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, PAIRS, SIMILARITIES, TRIPLETS
-from thali._model.spec import DATA
+from thali._model.model_spec import DATA
 
 pytestmark = pytest.mark.fit  # for their time
 OF_KIND = {

@@ -315,7 +315,7 @@ def test_a_child_is_a_process_of_its_own(tmp_path):
 
 
 def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):
-    from thali._inference.jobs import SCHEMA, encode_index
+    from thali._inference.job_folders import SCHEMA, encode_index
 
     studies = Studies(tmp_path)
     study, children = studies.create("data", dataset="celebrities"), Runs(studies)

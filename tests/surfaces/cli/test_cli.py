@@ -20,10 +20,10 @@ from helpers.sentences import said, says
 from helpers.stopped_jobs import command_that_stops, wait_until_stopped
 
 import thali
-from thali._compile import store as kernels
+from thali._compile import compiled_code_files as kernels
 from thali._data import kinds
 from thali._labels import format_plural
-from thali._posterior import store
+from thali._posterior import datatree_files
 from thali._reading.recognise import read_data
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
 
@@ -172,7 +172,7 @@ def test_out_holds_everything_and_nothing_else(done, fake, folder):
     with open(out / "features.csv", newline="") as file:
         assert "tea; coffee" in [row["members"] for row in csv.DictReader(file)]
     assert list(pd.read_csv(out / "unique_weights.csv")["option"]) == ["tea", "coffee", "milk"]
-    assert store.load(out / "posterior.nc")["posterior"].sizes["draw"] == 50
+    assert datatree_files.load(out / "posterior.nc")["posterior"].sizes["draw"] == 50
     for picture in out.glob("*.png"):
         assert picture.read_bytes().startswith(b"\x89PNG")
 

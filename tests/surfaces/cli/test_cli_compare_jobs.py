@@ -12,7 +12,7 @@ from helpers.patience import PATIENCE
 from helpers.sentences import said, without_folder
 from helpers.watched_runs import run_fits_by, stop_after
 
-from thali._inference import jobs
+from thali._inference import job_folders
 
 pytestmark = pytest.mark.fit
 
@@ -97,7 +97,7 @@ KILLED = (
 
 
 def done(job):
-    index = jobs.read_index(job)
+    index = job_folders.read_index(job)
     return 0 if index is None else index["place"]["done"]
 
 

@@ -12,15 +12,15 @@ from thali._data.kinds import ONE
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._data.questions import AnswerProbabilities, Questions
-from thali._model.answer_checks import EqualRespondents
-from thali._model.ranks import tabulate_ranks
+from thali._model.predicted_answers import EqualRespondents
+from thali._model.rank_table import tabulate_ranks
 from thali._model.stored_choices import store_pairs, store_sets
-from thali._people.latent_classes import (
+from thali._people.latent_class_results import (
     align_members,
     label_free_quantities,
     membership_probabilities,
 )
-from thali._posterior.view import Posterior, flatten_chains
+from thali._posterior.posterior_tree import Posterior, flatten_chains
 
 from ..draws.covariate_offsets import read_cells
 from ..draws.feature_columns import read_columns

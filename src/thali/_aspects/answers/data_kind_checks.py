@@ -1,7 +1,7 @@
 """Raise ArgumentError for results that the data kind or population of a posterior rules out."""
 
 from thali._data.kinds import OWN
-from thali._posterior.view import Posterior
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import ArgumentError
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from thali._described import DescribedObject, Description
 from thali._digits import format_percent
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import display_width, format_label, join_lines, shorten
 from thali.errors import ArgumentError, DataWarning, EstimateWarning, Value
 

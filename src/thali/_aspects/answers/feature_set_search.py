@@ -6,7 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from thali._inference.indexing import BLOCK, argsort_descending, part_positions, repeat_indices
+from thali._inference.index_arithmetic import (
+    BLOCK,
+    argsort_descending,
+    part_positions,
+    repeat_indices,
+)
 
 from ..draws.feature_columns import FeatureColumns
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._labels import index_labels
-from thali._posterior.interval import INTERVAL, interval_tails
-from thali._posterior.view import Posterior
+from thali._posterior.posterior_interval import INTERVAL, interval_tails
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import ArgumentError
 
 from ..draws.feature_columns import FeatureColumns, read_columns
@@ -183,7 +183,7 @@ def presence_convergence(present: np.ndarray) -> dict[str, np.ndarray]:
     """
     # `ess` and `r_hat` are NaN where all draws have the feature. With a single chain, or too few
     # draws for R-hat, `converged` is False. A single draw is a point estimate: nothing can differ.
-    from thali._posterior.summary import compute_diagnostics, compute_mean_errors
+    from thali._posterior.summary_table import compute_diagnostics, compute_mean_errors
 
     draws = present.astype(float)
     ess, r_hat = compute_diagnostics(draws)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from thali._digits import format_percent
-from thali._posterior.convergence import ConvergenceCheck
-from thali._posterior.view import Posterior
+from thali._posterior.convergence_check import ConvergenceCheck
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import Argument, Message, Setting
 
 from ..samplers.tempering import MIN_SWAP_RATE

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS
-from thali._inference.indexing import count_pairs
-from thali._inference.numerics.shares import replace_zeros
+from thali._inference.index_arithmetic import count_pairs
+from thali._inference.numerics.weight_shares import replace_zeros
 from thali._model.stored_choices import MAX_PAIRS
-from thali._posterior.interval import compute_interval
-from thali._posterior.store import can_store_pointwise, describe_origin
-from thali._posterior.view import FACTS, POPULATION, Posterior, flatten_chains
+from thali._posterior.datatree_files import can_store_pointwise, describe_origin
+from thali._posterior.posterior_interval import compute_interval
+from thali._posterior.posterior_tree import FACTS, POPULATION, Posterior, flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..draws.feature_columns import FeatureColumns, read_columns

@@ -7,10 +7,10 @@ import numpy as np
 
 from thali._data.kinds import PEOPLE
 from thali._people.individual_preferences import tabulate_individuals
-from thali._people.populations import Individuals
-from thali._people.segments import Preferences, select_segment_draws
-from thali._posterior.interval import compute_interval
-from thali._posterior.view import Posterior, flatten_chains
+from thali._people.people_argument import Individuals
+from thali._people.respondent_segments import Preferences, select_segment_draws
+from thali._posterior.posterior_interval import compute_interval
+from thali._posterior.posterior_tree import Posterior, flatten_chains
 from thali.errors import Argument, ArgumentError, Setting
 
 from ..draws.feature_columns import read_columns

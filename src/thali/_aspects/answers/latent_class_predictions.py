@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS
-from thali._inference.numerics.davidson import compute_win_tie_loss
-from thali._model.option_sets import pair_indices, tabulate_outcomes
-from thali._people.latent_classes import aligned_class_probabilities
-from thali._posterior.view import POPULATION, Posterior, split_draws
+from thali._inference.numerics.davidson_ties import compute_win_tie_loss
+from thali._model.labelled_option_sets import pair_indices, tabulate_outcomes
+from thali._people.latent_class_results import aligned_class_probabilities
+from thali._posterior.posterior_tree import POPULATION, Posterior, split_draws
 
 from ..draws.covariate_offsets import CovariateOffsets
 from ..draws.feature_columns import read_columns

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import KINDS
-from thali._inference.indexing import count_pairs
+from thali._inference.index_arithmetic import count_pairs
 from thali._model.stored_choices import MAX_PAIRS
-from thali._people.latent_classes import new_class_probabilities
-from thali._posterior.store import build_tree, can_store_pointwise, describe_origin
-from thali._posterior.view import POPULATION
+from thali._people.latent_class_results import new_class_probabilities
+from thali._posterior.datatree_files import build_tree, can_store_pointwise, describe_origin
+from thali._posterior.posterior_tree import POPULATION
 
 from ..draws.feature_columns import FeatureColumns
 from ..draws.posterior_tree import (

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.indexing import iterate_slices
-from thali._model.log_predictive import (
+from thali._inference.index_arithmetic import iterate_slices
+from thali._model.labelled_option_sets import is_best_worst, set_indices
+from thali._model.respondent_log_predictive import (
     count_answers_by_respondent,
     sum_log_choices,
     tabulate_by_respondent,
 )
-from thali._model.option_sets import is_best_worst, set_indices
-from thali._people.latent_classes import aligned_class_probabilities
-from thali._posterior.view import Posterior
+from thali._people.latent_class_results import aligned_class_probabilities
+from thali._posterior.posterior_tree import Posterior
 
 from ..draws.feature_columns import FeatureColumns, read_columns
 from .predict import build_set_probabilities

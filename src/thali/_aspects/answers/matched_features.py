@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_open_interval
-from thali._inference.indexing import argsort_descending
-from thali._posterior.interval import INTERVAL, compute_interval
-from thali._posterior.view import Posterior
+from thali._inference.index_arithmetic import argsort_descending
+from thali._posterior.posterior_interval import INTERVAL, compute_interval
+from thali._posterior.posterior_tree import Posterior
 
 from ..draws.feature_columns import FeatureColumns, read_columns
 from .features import check_min_probability, drop_ignored_weights, find_distinct_owners

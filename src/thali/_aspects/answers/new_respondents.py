@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import part_slice
-from thali._model.log_predictive import NEW_PEOPLE as PEOPLE
-from thali._model.log_predictive import (
+from thali._inference.index_arithmetic import part_slice
+from thali._model.labelled_option_sets import is_best_worst, set_indices
+from thali._model.respondent_log_predictive import NEW_PEOPLE as PEOPLE
+from thali._model.respondent_log_predictive import (
     anneal_log_mean,
     count_answers_by_respondent,
     sum_log_choices,
 )
-from thali._model.option_sets import is_best_worst, set_indices
 from thali._people.respondent_columns import no_covariates_error
-from thali._posterior.view import Posterior
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import Argument, ArgumentError
 
 from ..draws.feature_columns import FeatureColumns, read_columns

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_integer, check_open_interval, is_list
-from thali._inference.indexing import sum_parts
-from thali._inference.numerics.davidson import compute_win_tie_loss
-from thali._inference.numerics.shares import stack_outcomes
+from thali._inference.index_arithmetic import sum_parts
+from thali._inference.numerics.davidson_ties import compute_win_tie_loss
+from thali._inference.numerics.weight_shares import stack_outcomes
 from thali._labels import format_label
 from thali._model.next_question import (
     EVERYTHING,
@@ -24,7 +24,7 @@ from thali._model.next_question import (
     tabulate_pairs,
     tabulate_sets,
 )
-from thali._posterior.view import Posterior
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import ArgumentError
 
 from ..draws.feature_columns import FeatureColumns, read_columns

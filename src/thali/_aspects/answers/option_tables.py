@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._inference.indexing import BLOCK, repeat_indices
+from thali._inference.index_arithmetic import BLOCK, repeat_indices
 from thali._inference.numerics.ranks import average_ranks
-from thali._posterior.interval import compute_interval
-from thali._posterior.view import Posterior
+from thali._posterior.posterior_interval import compute_interval
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import ArgumentError
 
 from ..draws.feature_columns import FeatureColumns, read_columns

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import PAIRS
-from thali._inference.indexing import part_slice
+from thali._inference.index_arithmetic import part_slice
 from thali._model.stored_choices import all_pair_coordinates, pair_index
-from thali._posterior.view import Posterior, flatten_chains, split_draws
+from thali._posterior.posterior_tree import Posterior, flatten_chains, split_draws
 
 from ..draws.feature_columns import FeatureColumns, read_columns
 from ..draws.posterior_tree import select_kept_draws

@@ -11,17 +11,17 @@ import numpy as np
 
 from thali._data.groups import GroupedData
 from thali._data.questions import AnswerProbabilities, Questions
-from thali._model.answer_checks import (
+from thali._model.predicted_answers import (
     EqualRespondents,
     check_answers,
     check_unweighted,
     predict_answers,
 )
 from thali._model.predictive_check import merge_group_checks, select_draws
-from thali._model.ranks import tabulate_ranks
-from thali._posterior.convergence import Advice
-from thali._posterior.interval import INTERVAL
-from thali._posterior.view import Posterior
+from thali._model.rank_table import tabulate_ranks
+from thali._posterior.convergence_check import Advice
+from thali._posterior.posterior_interval import INTERVAL
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import Setting
 
 from ..draws.feature_columns import read_columns

@@ -7,18 +7,18 @@ import numpy as np
 
 from thali._data.pairs.subsets import HeldOutPair
 from thali._data.respondent_answers import find_first_answers
-from thali._inference.indexing import part_bounds
-from thali._inference.numerics.davidson import compute_win_tie_loss
-from thali._inference.numerics.shares import stack_outcomes
-from thali._model.covariates import predictor_matrix
-from thali._model.option_sets import (
+from thali._inference.index_arithmetic import part_bounds
+from thali._inference.numerics.davidson_ties import compute_win_tie_loss
+from thali._inference.numerics.weight_shares import stack_outcomes
+from thali._model.covariate_effects import predictor_matrix
+from thali._model.labelled_option_sets import (
     is_best_worst,
     pair_indices,
     set_indices,
     split_pairs,
     tabulate_outcomes,
 )
-from thali._posterior.view import Posterior
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import ArgumentError
 
 from ..draws.covariate_offsets import CovariateOffsets
@@ -99,7 +99,7 @@ class AskedSets:
 
     def means(self, draws: np.ndarray, return_se: bool) -> Any:
         """Return mean probabilities of each set, and Monte Carlo errors if `return_se`."""
-        from thali._posterior.summary import compute_mean_errors
+        from thali._posterior.summary_table import compute_mean_errors
 
         estimates: list[Any] = [draws.mean(axis=0)]
         if return_se:
@@ -140,7 +140,7 @@ def compute_prediction_errors(
     offsets: CovariateOffsets | None,
 ) -> "np.ndarray | list[np.ndarray]":
     """Compute Monte Carlo errors of `predict_means`, in the shape of its result."""
-    from thali._posterior.summary import compute_mean_errors
+    from thali._posterior.summary_table import compute_mean_errors
 
     option_indices, paired = set_indices(sets, labels)
     errors, sizes = [], []

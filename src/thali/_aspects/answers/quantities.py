@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from thali._inference.numerics.ranks import average_ranks
-from thali._model.covariates import coefficient_name
+from thali._model.covariate_effects import coefficient_name
 from thali._model.stored_choices import pair_index
-from thali._posterior.convergence import Advice
-from thali._posterior.view import Posterior
+from thali._posterior.convergence_check import Advice
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import Setting
 
 from ..draws.feature_columns import read_columns

@@ -14,7 +14,7 @@ from thali._data.kinds import (
     TRIPLETS,
 )
 from thali._lazy_imports import load_object
-from thali._posterior.view import Posterior
+from thali._posterior.posterior_tree import Posterior
 
 if TYPE_CHECKING:
     from .posterior_results import PosteriorResults

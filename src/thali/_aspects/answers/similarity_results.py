@@ -9,11 +9,11 @@ import numpy as np
 
 from thali._data.kinds import SIMILARITIES
 from thali._data.similarities import Similarities
-from thali._inference.seeds import spawn_generators
+from thali._inference.random_seeds import spawn_generators
 from thali._model.predictive_check import ROWS, SIMILARITY, select_draws, split_blocks
-from thali._posterior.convergence import Advice
-from thali._posterior.interval import compute_interval
-from thali._posterior.view import Posterior
+from thali._posterior.convergence_check import Advice
+from thali._posterior.posterior_interval import compute_interval
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import Setting
 
 from ..draws.feature_columns import read_columns

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.view import FACTS, LATENT, Posterior
+from thali._posterior.posterior_tree import FACTS, LATENT, Posterior
 from thali.errors import DataError
 
 from ..draws.feature_columns import read_columns

@@ -9,7 +9,7 @@ from thali._arguments import check_integer, is_list
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._data.triplets import Triplets
 from thali._data.triplets.rows import list_pairs
-from thali._inference.indexing import part_bounds
+from thali._inference.index_arithmetic import part_bounds
 from thali._inference.numerics.ranks import average_ranks
 from thali._labels import index_labels, suggest
 from thali._model.next_question import (
@@ -21,8 +21,8 @@ from thali._model.next_question import (
     tabulate_questions,
 )
 from thali._model.stored_choices import MAX_PAIRS, pair_coordinates
-from thali._posterior.interval import compute_interval
-from thali._posterior.view import Posterior
+from thali._posterior.posterior_interval import compute_interval
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import ArgumentError, DataError
 
 from ..draws.feature_columns import read_columns
@@ -105,7 +105,7 @@ PairSets = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, first, second
 
 def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
     """Return the probability that each pair of a set is the most similar, over draws."""
-    from thali._posterior.summary import compute_mean_errors
+    from thali._posterior.summary_table import compute_mean_errors
 
     start, first_objects, second_objects = index_pair_sets(sets, posterior.labels)
     mean, errors = np.empty(len(first_objects)), np.empty(len(first_objects))

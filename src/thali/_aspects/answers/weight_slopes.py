@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.shares import compute_shares
+from thali._inference.numerics.weight_shares import compute_shares
 from thali._people.respondent_columns import RespondentCovariates, read_stored_covariates
-from thali._posterior.interval import INTERVAL, interval_tails
-from thali._posterior.view import Posterior, flatten_chains, split_draws
+from thali._posterior.posterior_interval import INTERVAL, interval_tails
+from thali._posterior.posterior_tree import Posterior, flatten_chains, split_draws
 from thali.errors import Argument, ArgumentError
 
 from ..draws.feature_columns import FeatureColumns, read_columns

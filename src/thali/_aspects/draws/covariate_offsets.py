@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._model.covariates import coefficient_name
-from thali._posterior.view import Posterior
+from thali._model.covariate_effects import coefficient_name
+from thali._posterior.posterior_tree import Posterior
 
 MAX_OFFSET = 300.0  # bound of x'beta, as in the samplers
 

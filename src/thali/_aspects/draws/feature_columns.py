@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._inference.indexing import part_bounds, repeat_indices
-from thali._posterior.view import Posterior, flatten_chains
+from thali._inference.index_arithmetic import part_bounds, repeat_indices
+from thali._posterior.posterior_tree import Posterior, flatten_chains
 
 if TYPE_CHECKING:
     from ..samplers.draw_record import RecordedDraws

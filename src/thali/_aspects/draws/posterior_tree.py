@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import count_pairs
-from thali._inference.threads import choose_longest_chains
+from thali._inference.index_arithmetic import count_pairs
+from thali._inference.threads_and_processes import choose_longest_chains
 from thali._model.stored_choices import MAX_PAIRS
-from thali._posterior.store import add_log_prior, build_tree, describe_origin
-from thali._posterior.view import split_draws
+from thali._posterior.datatree_files import add_log_prior, build_tree, describe_origin
+from thali._posterior.posterior_tree import split_draws
 from thali.errors import DataError
 
 from .feature_columns import FeatureColumns, concatenate_chain_columns

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from thali._inference.indexing import iterate_slices
-from thali._inference.numerics.shares import mix_with_guess
+from thali._inference.index_arithmetic import iterate_slices
+from thali._inference.numerics.weight_shares import mix_with_guess
 
 from .covariate_offsets import CovariateOffsets, multiply_first_advantage
 from .feature_columns import FeatureColumns

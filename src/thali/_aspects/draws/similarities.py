@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import SIMILARITIES
-from thali._inference.indexing import BLOCK
+from thali._inference.index_arithmetic import BLOCK
 from thali._inference.numerics.log_densities import log_normal_density
 from thali._model.stored_choices import all_pair_coordinates, pair_coordinates, pair_index
-from thali._posterior.view import Posterior
+from thali._posterior.posterior_tree import Posterior
 
 from .feature_columns import FeatureColumns
 from .posterior_tree import DataPart

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import TRIPLETS
-from thali._inference.indexing import BLOCK
+from thali._inference.index_arithmetic import BLOCK
 from thali._model.stored_choices import MAX_PAIRS, all_pair_coordinates
-from thali._posterior.store import can_store_pointwise
-from thali._posterior.view import Posterior
+from thali._posterior.datatree_files import can_store_pointwise
+from thali._posterior.posterior_tree import Posterior
 
 from .feature_columns import FeatureColumns, read_columns
 from .posterior_tree import DataPart

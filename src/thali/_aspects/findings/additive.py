@@ -34,13 +34,13 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import format_estimate as in_words
-from thali._model.phrases import format_number, phrase
+from thali._model.finding_settings import AnswerSettings
 from thali._model.predictive_check import describe_check
 from thali._model.references import Cite
-from thali._model.settings import AnswerSettings
+from thali._model.sentence_templates import format_estimate as in_words
+from thali._model.sentence_templates import format_number, phrase
 from thali._model.stored_choices import MAX_PAIRS, pair_index
-from thali._posterior.interval import compute_interval
+from thali._posterior.posterior_interval import compute_interval
 from thali._trees.tree import Tree
 from thali.errors import Argument, DataWarning, Setting
 

@@ -34,10 +34,10 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import phrase
+from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
-from thali._model.settings import AnswerSettings
-from thali._people.populations import LatentClasses
+from thali._model.sentence_templates import phrase
+from thali._people.people_argument import LatentClasses
 from thali._trees.tree import Tree
 
 from ..answers.data_kind_checks import require_choices

@@ -16,9 +16,9 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.finding_settings import AnswerSettings
 from thali._model.group_findings import make_group_ranks_maker
-from thali._model.phrases import format_estimate, phrase
-from thali._model.settings import AnswerSettings
+from thali._model.sentence_templates import format_estimate, phrase
 
 from ..answers.option_tables import compute_ranks
 from .english import ENGLISH

@@ -3,15 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._model.choice_findings import MAX_GROUPS
-from thali._model.class_findings import (
-    assignment,
-    class_notes,
-    describe_matching,
-    latent_classes,
-    question,
-    ranks,
-    same_class,
-)
 from thali._model.common_findings import data, summary
 from thali._model.finding import (
     ON_SCREEN,
@@ -23,9 +14,18 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import phrase
-from thali._model.settings import AnswerSettings
-from thali._people.populations import SIMILAR
+from thali._model.finding_settings import AnswerSettings
+from thali._model.latent_class_findings import (
+    assignment,
+    class_notes,
+    describe_matching,
+    latent_classes,
+    question,
+    ranks,
+    same_class,
+)
+from thali._model.sentence_templates import phrase
+from thali._people.people_argument import SIMILAR
 
 from .english import ENGLISH
 from .features import (

@@ -22,10 +22,10 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import phrase
+from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
-from thali._model.settings import AnswerSettings
-from thali._posterior.interval import describe_interval
+from thali._model.sentence_templates import phrase
+from thali._posterior.posterior_interval import describe_interval
 
 from ..maximum_likelihood.tables import (
     build_branch_table,

@@ -7,7 +7,7 @@ from thali._digits import format_number
 from thali._labels import list_names
 from thali._model.choice_findings import build_dependence_finding, describe_dependence
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Finding, FindingMaker, Text, finding
-from thali._model.phrases import phrase
+from thali._model.finding_settings import AnswerSettings
 from thali._model.registry import find_spec
 from thali._model.respondent_findings import build_effects_finding, build_individuals_finding
 from thali._model.segment_findings import (
@@ -15,8 +15,8 @@ from thali._model.segment_findings import (
     make_segment_function,
     make_segment_makers,
 )
-from thali._model.settings import AnswerSettings
-from thali._posterior.repeated_answers import POWER
+from thali._model.sentence_templates import phrase
+from thali._posterior.respondent_dependence import POWER
 from thali._trees.tree import Tree
 
 from ..answers.individuals import population_shares_table

@@ -10,8 +10,8 @@ import numpy as np
 from thali._arguments import LEAST, MOST, check_positive
 from thali._compile.jit import register_answers
 from thali._data.similarities import Similarities
-from thali._inference.numerics.truncated import draw_tilted_weight
-from thali._inference.warn import is_quiet, warn
+from thali._inference.numerics.positive_weight_draws import draw_tilted_weight
+from thali._inference.user_warnings import is_quiet, warn
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, Setting, Value
 
 from .. import kernel_operations

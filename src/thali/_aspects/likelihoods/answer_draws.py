@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._data.questions import AnswerProbabilities, slice_sets
-from thali._inference.numerics.davidson import compute_win_tie_loss
-from thali._inference.numerics.shares import stack_outcomes
+from thali._inference.numerics.davidson_ties import compute_win_tie_loss
+from thali._inference.numerics.weight_shares import stack_outcomes
 
 from ..draws.covariate_offsets import CovariateOffsets
 from ..draws.feature_columns import FeatureColumns

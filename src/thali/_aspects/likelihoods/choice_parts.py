@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.indexing import iterate_slices
-from thali._inference.numerics.davidson import compute_win_tie_loss
+from thali._inference.index_arithmetic import iterate_slices
+from thali._inference.numerics.davidson_ties import compute_win_tie_loss
 from thali._model.stored_choices import (
     MAX_PAIRS,
     StoredData,
@@ -17,7 +17,7 @@ from thali._model.stored_choices import (
     store_pairs,
     store_sets,
 )
-from thali._posterior.view import COVARIATE
+from thali._posterior.posterior_tree import COVARIATE
 
 from ..draws.covariate_offsets import CovariateOffsets, multiply_first_advantage
 from ..draws.feature_columns import FeatureColumns

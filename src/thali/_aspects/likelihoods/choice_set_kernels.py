@@ -10,7 +10,7 @@ import numpy as np
 
 from thali._compile.jit import part, register_answers, scalar
 from thali._data.choices import Choices
-from thali._inference.numerics.bounds import part_size
+from thali._inference.numerics.array_parts import part_size
 from thali._inference.numerics.fast_logarithm import fast_log
 from thali._labels import shorten
 from thali.errors import Argument, DataError, Message, Setting

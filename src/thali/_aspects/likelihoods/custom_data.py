@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import OWN
-from thali._posterior.store import can_store_pointwise
+from thali._posterior.datatree_files import can_store_pointwise
 from thali.errors import ArgumentError
 
 from ..draws.posterior_tree import DataPart

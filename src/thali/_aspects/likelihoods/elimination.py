@@ -9,7 +9,7 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._labels import shorten
-from thali._model.covariates import coefficient_name
+from thali._model.covariate_effects import coefficient_name
 from thali.errors import Argument, ArgumentError, DataError, ModelName, Setting
 
 from ..draws.covariate_offsets import stack_coefficients

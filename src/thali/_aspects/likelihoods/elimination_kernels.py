@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar, vectorised
-from thali._inference.indexing import part_bounds, part_indices
-from thali._inference.numerics.bounds import part_ends, part_range, part_size
+from thali._inference.index_arithmetic import part_bounds, part_indices
+from thali._inference.numerics.array_parts import part_ends, part_range, part_size
 from thali._inference.numerics.fast_logarithm import fast_log
 
 from ..state import COLUMNS, owns

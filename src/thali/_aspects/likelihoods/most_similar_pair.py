@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._arguments import check_allowed, check_share
 from thali._data.triplets import Triplets
-from thali._inference.indexing import sum_parts
+from thali._inference.index_arithmetic import sum_parts
 from thali.errors import DataError
 
 from ..weight_priors import EXPONENTIAL

@@ -16,7 +16,7 @@ whatever the number of answers.
 
 import numpy as np
 
-from thali._inference.indexing import sum_parts
+from thali._inference.index_arithmetic import sum_parts
 
 from ..weight_priors import GammaWeights
 from .additive import VARIANCE_SHAPE

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import generic, register_answers, scalar, vectorised
-from thali._inference.indexing import part_bounds, part_positions
-from thali._inference.numerics.bounds import part_range
+from thali._inference.index_arithmetic import part_bounds, part_positions
+from thali._inference.numerics.array_parts import part_range
 from thali._inference.numerics.fast_logarithm import fast_log
 
 from ..state import COLUMNS

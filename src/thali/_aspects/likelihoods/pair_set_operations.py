@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import register_answers, scalar
-from thali._inference.numerics.bounds import part_ends
+from thali._inference.numerics.array_parts import part_ends
 from thali._inference.numerics.fast_logarithm import fast_log
-from thali._inference.numerics.slices import draw_on_line, log_density
+from thali._inference.numerics.slice_sampling import draw_on_line, log_density
 
 from .. import kernel_operations
 from ..kernel_operations import select_remaining_row

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import part, scalar
-from thali._inference.indexing import part_bounds
-from thali._inference.numerics.bounds import part_range, part_size
+from thali._inference.index_arithmetic import part_bounds
+from thali._inference.numerics.array_parts import part_range, part_size
 from thali._inference.numerics.fast_logarithm import fast_log
 
 from ..state import COLUMNS, count_options, owns

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar, vectorised
-from thali._inference.numerics.truncated import draw_tilted_weight
+from thali._inference.numerics.positive_weight_draws import draw_tilted_weight
 
 from ..state import BETA, COLUMNS, owns
 

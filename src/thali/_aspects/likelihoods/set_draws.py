@@ -6,8 +6,8 @@ import numpy as np
 
 from thali._compile.jit import compiled
 from thali._data.respondent_answers import list_ordered_pairs
-from thali._inference.indexing import iterate_slices, part_bounds, repeat_indices
-from thali._inference.numerics.bounds import part_range, part_size
+from thali._inference.index_arithmetic import iterate_slices, part_bounds, repeat_indices
+from thali._inference.numerics.array_parts import part_range, part_size
 from thali.errors import DataError
 
 from ..draws.feature_columns import FeatureColumns

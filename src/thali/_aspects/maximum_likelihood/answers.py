@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._model.maximum_likelihood import MaximumLikelihoodResults
+from thali._model.maximum_likelihood_results import MaximumLikelihoodResults
 
 if TYPE_CHECKING:
     import pandas

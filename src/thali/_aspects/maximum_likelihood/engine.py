@@ -8,18 +8,18 @@ import numpy as np
 
 from thali._data.kinds import PAIRS
 from thali._described import Facts
-from thali._inference.numerics.shares import stack_outcomes
+from thali._inference.numerics.weight_shares import stack_outcomes
 from thali._labels import format_plural
 from thali._model.base import Job, Model
-from thali._model.engine import Engine, PreparedFit, check_method_arguments
+from thali._model.fitting_methods import Engine, PreparedFit, check_method_arguments
 from thali._model.tie_and_covariate_arguments import (
     CONVERSIONS,
     has_ties,
     select_covariates,
     treat_ties,
 )
-from thali._people.populations import INDEPENDENT, check_people
-from thali._posterior.interval import INTERVAL
+from thali._people.people_argument import INDEPENDENT, check_people
+from thali._posterior.posterior_interval import INTERVAL
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliWarning
 
 from ..spec import ELIMINATION
@@ -41,7 +41,7 @@ class AspectLikelihoodEngine(Engine):
 
     def job(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> Job:
         """Check a fit and return its job; `fit_arguments` are the arguments of `fit`."""
-        from thali._model.data_argument import check_data
+        from thali._model.data_argument_check import check_data
 
         from .fit import estimate
 
@@ -142,7 +142,7 @@ class AspectLikelihoodEngine(Engine):
         self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None
     ) -> "np.ndarray | list[np.ndarray]":
         """Return choice probabilities at the estimates, including lapses."""
-        from thali._model.option_sets import is_best_worst, set_indices
+        from thali._model.labelled_option_sets import is_best_worst, set_indices
 
         estimates = _require_fit(model)
         if return_se or is_best_worst(sets):
@@ -164,7 +164,7 @@ class AspectLikelihoodEngine(Engine):
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """Return the joint log probability of each respondent's choices, at the estimates."""
-        from thali._model.log_predictive import (
+        from thali._model.respondent_log_predictive import (
             count_answers_by_respondent,
             sum_log_choices,
             tabulate_by_respondent,
@@ -178,8 +178,8 @@ class AspectLikelihoodEngine(Engine):
         self, model: Any, pairs: Any, covariates: Any = None
     ) -> "pandas.DataFrame":
         """Return probabilities of win, tie and loss for each pair, at the estimates."""
-        from thali._inference.numerics.davidson import compute_win_tie_loss
-        from thali._model.option_sets import pair_indices, tabulate_outcomes
+        from thali._inference.numerics.davidson_ties import compute_win_tie_loss
+        from thali._model.labelled_option_sets import pair_indices, tabulate_outcomes
 
         estimates = _require_fit(model)
         labels = list(estimates.data.labels)
@@ -286,6 +286,6 @@ def _choose_lapse(model: Any) -> float:
 
 def _build_predictors(estimates: "Estimates", covariates: Any, n_comparisons: int) -> np.ndarray:
     """Return covariates of predicted comparisons, shape (n_comparisons, n_covariates)."""
-    from thali._model.covariates import predictor_matrix
+    from thali._model.covariate_effects import predictor_matrix
 
     return predictor_matrix(covariates, estimates.data.covariate_names, n_comparisons)

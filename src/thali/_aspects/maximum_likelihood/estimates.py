@@ -9,19 +9,19 @@ import numpy as np
 from thali._arguments import check_open_interval
 from thali._data.checks import are_integers
 from thali._data.pairs import PairedComparisons
-from thali._inference.numerics.shares import mix_with_guess
+from thali._inference.numerics.weight_shares import mix_with_guess
 from thali._model.answers_by_respondent import (
     AnswersByRespondent,
     DesignEffect,
     compute_design_effect,
 )
-from thali._model.respondent_scores import (
+from thali._model.cluster_robust_variance import (
     RespondentScores,
     ScoreVariance,
     raise_improbable_variance,
 )
-from thali._posterior.interval import INTERVAL, interval_tails
-from thali._posterior.repeated_answers import format_degrees, format_dominance
+from thali._posterior.posterior_interval import INTERVAL, interval_tails
+from thali._posterior.respondent_dependence import format_degrees, format_dominance
 
 from ..draws.covariate_offsets import multiply_first_advantage
 from ..likelihoods.set_draws import compute_luce_probabilities
@@ -121,8 +121,9 @@ class Estimates:
         .. math:: J I^- J', \qquad J = \operatorname{diag}(w) - w w'
 
         for weights that sum to 1, whose logarithms are identified up to a constant; over
-        respondents :math:`J L W L' J'` with :math:`I^- = L L'` and W as in `respondent_scores`.
-        Rows of weights that are zero, or not identified at this point, are missing (NaN).
+        respondents :math:`J L W L' J'` with :math:`I^- = L L'` and W as in
+        `cluster_robust_variance`. Rows of weights that are zero, or not identified at this point,
+        are missing (NaN).
         """
         if not self.is_over_people:
             return self._compute_covariance()

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.similarities import Similarities
-from thali._inference.indexing import sum_parts
-from thali._inference.optimise import Slope, Target, maximise_newton
-from thali._model.respondent_scores import LogWeightDerivatives, expect_answers
+from thali._inference.index_arithmetic import sum_parts
+from thali._inference.maximisation import Slope, Target, maximise_newton
+from thali._model.cluster_robust_variance import LogWeightDerivatives, expect_answers
 
 from ..likelihoods.most_similar_pair import RATIO
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
-from thali._inference.seeds import spawn_generators
+from thali._inference.random_seeds import spawn_generators
 from thali._labels import shorten
 from thali._model.answers_by_respondent import group_by_respondent
 from thali.errors import DataError, EstimateWarning, Setting

@@ -11,7 +11,7 @@ from thali._arguments import check_integer
 from thali._data.checks import are_integers
 from thali._described import DescribedObject, Description
 from thali._digits import format_p_value
-from thali._inference.seeds import spawn_generators
+from thali._inference.random_seeds import spawn_generators
 from thali._labels import format_plural
 from thali._model.answers_by_respondent import DesignEffect
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.shares import scale_to_maximum
-from thali._inference.optimise import Slope, Target, maximise_newton
+from thali._inference.maximisation import Slope, Target, maximise_newton
+from thali._inference.numerics.weight_shares import scale_to_maximum
 
 from .pair_problem import PairProblem, WeightProblem
 

@@ -8,9 +8,9 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.questions import Questions
-from thali._inference.numerics.davidson import compute_win_tie_loss
-from thali._inference.numerics.shares import mix_with_guess, replace_zeros
-from thali._model.respondent_scores import LogWeightDerivatives
+from thali._inference.numerics.davidson_ties import compute_win_tie_loss
+from thali._inference.numerics.weight_shares import mix_with_guess, replace_zeros
+from thali._model.cluster_robust_variance import LogWeightDerivatives
 
 from ..draws.covariate_offsets import MAX_OFFSET, multiply_first_advantage
 from .set_problems import LuceProblem, QuestionProblem

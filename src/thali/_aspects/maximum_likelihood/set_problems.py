@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from thali._data.questions import Questions
-from thali._inference.indexing import repeat_indices, sum_parts
-from thali._inference.numerics.shares import replace_zeros
-from thali._model.respondent_scores import LogWeightDerivatives, expect_answers
+from thali._inference.index_arithmetic import repeat_indices, sum_parts
+from thali._inference.numerics.weight_shares import replace_zeros
+from thali._model.cluster_robust_variance import LogWeightDerivatives, expect_answers
 
 
 class QuestionProblem:

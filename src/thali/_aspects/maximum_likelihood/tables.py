@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._inference.maximisation import Concave, maximise_concave
 from thali._inference.numerics.ranks import sort_descending
-from thali._inference.optimise import Concave, maximise_concave
 
 from ..draws.posterior_tree import MAX_PAIRS
 from .estimates import Estimates

@@ -10,20 +10,20 @@ import numpy as np
 
 from thali._arguments import check_allowed
 from thali._data.kinds import GROUPS, SIMILARITIES, TRIPLETS
-from thali._inference.chains import Run, TimeIsUp, TimeLimit
+from thali._inference.markov_chains import Run, TimeIsUp, TimeLimit
 from thali._inference.numerics.log_densities import log_normal_density
-from thali._inference.progress import Progress
-from thali._inference.warn import silence_warnings, warn
+from thali._inference.progress_display import Progress
+from thali._inference.user_warnings import silence_warnings, warn
 from thali._labels import shorten
-from thali._model.design_effects import choose_chain_dependence
-from thali._model.engine import Engine
+from thali._model.chain_runs import Sampling, get_model_parameters
+from thali._model.dependent_answers import choose_chain_dependence
+from thali._model.finding_settings import AnswerSettings
+from thali._model.fitting_methods import Engine
+from thali._model.method_requirements import requires
 from thali._model.model_files import compute_digest
-from thali._model.requirements import requires
-from thali._model.sampling import Sampling, get_model_parameters
-from thali._model.settings import AnswerSettings
-from thali._model.spec import MODEL
-from thali._people.populations import ADJUSTED, Groups, Individuals, check_people
-from thali._posterior.repeated_answers import Dependence
+from thali._model.model_spec import MODEL
+from thali._people.people_argument import ADJUSTED, Groups, Individuals, check_people
+from thali._posterior.respondent_dependence import Dependence
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 

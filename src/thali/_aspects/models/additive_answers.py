@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import TRIPLETS
-from thali._model.requirements import requires
-from thali._posterior.interval import INTERVAL
+from thali._model.method_requirements import requires
+from thali._posterior.posterior_interval import INTERVAL
 
 from ..answers.data_kind_checks import require_data_kind
 from ..priors.feature_argument import insert_feature_names

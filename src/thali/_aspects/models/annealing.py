@@ -8,14 +8,14 @@ import numpy as np
 
 from thali._data.groups import GroupedData
 from thali._data.kinds import SIMILARITIES, TRIPLETS
-from thali._inference.chains import Run
-from thali._inference.indexing import repeat_indices
-from thali._inference.seeds import spawn_generators
+from thali._inference.index_arithmetic import repeat_indices
+from thali._inference.markov_chains import Run
+from thali._inference.random_seeds import spawn_generators
 from thali._model.answers_by_respondent import AnswersByRespondent
-from thali._model.engine import refuse_chain_argument
-from thali._model.respondent_scores import ScoreVariance, compute_score_variance
-from thali._model.sampling import Sampling
-from thali._people.populations import INDEPENDENT, chains_required_error
+from thali._model.chain_runs import Sampling
+from thali._model.cluster_robust_variance import ScoreVariance, compute_score_variance
+from thali._model.fitting_methods import refuse_chain_argument
+from thali._people.people_argument import INDEPENDENT, chains_required_error
 from thali.errors import ArgumentError, Setting
 
 from ..answers.feature_set_search import (
@@ -47,7 +47,7 @@ from .sampling_engine import FeatureSamplingEngine
 if TYPE_CHECKING:
     import xarray
 
-    from thali._posterior.convergence import ConvergenceCheck
+    from thali._posterior.convergence_check import ConvergenceCheck
 
     from ..samplers.chains import SamplingTask
 

@@ -1,7 +1,7 @@
 """Results about respondents: individual weights, segments and latent classes (choices)."""
 
-from thali._people.latent_classes import AlignedClassResults
-from thali._people.segments import Preferences, SegmentResults
+from thali._people.latent_class_results import AlignedClassResults
+from thali._people.respondent_segments import Preferences, SegmentResults
 
 from ..answers.individuals import compute_preferences, require_individual_weights
 from .feature_respondents import FeatureRespondents

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._model.chain_model import MarkovChainModel
-from thali._model.data_argument import check_data
-from thali._model.engine import Engine, PreparedFit
-from thali._model.evidence import EvidenceRun, build_evidence_run
+from thali._model.data_argument_check import check_data
+from thali._model.evidence_arguments import EvidenceRun, build_evidence_run
+from thali._model.fitting_methods import Engine, PreparedFit
 from thali._model.group_models import MultiGroupModel
-from thali._model.prior_sample import PriorSample
-from thali._model.requirements import mark_as_setup, require_draws, requires
-from thali._posterior.evidence import LogEvidence
-from thali._posterior.interval import INTERVAL
-from thali._posterior.view import Posterior
+from thali._model.markov_chain_model import MarkovChainModel
+from thali._model.method_requirements import mark_as_setup, require_draws, requires
+from thali._model.simulated_data import PriorSample
+from thali._posterior.log_evidence import LogEvidence
+from thali._posterior.posterior_interval import INTERVAL
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import Setting
 
 from ..populations.single_group import Population, SingleGroup
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from thali._data.pairs.subsets import HeldOutPair
     from thali._data.similarities import Similarities
-    from thali._posterior.convergence import Advice
-    from thali._posterior.repeated_answers import Dependence
+    from thali._posterior.convergence_check import Advice
+    from thali._posterior.respondent_dependence import Dependence
     from thali._trees.tree import Tree
 
     from ..answers.matched_features import MatchedFeatures
@@ -230,7 +230,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         """Compute the draws of rows that the convergence check uses."""
         import pandas as pd
 
-        from thali._posterior.summary import build_summary
+        from thali._posterior.summary_table import build_summary
 
         summary, answers = self.summary(), self._data_results
         judged: Any = summary[[answers.is_agreement_row(name) for name in summary.index]]

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from thali._model.chain_model import require_stored_chains
-from thali._model.requirements import require_covariates, requires
-from thali._posterior.interval import INTERVAL
-from thali._posterior.repeated_answers import INDEPENDENT
+from thali._model.markov_chain_model import require_stored_chains
+from thali._model.method_requirements import require_covariates, requires
+from thali._posterior.posterior_interval import INTERVAL
+from thali._posterior.respondent_dependence import INDEPENDENT
 from thali.errors import ArgumentError, Setting
 
 from ..answers.data_kind_checks import require_choices
@@ -456,7 +456,7 @@ class ChoiceAnswers(LatentFeatures):
             If the chains do not agree yet.
         """
         from thali._data.judged import merge_new_data
-        from thali._model.sampling import check_unchanged
+        from thali._model.chain_runs import check_unchanged
 
         check_unchanged(self)
         self._choose_population(self._state_.source).check_update()

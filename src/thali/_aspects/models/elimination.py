@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from thali._arguments import check_allowed
 from thali._data.groups import GroupedData
 from thali._data.kinds import KINDS, PAIRS, PEOPLE
-from thali._model.engine import Engine
-from thali._model.requirements import require_maximum_likelihood, requires
-from thali._model.settings import AnswerSettings
+from thali._model.finding_settings import AnswerSettings
+from thali._model.fitting_methods import Engine
+from thali._model.method_requirements import require_maximum_likelihood, requires
 from thali._model.tie_and_covariate_arguments import (
     CONVERSIONS,
     has_ties,
     select_covariates,
     treat_ties,
 )
-from thali._people.populations import (
+from thali._people.people_argument import (
     ADJUSTED,
     Groups,
     Individuals,
@@ -23,9 +23,9 @@ from thali._people.populations import (
     check_people,
     respondents_required_error,
 )
-from thali._people.segments import list_segment_numbers
-from thali._posterior.interval import INTERVAL
-from thali._posterior.repeated_answers import Dependence
+from thali._people.respondent_segments import list_segment_numbers
+from thali._posterior.posterior_interval import INTERVAL
+from thali._posterior.respondent_dependence import Dependence
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, InPython, Setting
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from thali._people.respondent_results import RespondentResults
-from thali._posterior.interval import INTERVAL
+from thali._posterior.posterior_interval import INTERVAL
 
 from ..answers.individuals import person_weights_table, require_individual_weights
 from ..answers.weight_slopes import effects_table

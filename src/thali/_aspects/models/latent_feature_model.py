@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.requirements import requires
-from thali._posterior.view import Posterior
+from thali._model.method_requirements import requires
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import ArgumentError, DataError
 
 from ..draws.feature_columns import read_columns

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from thali._inference.chains import FIRST_DRAWS, Run, build_run, choose_recorded_chains
-from thali._inference.warn import is_quiet
+from thali._inference.markov_chains import FIRST_DRAWS, Run, build_run, choose_recorded_chains
+from thali._inference.user_warnings import is_quiet
 from thali._model.base import Job
-from thali._model.engine import PreparedFit, RespondentChainEngine
-from thali._model.sampling import BudgetedRun, Sampling, limit_run, remaining_budget
-from thali._posterior.repeated_answers import Dependence
+from thali._model.chain_runs import BudgetedRun, Sampling, limit_run, remaining_budget
+from thali._model.fitting_methods import PreparedFit, RespondentChainEngine
+from thali._posterior.respondent_dependence import Dependence
 from thali.errors import ConvergenceWarning, DataWarning, ThaliWarning
 
 from ..answers.stored_layout import TEMPERED_LATER
@@ -79,7 +79,7 @@ class FeatureSamplingEngine(RespondentChainEngine):
 
     def covariate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
         """Return a table of covariates' effects on the log odds of the first option, per unit."""
-        from thali._model.covariates import tabulate_effects
+        from thali._model.covariate_effects import tabulate_effects
 
         return tabulate_effects(model._view.covariates, model._view.coefficients, ci)
 

@@ -13,8 +13,8 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.bounds import part_range
-from thali._inference.numerics.decisions import accept, draw_code, draw_index, draw_other_index
+from thali._inference.numerics.array_parts import part_range
+from thali._inference.numerics.discrete_draws import accept, draw_code, draw_index, draw_other_index
 
 from ..group_state import KAPPA, select_group, select_group_likelihood
 from ..kernel_operations import (

@@ -3,7 +3,7 @@
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import draw_bessel_count, draw_poisson
+from thali._inference.numerics.discrete_draws import draw_bessel_count, draw_poisson
 
 from ..kernel_operations import (
     apply_scale,

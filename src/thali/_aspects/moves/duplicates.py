@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import draw_bessel_count
+from thali._inference.numerics.discrete_draws import draw_bessel_count
 
 from ..kernel_operations import apply_copies
 from ..state import ALPHA, COLUMNS, capacity, copy_row, remove_column

@@ -10,8 +10,8 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.bounds import part_size
-from thali._inference.numerics.decisions import accept, draw_index
+from thali._inference.numerics.array_parts import part_size
+from thali._inference.numerics.discrete_draws import accept, draw_index
 
 from ..kernel_operations import (
     apply_open_member,

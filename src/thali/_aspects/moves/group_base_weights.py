@@ -14,8 +14,8 @@ import math
 from typing import Any, NamedTuple
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept
-from thali._inference.numerics.slices import draw_on_line, log_density
+from thali._inference.numerics.discrete_draws import accept
+from thali._inference.numerics.slice_sampling import draw_on_line, log_density
 
 from ..group_state import (
     ACCEPTED,

@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept
+from thali._inference.numerics.discrete_draws import accept
 
 from ..group_state import (
     KAPPA,

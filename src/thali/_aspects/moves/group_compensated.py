@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, draw_index
+from thali._inference.numerics.discrete_draws import accept, draw_index
 
 from ..group_state import (
     KAPPA,

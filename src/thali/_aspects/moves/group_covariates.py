@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import generic, scalar
-from thali._inference.numerics.slices import draw_on_line, log_density
+from thali._inference.numerics.slice_sampling import draw_on_line, log_density
 
 from ..group_likelihoods import COVARIATE_CLASSES
 from ..group_state import select_group_likelihood

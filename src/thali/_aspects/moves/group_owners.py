@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, draw_index, draw_other_index
+from thali._inference.numerics.discrete_draws import accept, draw_index, draw_other_index
 
 from ..group_state import (
     KAPPA,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import scalar, vectorised
-from thali._inference.numerics.decisions import draw_code, draw_index
+from thali._inference.numerics.discrete_draws import draw_code, draw_index
 
 from ..kernel_operations import (
     apply_member,

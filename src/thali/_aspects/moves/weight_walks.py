@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept
+from thali._inference.numerics.discrete_draws import accept
 
 from ..kernel_operations import (
     apply_unique,

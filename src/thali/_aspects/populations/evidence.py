@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.mbar import log_mean_exp
-from thali._inference.progress import Progress, build_duration_warning
-from thali._inference.seeds import build_seed_sequence
-from thali._inference.threads import NoProgress, run_in_threads
-from thali._inference.warn import warn
-from thali._model.evidence import EvidenceRun, check_finished
-from thali._model.sampling import check_unchanged
-from thali._posterior.evidence import LogEvidence, estimate_log_evidence
+from thali._inference.progress_display import Progress, build_duration_warning
+from thali._inference.random_seeds import build_seed_sequence
+from thali._inference.threads_and_processes import NoProgress, run_in_threads
+from thali._inference.user_warnings import warn
+from thali._model.chain_runs import check_unchanged
+from thali._model.evidence_arguments import EvidenceRun, check_finished
+from thali._posterior.log_evidence import LogEvidence, estimate_log_evidence
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError
 
 from ..draws.feature_columns import concatenate_chain_columns

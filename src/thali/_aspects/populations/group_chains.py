@@ -8,8 +8,8 @@ import numpy as np
 
 from thali._data.groups import GroupedData
 from thali._data.kinds import PAIRS
-from thali._inference.chains import FIRST_DRAWS
-from thali._people.populations import COMMON, SIMILAR, Groups
+from thali._inference.markov_chains import FIRST_DRAWS
+from thali._people.people_argument import COMMON, SIMILAR, Groups
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..group_likelihoods import make_caches, stack_likelihoods

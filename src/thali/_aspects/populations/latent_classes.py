@@ -8,12 +8,12 @@ import numpy as np
 
 from thali._compile.jit import kernel
 from thali._data.choices import Choices
-from thali._people.populations import (
+from thali._people.people_argument import (
     LatentClasses,
     check_enough_respondents,
     unknown_respondents_error,
 )
-from thali._posterior.view import Posterior
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import ArgumentError, Setting
 
 from ..group_likelihoods import build_class_answers
@@ -52,9 +52,9 @@ from .single_group import Parts, Population
 if TYPE_CHECKING:
     import xarray
 
-    from thali._model.evidence import EvidenceRun
-    from thali._model.prior_sample import PriorSample
-    from thali._posterior.evidence import LogEvidence
+    from thali._model.evidence_arguments import EvidenceRun
+    from thali._model.simulated_data import PriorSample
+    from thali._posterior.log_evidence import LogEvidence
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class LatentClassPopulation(Population):
 
     def complete_tree(self, tree: "xarray.DataTree") -> "xarray.DataTree":
         """Return the tree with class numbers aligned over all draws."""
-        from thali._people.class_order import add_class_order
+        from thali._people.latent_class_alignment import add_class_order
 
         return add_class_order(tree)
 

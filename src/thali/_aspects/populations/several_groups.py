@@ -10,9 +10,9 @@ import numpy as np
 
 from thali._compile.jit import kernel, scalar
 from thali._data.groups import GroupedData
-from thali._model.evidence import EvidenceRun
-from thali._model.prior_sample import PriorSample
-from thali._people.populations import (
+from thali._model.evidence_arguments import EvidenceRun
+from thali._model.simulated_data import PriorSample
+from thali._people.people_argument import (
     ADJUSTED,
     COMMON,
     SIMILAR,
@@ -21,9 +21,9 @@ from thali._people.populations import (
     unknown_respondents_error,
 )
 from thali._people.respondent_columns import RespondentCovariates, build_covariates
-from thali._posterior.evidence import LogEvidence
-from thali._posterior.repeated_answers import single_respondent_error
-from thali._posterior.view import Posterior
+from thali._posterior.log_evidence import LogEvidence
+from thali._posterior.posterior_tree import Posterior
+from thali._posterior.respondent_dependence import single_respondent_error
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..answers.group_posterior import build_group_posterior, select_group_columns
@@ -66,9 +66,9 @@ from .single_group import (
 if TYPE_CHECKING:
     import xarray
 
-    from thali._model.evidence import EvidenceRun
-    from thali._model.prior_sample import PriorSample
-    from thali._posterior.evidence import LogEvidence
+    from thali._model.evidence_arguments import EvidenceRun
+    from thali._model.simulated_data import PriorSample
+    from thali._posterior.log_evidence import LogEvidence
 
 
 @dataclass(frozen=True)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.prior_sample import (
+from thali._model.simulated_data import (
     PriorSample,
     add_sample_dimensions,
     build_predictive_dataset,
     select_observed,
 )
-from thali._people.populations import check_not_groups
-from thali._posterior.view import Posterior
+from thali._people.people_argument import check_not_groups
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import DataError
 
 from ..draws.covariate_offsets import read_parameter_draws
@@ -27,9 +27,9 @@ from ..samplers.task import build_task
 if TYPE_CHECKING:
     import xarray
 
-    from thali._model.evidence import EvidenceRun
-    from thali._model.prior_sample import PriorSample
-    from thali._posterior.evidence import LogEvidence
+    from thali._model.evidence_arguments import EvidenceRun
+    from thali._model.simulated_data import PriorSample
+    from thali._posterior.log_evidence import LogEvidence
 
     from ..samplers.chains import SamplingTask
 

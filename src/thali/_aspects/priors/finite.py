@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import register_answers, scalar
-from thali._inference.numerics.slices import draw_on_line, log_density
+from thali._inference.numerics.slice_sampling import draw_on_line, log_density
 from thali.errors import ArgumentError
 
 from .. import kernel_operations

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import register_answers, scalar
-from thali._inference.numerics.decisions import draw_index
+from thali._inference.numerics.discrete_draws import draw_index
 
 from .. import kernel_operations
 from ..state import ALPHA, count_options

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from thali._inference.indexing import part_slice
-from thali._inference.numerics.shares import scale_to_maximum
+from thali._inference.index_arithmetic import part_slice
+from thali._inference.numerics.weight_shares import scale_to_maximum
 from thali._trees.tree import Tree
 from thali.errors import DataError
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.array_encoding import Arrays, unflatten_tuple, unpack_generators
-from thali._inference.chains import FIRST_DRAWS, Chain
-from thali._inference.chains import run_chains as run
-from thali._inference.seeds import spawn_generators
-from thali._posterior.summary import compute_diagnostics
+from thali._inference.array_dict_encoding import Arrays, unflatten_tuple, unpack_generators
+from thali._inference.markov_chains import FIRST_DRAWS, Chain
+from thali._inference.markov_chains import run_chains as run
+from thali._inference.random_seeds import spawn_generators
+from thali._posterior.summary_table import compute_diagnostics
 
 from ..kernel_operations import select_cache
 from ..moves.tuning import Tuning, build_tuning, compute_acceptance_rates, select_tuning

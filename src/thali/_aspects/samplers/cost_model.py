@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.progress import Progress
+from thali._inference.progress_display import Progress
 
 from ..likelihoods.elimination_kernels import OfferedSets
 from ..likelihoods.pair_blocks import PairBlocks

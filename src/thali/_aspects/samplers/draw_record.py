@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.array_encoding import Arrays, fill_rows
+from thali._inference.array_dict_encoding import Arrays, fill_rows
 
 from ..kernel_operations import log_likelihood, record_parameters
 from ..state import ALPHA, COLUMNS, FULL, SWEEPS, count_options, has_free_singles, owns

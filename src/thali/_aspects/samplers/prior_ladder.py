@@ -12,8 +12,8 @@ import numpy as np
 
 from thali._compile.jit import kernel
 from thali._inference.mbar import estimate_constants
-from thali._inference.numerics.shares import scale_to_maximum
-from thali._inference.seeds import spawn_generators
+from thali._inference.numerics.weight_shares import scale_to_maximum
+from thali._inference.random_seeds import spawn_generators
 
 from ..kernel_operations import log_likelihood, rebuild_cache, select_cache
 from ..state import (

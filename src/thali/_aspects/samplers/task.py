@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_integer, check_positive, check_run_length, is_list
-from thali._model.engine import PreparedFit
+from thali._model.fitting_methods import PreparedFit
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Value
 
 from ..kernel_operations import draw_weights, sees_full, sees_single

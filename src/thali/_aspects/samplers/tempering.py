@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.indexing import argsort_descending
-from thali._inference.numerics.decisions import accept
+from thali._inference.index_arithmetic import argsort_descending
+from thali._inference.numerics.discrete_draws import accept
 
 from ..kernel_operations import log_likelihood, select_cache
 from ..state import SWEEPS, replica

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE
-from thali._inference.indexing import part_bounds, space_evenly
+from thali._inference.index_arithmetic import part_bounds, space_evenly
 
 from .chooser import Chooser, check_probability, estimate_interval, point_estimate
 

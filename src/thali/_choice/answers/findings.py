@@ -12,7 +12,7 @@ from thali._data.choice_scores import find_chosen_rows
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.product_encoding import INSIDE, INSIDE_LEVELS
 from thali._digits import format_number, format_percent, format_probability
-from thali._inference.warn import silence_warnings
+from thali._inference.user_warnings import silence_warnings
 from thali._labels import format_label, list_names
 from thali._model.common_findings import build_check_finding, passes_check
 from thali._model.finding import (
@@ -30,16 +30,16 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import phrase
+from thali._model.finding_settings import AnswerSettings
 from thali._model.segment_findings import (
     SegmentFunction,
     describe_segmentation,
     make_segment_function,
     make_segment_makers,
 )
-from thali._model.settings import AnswerSettings
-from thali._people.segments import list_segment_numbers
-from thali._posterior.interval import describe_interval
+from thali._model.sentence_templates import phrase
+from thali._people.respondent_segments import list_segment_numbers
+from thali._posterior.posterior_interval import describe_interval
 from thali.errors import Argument, ArgumentError, ModelName, Setting
 
 from ..coding import (

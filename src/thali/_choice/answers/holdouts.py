@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._data.choice_scores import find_chosen_rows, mean_and_error, score_choices
 from thali._data.experiments import ChoiceExperiment
-from thali._inference.indexing import part_indices
+from thali._inference.index_arithmetic import part_indices
 from thali.errors import DataError
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE, Scheme
-from thali._inference.indexing import sum_parts
-from thali._inference.seeds import spawn_generators
-from thali._posterior.interval import INTERVAL, compute_interval, format_level
+from thali._inference.index_arithmetic import sum_parts
+from thali._inference.random_seeds import spawn_generators
+from thali._posterior.posterior_interval import INTERVAL, compute_interval, format_level
 
 from .effects import orient_pairs
 

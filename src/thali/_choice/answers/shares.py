@@ -10,8 +10,8 @@ import numpy as np
 from thali._arguments import check_integer, is_list
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.product_encoding import INSIDE
-from thali._inference.indexing import argsort_descending
-from thali._inference.numerics.shares import compute_shares
+from thali._inference.index_arithmetic import argsort_descending
+from thali._inference.numerics.weight_shares import compute_shares
 from thali._labels import choose_number, format_label, has_repeats, shorten, suggest
 from thali.errors import Argument, ArgumentError
 

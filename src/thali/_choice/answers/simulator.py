@@ -8,13 +8,18 @@ import numpy as np
 
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.product_encoding import INSIDE
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import list_names, shorten
 from thali._model.finding import Finding, Text
-from thali._model.phrases import phrase
+from thali._model.sentence_templates import phrase
 from thali._page import encode_json
 from thali._people.respondent_columns import MAX_VALUES, MarketRespondents, RespondentColumn
-from thali._posterior.interval import INTERVAL, describe_interval, format_level, interval_tails
+from thali._posterior.posterior_interval import (
+    INTERVAL,
+    describe_interval,
+    format_level,
+    interval_tails,
+)
 from thali.errors import DataWarning
 
 from .chooser import FIRST_CHOICE, LOGIT, RANDOMISED, drop_estimate

@@ -7,8 +7,8 @@ import numpy as np
 
 from thali._arguments import is_list
 from thali._data.experiments.levels import parse_number
-from thali._inference.numerics.shares import compute_shares
-from thali._inference.warn import silence_warnings
+from thali._inference.numerics.weight_shares import compute_shares
+from thali._inference.user_warnings import silence_warnings
 from thali._labels import format_label, suggest
 from thali.errors import Argument, ArgumentError, Setting
 

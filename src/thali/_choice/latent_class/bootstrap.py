@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thali._inference.progress import Progress, build_duration_warning
-from thali._inference.task_jobs import Batch, PartsFolder, Record
-from thali._inference.warn import warn
+from thali._inference.progress_display import Progress, build_duration_warning
+from thali._inference.resumable_tasks import Batch, PartsFolder, Record
+from thali._inference.user_warnings import warn
 from thali.errors import Argument, InterruptedWarning
 
 from ..logit_likelihood import maximise_log_likelihood

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.interval import INTERVAL
+from thali._posterior.posterior_interval import INTERVAL
 from thali.errors import Argument, ArgumentError
 
 from ..answers.chooser import check_probability

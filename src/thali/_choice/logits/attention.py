@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE
-from thali._inference.indexing import argsort_descending, space_evenly
+from thali._inference.index_arithmetic import argsort_descending, space_evenly
 from thali._labels import suggest
 from thali._people.respondent_columns import (
     RespondentCovariates,
     build_covariates,
     list_column_names,
 )
-from thali._posterior.interval import interval_tails
-from thali._posterior.view import flatten_chains
+from thali._posterior.posterior_interval import interval_tails
+from thali._posterior.posterior_tree import flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..coding import Coding, build_attention_error
@@ -190,7 +190,7 @@ def build_attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionT
     """Build tables of attentive shares, probabilities by respondent, and patterns."""
     import pandas as pd
 
-    from thali._posterior.summary import build_summary
+    from thali._posterior.summary_table import build_summary
     from thali._result_table import Table
 
     tails = interval_tails(ci)
@@ -238,7 +238,7 @@ def _tabulate_odds(
     posterior: "xarray.Dataset", tails: tuple[float, float], ci: float
 ) -> "pandas.DataFrame":
     """Return a table of odds ratios of attending, by column about respondents."""
-    from thali._posterior.summary import build_summary
+    from thali._posterior.summary_table import build_summary
     from thali._result_table import Table
 
     effects = attention_effects(posterior)
@@ -260,7 +260,7 @@ def _tabulate_odds(
 def _largest_r_hat(attends: np.ndarray) -> float:
     """Return the largest R-hat of respondents' draws (chain, draw, people)."""
     # People without changes have none.
-    from thali._posterior.summary import compute_ess_and_r_hat
+    from thali._posterior.summary_table import compute_ess_and_r_hat
 
     r_hat = compute_ess_and_r_hat(np.moveaxis(attends, 2, 0))[1]
     return float(np.fmax.reduce(r_hat, initial=np.nan))  # ignores NaN

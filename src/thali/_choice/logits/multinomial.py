@@ -9,7 +9,7 @@ from thali._arguments import check_allowed
 from thali._described import Facts
 from thali._labels import shorten
 from thali._model.base import Job, Model
-from thali._model.engine import Forecast
+from thali._model.fitting_methods import Forecast
 from thali.errors import (
     EstimateWarning,
     ModelName,

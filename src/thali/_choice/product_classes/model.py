@@ -9,20 +9,26 @@ import numpy as np
 
 from thali._arguments import check_allowed, check_integer, check_positive, check_share
 from thali._described import Facts
-from thali._inference.chains import Run, build_run
-from thali._inference.progress import format_duration
-from thali._inference.warn import is_quiet
+from thali._inference.markov_chains import Run, build_run
+from thali._inference.progress_display import format_duration
+from thali._inference.user_warnings import is_quiet
 from thali._labels import format_plural
 from thali._model.base import Job
-from thali._model.chain_model import MarkovChainModel
-from thali._model.engine import ChainEngine, Engine, Forecast, PreparedFit, check_method_arguments
-from thali._model.evidence import EvidenceRun, check_finished
-from thali._model.prior_sample import PriorSample
-from thali._model.requirements import mark_as_setup, requires
-from thali._model.sampling import BUDGET, Sampling, limit_run, open_fit_folder
-from thali._posterior.convergence import ConvergenceCheck
-from thali._posterior.evidence import LogEvidence
-from thali._posterior.view import PosteriorTree
+from thali._model.chain_runs import BUDGET, Sampling, limit_run, open_fit_folder
+from thali._model.evidence_arguments import EvidenceRun, check_finished
+from thali._model.fitting_methods import (
+    ChainEngine,
+    Engine,
+    Forecast,
+    PreparedFit,
+    check_method_arguments,
+)
+from thali._model.markov_chain_model import MarkovChainModel
+from thali._model.method_requirements import mark_as_setup, requires
+from thali._model.simulated_data import PriorSample
+from thali._posterior.convergence_check import ConvergenceCheck
+from thali._posterior.log_evidence import LogEvidence
+from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import (
     Argument,
     ArgumentError,

@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.chains import Run
+from thali._inference.markov_chains import Run
 from thali._model.base import Job
 
+from ..covariates_and_labels import convert_to_matrix
 from ..dask_blocks import compute_block_standardization, scan_blocks, sum_over_blocks
-from ..input import convert_to_matrix
-from .design import ColumnSummary, PlackettLuceDesign, check_transform, summarise_columns
+from .nonnegative_columns import (
+    ColumnSummary,
+    PlackettLuceDesign,
+    check_transform,
+    summarise_columns,
+)
 from .row_sums import CovariateRows, Curvature, Statistics, merge_equal_rows
 
 if TYPE_CHECKING:

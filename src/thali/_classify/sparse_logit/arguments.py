@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._arguments import check_allowed, check_positive
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import shorten
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 
-from ..input import (
+from ..covariates_and_labels import (
     Standardization,
     compute_column_ranges,
     compute_standardization,
@@ -17,7 +17,7 @@ from ..input import (
     is_sparse,
     warn_about_constant_columns,
 )
-from .cost_model import METHODS, NORMAL_METHODS
+from .time_forecast import METHODS, NORMAL_METHODS
 
 PRIORS = ("laplace", "horseshoe")
 _MAX_COVARIATE = 1e100  # if not standardised: squares must be floats

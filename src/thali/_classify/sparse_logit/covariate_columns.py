@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from ..covariates_and_labels import Standardization
 from ..dask_blocks import sum_over_blocks
-from ..input import Standardization
 
 
 def add_intercept_column(matrix: np.ndarray, has_intercept: bool) -> np.ndarray:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.classifier_rows import TrainingData
-from thali._inference.chains import Run
+from thali._inference.markov_chains import Run
 from thali._model.base import Job
-from thali._model.sampling import run_sampling
+from thali._model.chain_runs import run_sampling
 from thali.errors import Argument, ArgumentError
 
+from ..covariates_and_labels import Standardization, convert_to_matrix, warn_about_constant_columns
 from ..dask_blocks import (
     BlockScan,
     compute_block_standardization,
@@ -22,20 +23,24 @@ from ..dask_blocks import (
     scan_blocks,
     sum_over_blocks,
 )
-from ..input import Standardization, convert_to_matrix, warn_about_constant_columns
-from .approximation import Expansion, choose_radii, expand_log_likelihood, fit_normal_approximation
 from .arguments import (
     CoefficientPrior,
     choose_standardization,
     find_reference_class,
     read_prior,
 )
-from .chain import build_coefficient_problem
-from .cost_model import NORMAL_METHODS
 from .covariate_columns import BlockColumns, DenseColumns
-from .engines import check_normal_run
+from .fitting_methods import check_normal_run
 from .gibbs_sweep import CoefficientProblem
-from .maximum import ObservedRows, build_maximum_job
+from .markov_chain import build_coefficient_problem
+from .normal_approximation import (
+    Expansion,
+    choose_radii,
+    expand_log_likelihood,
+    fit_normal_approximation,
+)
+from .posterior_mode import ObservedRows, build_maximum_job
+from .time_forecast import NORMAL_METHODS
 
 if TYPE_CHECKING:
     from .model import SparseMultinomialLogit

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from thali._described import Facts
-from thali._inference.indexing import part_bounds, part_slice, repeat_indices, sum_parts
-from thali._inference.warn import warn
+from thali._inference.index_arithmetic import part_bounds, part_slice, repeat_indices, sum_parts
+from thali._inference.user_warnings import warn
 from thali._labels import choose_number, format_plural, list_names, shorten, simplify_number
 from thali.errors import Argument, DataError, DataWarning, InPython
 

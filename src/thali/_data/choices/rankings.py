@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import repeat_indices
+from thali._inference.index_arithmetic import repeat_indices
 from thali._labels import (
     format_label,
     format_plural,

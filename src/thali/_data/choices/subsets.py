@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.indexing import part_bounds, part_positions, repeat_indices
+from thali._inference.index_arithmetic import part_bounds, part_positions, repeat_indices
 from thali._labels import index_labels
 from thali.errors import DataError
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_allowed, is_list
-from thali._inference.indexing import part_bounds
+from thali._inference.index_arithmetic import part_bounds
 from thali._labels import format_plural, shorten
 from thali.errors import DataError
 

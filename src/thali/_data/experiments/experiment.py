@@ -7,8 +7,8 @@ import numpy as np
 
 from thali._arguments import check_integer, is_list
 from thali._described import Facts
-from thali._inference.indexing import part_bounds, part_indices
-from thali._inference.seeds import build_seed_sequence
+from thali._inference.index_arithmetic import part_bounds, part_indices
+from thali._inference.random_seeds import build_seed_sequence
 from thali._labels import format_label, format_plural, index_labels, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 

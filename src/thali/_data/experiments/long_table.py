@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import is_list
-from thali._inference.indexing import repeat_indices
-from thali._inference.warn import warn
+from thali._inference.index_arithmetic import repeat_indices
+from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 

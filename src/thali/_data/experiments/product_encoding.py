@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import part_indices
+from thali._inference.index_arithmetic import part_indices
 from thali._labels import find_label_indices, index_labels
 from thali.errors import Argument, ArgumentError, DataError, Setting
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._described import Facts
 from thali._digits import format_number
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import format_plural, list_names, simplify_number
 from thali.errors import DataError, DataWarning
 

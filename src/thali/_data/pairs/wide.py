@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import count_pairs
-from thali._inference.warn import warn
+from thali._inference.index_arithmetic import count_pairs
+from thali._inference.user_warnings import warn
 from thali._labels import (
     check_labels,
     format_label,

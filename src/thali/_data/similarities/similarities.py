@@ -8,8 +8,8 @@ import numpy as np
 from thali._arguments import check_allowed, check_positive
 from thali._described import Facts
 from thali._digits import format_number
-from thali._inference.indexing import count_pairs
-from thali._inference.warn import warn
+from thali._inference.index_arithmetic import count_pairs
+from thali._inference.user_warnings import warn
 from thali._labels import format_plural, list_names, shorten
 from thali.errors import DataError, DataWarning
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import count_pairs
-from thali._inference.numerics.shares import replace_zeros
-from thali._inference.warn import warn
+from thali._inference.index_arithmetic import count_pairs
+from thali._inference.numerics.weight_shares import replace_zeros
+from thali._inference.user_warnings import warn
 from thali._labels import find_label_indices, format_label, format_plural, has_repeats, shorten
 from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.indexing import part_bounds
+from thali._inference.index_arithmetic import part_bounds
 from thali._labels import (
     check_labels,
     find_label_indices,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..indexing import argsort_descending
+from ..index_arithmetic import argsort_descending
 
 
 def average_ranks(values: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from thali._data.similarities.tables import (
     find_pair_columns,
     read_measured_pairs,
 )
-from thali._inference.warn import warn
+from thali._inference.user_warnings import warn
 from thali._labels import format_label, shorten
 from thali.errors import DataError, DataWarning, Message
 

@@ -25,7 +25,7 @@ from typing import Any, TextIO
 import typer
 
 from thali._inference.checksummed_files import atomic_write, lock_file
-from thali._inference.jobs import encode_index, read_index
+from thali._inference.job_folders import encode_index, read_index
 from thali.errors import (
     ConvergenceWarning,
     DataError,

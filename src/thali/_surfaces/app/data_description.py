@@ -13,7 +13,7 @@ from thali._data.kinds import EXPERIMENTS, SPECS
 from thali._described import Facts
 from thali._labels import format_label
 from thali._model.default_models import choose_default_model
-from thali._model.spec import DATA
+from thali._model.model_spec import DATA
 from thali._reading.recognise import RecognitionError, recognise
 from thali._reading.row_filter import RowFilter
 from thali._reading.shapes import SHAPES

@@ -7,7 +7,7 @@ from importlib.resources import files
 from types import SimpleNamespace
 from typing import Any
 
-from thali._model.spec import ModelSpec, Option
+from thali._model.model_spec import ModelSpec, Option
 from thali.errors import ThaliError, Words
 
 from ..cli.terminal import OptionWords
@@ -102,7 +102,7 @@ def replace_option_names(text: str, options: Iterable[Option]) -> str:
 
     Examples
     --------
-    >>> from thali._model.options import CHOSEN
+    >>> from thali._model.command_line_options import CHOSEN
     >>> replace_option_names("Column with the loser (with --chosen).", [CHOSEN])
     'Column with the loser (with “Chosen option”).'
     """
@@ -130,7 +130,7 @@ class AppWords(OptionWords):
     Examples
     --------
     >>> from thali.errors import ArgumentError, Setting
-    >>> from thali._model.options import DRAWS
+    >>> from thali._model.command_line_options import DRAWS
     >>> ArgumentError("Set ", Setting("draws", 2000), ".").render(AppWords([DRAWS]))
     'Set “Draws per chain” = 2000.'
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from starlette.responses import FileResponse, Response, StreamingResponse
 
-from thali._inference.jobs import INDEX, LOCK, encode_index, read_index
+from thali._inference.job_folders import INDEX, LOCK, encode_index, read_index
 from thali._labels import escape_formula
 from thali._model.model_files import find_model_file
 from thali.errors import DataError

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._model.spec import DATA, FEATURES, NAMES, PEOPLE_VALUE, ModelSpec, Option
+from thali._model.model_spec import DATA, FEATURES, NAMES, PEOPLE_VALUE, ModelSpec, Option
 from thali.errors import Argument, ArgumentError
 
 from ..cli.classical_tests import TESTS
@@ -93,7 +93,7 @@ def translate_typed_options(typed: Mapping[str, Any], options: Sequence[Option])
 
     Examples
     --------
-    >>> from thali._model.options import RESPONDENT
+    >>> from thali._model.command_line_options import RESPONDENT
     >>> translate_typed_options({"respondent": "VP", "alternative": "food"}, [RESPONDENT])
     {'respondent': 'VP'}
     """

@@ -11,7 +11,7 @@ import jinja2
 from thali._data.kinds import PAIRS
 from thali._labels import escape_unprintable
 from thali._model.default_models import list_offers
-from thali._model.spec import Option
+from thali._model.model_spec import Option
 from thali.errors import ThaliError
 
 from ..cli.model_selection import find_model

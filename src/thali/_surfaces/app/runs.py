@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thali._inference.checksummed_files import lock_file
-from thali._inference.jobs import read_index
+from thali._inference.job_folders import read_index
 from thali.errors import DataError
 
 from .studies import FIT, QUEUED_RUNS, READ, Studies, StudyFolder

@@ -24,7 +24,7 @@ from starlette.routing import Route
 
 from thali._data.kinds import PAIRS
 from thali._model.default_models import excludes_individuals
-from thali._model.spec import Option
+from thali._model.model_spec import Option
 from thali.errors import ThaliError
 
 from ..cli.model_selection import find_model

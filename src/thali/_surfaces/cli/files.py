@@ -84,12 +84,12 @@ def write_model(datatree: "xarray.DataTree", folder: Path) -> None:
 def build_model_file(datatree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
     """Return {name: bytes} of the model: posterior.nc, or model.nc without draws."""
     from thali._model.model_files import MODEL_FILES
-    from thali._posterior import store
+    from thali._posterior import datatree_files
 
     posterior_name, file_name = MODEL_FILES
     if "posterior" in datatree.children:
         file_name = posterior_name
-    return {file_name: store.to_netcdf(datatree)}
+    return {file_name: datatree_files.to_netcdf(datatree)}
 
 
 def write_with_fallback(folder: Path, write: Callable[[Path], None]) -> Path:

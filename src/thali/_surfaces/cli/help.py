@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from thali._model.spec import DATA, FIT, ModelSpec
+from thali._model.model_spec import DATA, FIT, ModelSpec
 
 from .options import MultiValueCommand, MultiValueTest, format_option_help
 

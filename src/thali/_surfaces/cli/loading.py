@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import PAIRS, SPECS
-from thali._inference.warn import silence_warnings
+from thali._inference.user_warnings import silence_warnings
 from thali._labels import format_plural, shorten
-from thali._model.options import RESPONDENT
-from thali._model.spec import ModelSpec
+from thali._model.command_line_options import RESPONDENT
+from thali._model.model_spec import ModelSpec
 from thali._source import Source, read_source, read_standard_input
 from thali.errors import Argument, Clause, DataError, Setting
 

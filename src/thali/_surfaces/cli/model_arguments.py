@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import DataForm, find_data_spec
 from thali._model.aliases import normalise_aspects, normalise_method, normalise_name
+from thali._model.command_line_options import ATTENTION
 from thali._model.default_models import WORTHS
-from thali._model.options import ATTENTION
 from thali._model.registry import find_spec_by_name, get_features_argument
-from thali._people.populations import COMMON, FREE, SIMILAR, Groups, LatentClasses, parse_people
-from thali._posterior.repeated_answers import ADJUSTED, INDEPENDENT, INDIVIDUALS
+from thali._people.people_argument import COMMON, FREE, SIMILAR, Groups, LatentClasses, parse_people
+from thali._posterior.respondent_dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
     import pandas
 
-    from thali._model.spec import ModelSpec
+    from thali._model.model_spec import ModelSpec
     from thali._trees.tree import Tree
 
 
@@ -122,7 +122,7 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
     """Read a tree of options from a Newick file or a table of nested groups."""
     import thali
     from thali._source import read_source
-    from thali._trees.tree_inputs import read_tree_text
+    from thali._trees.tree_parsing import read_tree_text
 
     source = read_source(path)
     if source.content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"(", b"[")):

@@ -8,8 +8,8 @@ from thali._data.kinds import find_data_spec
 from thali._labels import suggest
 from thali._model.aliases import normalise_name
 from thali._model.default_models import list_offers
+from thali._model.model_spec import ModelSpec, Option
 from thali._model.registry import SPECS
-from thali._model.spec import ModelSpec, Option
 from thali.errors import Argument, ArgumentError, Setting, Value
 
 from .classical_tests import TESTS

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from thali._labels import suggest
-from thali._model.spec import (
+from thali._model.model_spec import (
     AMOUNTS,
     ANCHOR,
     CELL,
@@ -22,7 +22,7 @@ from thali._model.spec import (
     PEOPLE_VALUE,
     Option,
 )
-from thali._people.populations import parse_people
+from thali._people.people_argument import parse_people
 from thali.errors import Argument, ArgumentError
 
 
@@ -31,7 +31,7 @@ def parse_option(option: Option, text: Any) -> Any:
 
     Examples
     --------
-    >>> from thali._model.options import TEMPERING
+    >>> from thali._model.command_line_options import TEMPERING
     >>> [parse_option(TEMPERING, typed) for typed in ("auto", "off", "12", "1,2.5")]
     [None, False, 12, (1.0, 2.5)]
     """
@@ -217,7 +217,7 @@ def split_named_values(option: Option, texts: Sequence[str]) -> list[tuple[str, 
 
     Examples
     --------
-    >>> from thali._model.spec import Option
+    >>> from thali._model.model_spec import Option
     >>> split_named_values(
     ...     Option("monotone", ""), ["price=decreasing,zoom=increasing", "wifi=increasing"]
     ... )

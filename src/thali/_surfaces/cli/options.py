@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 from thali._data.kinds import SPECS
-from thali._model.options import (
+from thali._model.command_line_options import (
     CHOSEN,
     CI,
     CODES,
@@ -26,7 +26,7 @@ from thali._model.options import (
     WHERE,
     WITHOUT,
 )
-from thali._model.spec import ANCHOR, DATA, EACH, FLAG, ModelSpec, Option
+from thali._model.model_spec import ANCHOR, DATA, EACH, FLAG, ModelSpec, Option
 
 from .classical_tests import TESTS
 from .model_selection import TYPED, format_option_name

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from thali._model.spec import Option
+from thali._model.model_spec import Option
 
 from .classical_tests import TESTS
 from .model_selection import TYPED

@@ -14,9 +14,9 @@ import typer
 from thali._arguments import check_allowed
 from thali._labels import escape_unprintable
 from thali._model.finding import SCREEN, TEXT, Findings
+from thali._model.model_spec import Option
 from thali._model.registry import SPECS
-from thali._model.spec import Option
-from thali._people.populations import Groups, Individuals, LatentClasses
+from thali._people.people_argument import Groups, Individuals, LatentClasses
 from thali.errors import ConvergenceWarning, InterruptedWarning, ThaliError, ThaliWarning, Words
 
 
@@ -31,7 +31,7 @@ class OptionWords(Words):
     Examples
     --------
     >>> from thali.errors import ArgumentError, Setting
-    >>> from thali._model.options import SEED, TEMPERING
+    >>> from thali._model.command_line_options import SEED, TEMPERING
     >>> words = OptionWords([SEED, TEMPERING])
     >>> ArgumentError(
     ...     "Set ", Setting("random_seed", 3), " and ", Setting("tempering", None), "."

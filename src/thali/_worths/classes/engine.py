@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._people.class_order import add_class_order
-from thali._people.latent_classes import label_free_quantities, membership_probabilities
+from thali._people.latent_class_alignment import add_class_order
+from thali._people.latent_class_results import label_free_quantities, membership_probabilities
 from thali.errors import ArgumentError
 
 from ..density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD

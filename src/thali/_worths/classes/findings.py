@@ -4,7 +4,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from thali._model.choice_findings import check, format_row
-from thali._model.class_findings import (
+from thali._model.common_findings import convergence, data, make_methods_maker, summary
+from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, FindingMaker, Text, finding
+from thali._model.finding_settings import AnswerSettings
+from thali._model.latent_class_findings import (
     assignment,
     class_notes,
     describe_matching,
@@ -14,10 +17,7 @@ from thali._model.class_findings import (
     ranks,
     same_class,
 )
-from thali._model.common_findings import convergence, data, make_methods_maker, summary
-from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, FindingMaker, Text, finding
-from thali._model.phrases import phrase
-from thali._model.settings import AnswerSettings
+from thali._model.sentence_templates import phrase
 
 from .. import findings as of_one
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.covariates import summarise_effects
+from thali._model.covariate_effects import summarise_effects
 from thali._model.predictive_check import merge_group_checks
-from thali._model.prior_sample import PriorSample
-from thali._posterior.view import flatten_chains
+from thali._model.simulated_data import PriorSample
+from thali._posterior.posterior_tree import flatten_chains
 from thali.errors import ArgumentError
 
 from ..people.engine import IndividualsEngine

@@ -27,7 +27,7 @@ from thali._model.finding import (
     Text,
     finding,
 )
-from thali._model.phrases import phrase
+from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
 from thali._model.respondent_findings import build_effects_finding, build_individuals_finding
 from thali._model.segment_findings import (
@@ -35,13 +35,13 @@ from thali._model.segment_findings import (
     make_segment_function,
     make_segment_makers,
 )
-from thali._model.settings import AnswerSettings
-from thali._posterior.interval import describe_interval
+from thali._model.sentence_templates import phrase
+from thali._posterior.posterior_interval import describe_interval
 
 from .. import findings as of_one
 
 if TYPE_CHECKING:
-    from thali._people.segments import Segments
+    from thali._people.respondent_segments import Segments
 
     from ..model import BradleyTerryLuce
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._people.respondent_columns import RespondentCovariates, read_stored_covariates
-from thali._posterior.view import Posterior, flatten_chains
+from thali._posterior.posterior_tree import Posterior, flatten_chains
 
 from ..worth_draws import WorthDraws
 

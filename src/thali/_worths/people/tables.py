@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.indexing import iterate_slices
-from thali._inference.numerics.shares import scale_to_maximum
-from thali._inference.seeds import spawn_generators
+from thali._inference.index_arithmetic import iterate_slices
+from thali._inference.numerics.weight_shares import scale_to_maximum
+from thali._inference.random_seeds import spawn_generators
 from thali._labels import format_label, shorten
-from thali._model.covariates import summarise_effects
+from thali._model.covariate_effects import summarise_effects
 from thali._model.option_scores import ScoreDraws, ScoreScale, anchor_index, tabulate_scores
 from thali._people.individual_preferences import tabulate_individuals
-from thali._people.reach import select_reach_draws
-from thali._people.segments import Preferences, Segments, select_segment_draws
+from thali._people.respondent_segments import Preferences, Segments, select_segment_draws
+from thali._people.turf_reach import select_reach_draws
 from thali.errors import Argument, ArgumentError
 
 from .respondent_draws import RespondentDraws

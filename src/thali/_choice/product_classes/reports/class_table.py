@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import check_proportion
-from thali._inference.indexing import argsort_descending, part_indices, part_slice
-from thali._inference.numerics.shares import replace_zeros
+from thali._inference.index_arithmetic import argsort_descending, part_indices, part_slice
+from thali._inference.numerics.weight_shares import replace_zeros
 from thali._labels import choose_number
-from thali._model.table_columns import MONTE_CARLO
+from thali._model.column_headings import MONTE_CARLO
 
 from ...answers.chooser import standard_error
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._model.base import SampledModel
-from thali._model.sampling import SUFFICIENT_ESS
-from thali._posterior.convergence import Advice
-from thali._posterior.interval import INTERVAL
+from thali._model.chain_runs import SUFFICIENT_ESS
+from thali._posterior.convergence_check import Advice
+from thali._posterior.posterior_interval import INTERVAL
 from thali.errors import Argument, Setting
 
 from ...answers.market_answers import MarketAnswers
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import xarray
 
     from thali._data.experiments.design import ExperimentDesign
-    from thali._people.segments import Preferences
+    from thali._people.respondent_segments import Preferences
 
     from ...answers.simulator import MarketDraws
     from ..particles import Particles

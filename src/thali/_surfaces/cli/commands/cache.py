@@ -6,8 +6,8 @@ from pathlib import Path
 
 import typer
 
-from thali._compile import store
-from thali._inference.progress import Progress
+from thali._compile import compiled_code_files
+from thali._inference.progress_display import Progress
 
 from ..model_selection import find_model
 from ..terminal import notify
@@ -15,8 +15,8 @@ from ..terminal import notify
 
 def show_info() -> None:
     """Print folder and size of the cache of compiled samplers."""
-    info = store.cache_info()
-    print(store.format_cache_size(info.files, info.bytes))
+    info = compiled_code_files.cache_info()
+    print(compiled_code_files.format_cache_size(info.files, info.bytes))
     if info.refused:
         print(f"{info.path}: not used because {info.refused}")
     else:
@@ -27,7 +27,7 @@ def show_info() -> None:
 
 def clear() -> None:
     """Delete the cache of compiled samplers."""
-    print(f"removed {store.cache_clear():,} files")
+    print(f"removed {compiled_code_files.cache_clear():,} files")
 
 
 def warm(models: Sequence[str]) -> None:
@@ -42,8 +42,8 @@ def build(models: Sequence[str], target: str | None, out: Path) -> None:
 
     level = target or find_processor_level()
     _fit_all(models, build_environment(level, out))
-    folder = store.build_folder(level, out)
-    print(store.format_cache_size(*folder.size()))
+    folder = compiled_code_files.build_folder(level, out)
+    print(compiled_code_files.format_cache_size(*folder.size()))
     print(folder.path)
 
 

@@ -10,9 +10,9 @@ import typer
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, DataForm, find_data_spec
 from thali._labels import format_plural
 from thali._model.default_models import default_comparison
+from thali._model.model_spec import DATA, ModelSpec, Option
 from thali._model.registry import get_features_argument
-from thali._model.spec import DATA, ModelSpec, Option
-from thali._posterior.repeated_answers import ADJUSTED
+from thali._posterior.respondent_dependence import ADJUSTED
 from thali.errors import Argument, ArgumentError
 
 from ..files import check_output_folder

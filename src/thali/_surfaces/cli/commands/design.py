@@ -9,7 +9,7 @@ from thali._data.column_roles import column_names
 from thali._labels import format_plural, shorten
 from thali._model.finding import ON_SCREEN, Brief, Finding, FindingMaker, Findings
 from thali._model.model_files import load as load_model
-from thali._model.spec import Option
+from thali._model.model_spec import Option
 from thali.errors import ArgumentError, DataError
 
 from ..files import check_output_folder, format_tables, write_files

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 import typer
 
 from thali._data.kinds import CLASSES
-from thali._inference.jobs import read_index
+from thali._inference.job_folders import read_index
 from thali._labels import format_plural
+from thali._model.command_line_options import TABLE_OPTIONS
 from thali._model.finding import Findings
-from thali._model.options import TABLE_OPTIONS
-from thali._model.settings import AnswerSettings
-from thali._model.spec import FIT, MODEL, ModelSpec
+from thali._model.finding_settings import AnswerSettings
+from thali._model.model_spec import FIT, MODEL, ModelSpec
 from thali.errors import Argument, ArgumentError
 
 from ...figures import Figures

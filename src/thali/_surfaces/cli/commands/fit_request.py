@@ -7,10 +7,10 @@ from thali._data.kinds import EXPERIMENTS, PAIRS, DataForm, get_data_form
 from thali._labels import format_label, format_plural
 from thali._model.aliases import normalise_method
 from thali._model.default_models import WORTHS, choose_default_model, count_median_tasks
+from thali._model.finding_settings import AnswerSettings
+from thali._model.model_spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
 from thali._model.registry import SPECS
-from thali._model.settings import AnswerSettings
-from thali._model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
-from thali._people.populations import Groups, Individuals, individuals_required_error
+from thali._people.people_argument import Groups, Individuals, individuals_required_error
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..loading import NamedData, load_holdouts

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thali._inference.checksummed_files import atomic_write, check_path
+from thali._model.finding_settings import DEFAULT_SETTINGS, AnswerSettings
 from thali._model.registry import find_spec
-from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
-from thali._people.populations import Individuals
+from thali._people.people_argument import Individuals
 from thali._source import TABLE_SUFFIXES
 from thali.errors import ArgumentError, DataError
 
@@ -157,7 +157,7 @@ def write_report(
 def _load_subject(results_path: Path) -> Any:
     """Load the model, leaderboard or comparison table in a folder or file."""
     from thali._comparison.job_table import TABLES, read_job_table
-    from thali._inference.jobs import read_index
+    from thali._inference.job_folders import read_index
     from thali._model.model_files import find_model_file, load
 
     if results_path.suffix == ".html":

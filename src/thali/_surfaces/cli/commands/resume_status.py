@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from thali._digits import format_percent
-from thali._inference.jobs import is_running, note_command, read_index
-from thali._model.spec import Option
+from thali._inference.job_folders import is_running, note_command, read_index
+from thali._model.model_spec import Option
 from thali.errors import DataError
 
 from ...slides import is_slide

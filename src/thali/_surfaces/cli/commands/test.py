@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from thali._data.pairs import PairedComparisons
 from thali._labels import format_plural, suggest
 from thali._lazy_imports import load_object
-from thali._model.printed_findings import build_printed_findings
-from thali._model.spec import DATA, FEATURES, FIT, ModelSpec
+from thali._model.model_spec import DATA, FEATURES, FIT, ModelSpec
+from thali._model.printed_table_findings import build_printed_findings
 from thali._printed import PrintedResult
 from thali.errors import Argument, ArgumentError
 
