@@ -179,15 +179,15 @@ class Classifier(Predictions, MarkovChainModel):
 
     def _read_training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         """Return checked covariates, class codes and weights, equal rows merged."""
-        matrix, codes = self._read_rows(X, y)
-        row_weights = check_row_weights(sample_weight, len(codes))
+        matrix, class_codes = self._read_rows(X, y)
+        row_weights = check_row_weights(sample_weight, len(class_codes))
         if sample_weight is not None:
             warn_about_small_weights(row_weights, len(self.classes_))
         class_weight = self.get_params().get("class_weight")
-        row_weights = apply_class_weights(row_weights, codes, self.classes_, class_weight)
+        row_weights = apply_class_weights(row_weights, class_codes, self.classes_, class_weight)
         if is_sparse(matrix):
-            return wrap_sparse_rows(matrix, codes, row_weights)
-        return merge_rows(matrix, codes, row_weights)
+            return wrap_sparse_rows(matrix, class_codes, row_weights)
+        return merge_rows(matrix, class_codes, row_weights)
 
     def _reword_warning(self, warning: ThaliWarning) -> ThaliWarning:
         """Return a convergence warning reworded to be the same for all fits."""
@@ -201,14 +201,14 @@ class Classifier(Predictions, MarkovChainModel):
 
     def _read_rows(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return covariates and class codes of rows; store class and column names."""
-        names = read_string_column_names(X)
-        matrix = self._convert_covariates(X, names)
-        classes, codes = encode_class_labels(y, type(self).__name__, matrix.shape[0])
+        column_names = read_string_column_names(X)
+        matrix = self._convert_covariates(X, column_names)
+        classes, class_codes = encode_class_labels(y, type(self).__name__, matrix.shape[0])
         self.classes_: np.ndarray = classes
         self.n_features_in_: int = matrix.shape[1]
-        if names is not None:
-            self.feature_names_in_ = names
-        return matrix, codes
+        if column_names is not None:
+            self.feature_names_in_ = column_names
+        return matrix, class_codes
 
     @requires(require_prior)
     def sample_prior(  # type: ignore[override]
@@ -299,13 +299,13 @@ class Classifier(Predictions, MarkovChainModel):
         """Sample parameters and labels from the prior, once per generator."""
         model = type(self)(**self.get_params())
         matrix, observed_codes = model._read_rows(X, y)
-        prior, codes = model._sample_prior_draws(matrix, rngs)
+        prior, class_codes = model._sample_prior_draws(matrix, rngs)
         observed_groups = build_observed_groups(observed_codes, model.classes_, {})
         predictive = build_predictive_dataset(
-            observed_groups["observed_data"], prior, {"label": codes[None]}
+            observed_groups["observed_data"], prior, {"label": class_codes[None]}
         )
         fit_arguments: list[Any] = []
-        for draw_codes in codes:
+        for draw_codes in class_codes:
             if np.unique(draw_codes).size < model.classes_.size:
                 fit_arguments.append(None)  # `fit` would find fewer classes
             else:
@@ -315,22 +315,22 @@ class Classifier(Predictions, MarkovChainModel):
     def _build_observed(self, X: Any, y: Any) -> dict[str, np.ndarray]:
         """Return class codes as observed data, by name; {} for other classes."""
         matrix = self._read_covariates(X)
-        classes, codes = encode_class_labels(y, type(self).__name__, matrix.shape[0])
+        classes, class_codes = encode_class_labels(y, type(self).__name__, matrix.shape[0])
         if not np.array_equal(classes, self.classes_):
             return {}
-        return {"label": codes}
+        return {"label": class_codes}
 
     def _simulate_replicates(
         self, rng: np.random.Generator, X: Any, y: Any
     ) -> dict[str, np.ndarray]:
         """Simulate class codes of rows at each draw of the posterior."""
         matrix, dimension_sizes = self._read_covariates(X), self._view.draws.sizes  # type: ignore[attr-defined]
-        codes = np.empty(
+        class_codes = np.empty(
             (dimension_sizes["chain"] * dimension_sizes["draw"], matrix.shape[0]), np.int64
         )
         for row_slice, probabilities in self._engine.iterate_probabilities(self, matrix):
-            codes[:, row_slice] = sample_class_codes(probabilities, rng).T
-        return {"label": codes.reshape(dimension_sizes["chain"], dimension_sizes["draw"], -1)}
+            class_codes[:, row_slice] = sample_class_codes(probabilities, rng).T
+        return {"label": class_codes.reshape(dimension_sizes["chain"], dimension_sizes["draw"], -1)}
 
     def _pack_design(self, design: Any) -> tuple[Any, ...]:
         """Return the design, checked to be a pair (X, y)."""
@@ -345,9 +345,9 @@ class Classifier(Predictions, MarkovChainModel):
     ) -> "xarray.DataTree":
         """Fit the model to data with this seed; return its posterior."""
         self._check_draws_method()
-        arguments = dict(settings)
-        thin = arguments.pop("thin", None)
-        self.set_params(random_state=random_seed, **arguments).fit(
+        fit_settings = dict(settings)
+        thin = fit_settings.pop("thin", None)
+        self.set_params(random_state=random_seed, **fit_settings).fit(
             *data, thin=thin, cores=1, progressbar=False
         )
         return self.posterior_  # type: ignore[attr-defined]

@@ -114,7 +114,7 @@ def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
     """
     import pandas as pd
 
-    draws, classes, columns = _load_weight_draws(model)
+    draws, class_labels, column_names = _load_weight_draws(model)
     estimate_name, has_draws = "coef", len(draws) > 0
     if _has_relative_weights(model):
         estimate_name, estimates = "weight", np.asarray(model.weights_).ravel()
@@ -127,9 +127,9 @@ def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
         columns_by_name["low"], columns_by_name["high"] = compute_interval(draws, ci)
     if estimate_name == "coef":
         columns_by_name["original"] = model.coef_[:, model._standard_.varies].ravel()
-    row_labels = pd.MultiIndex.from_product([classes, columns], names=["class", "column"]).to_frame(
-        index=False
-    )
+    row_labels = pd.MultiIndex.from_product(
+        [class_labels, column_names], names=["class", "column"]
+    ).to_frame(index=False)
     frame = pd.concat([row_labels, pd.DataFrame(columns_by_name)], axis=1)
     row_order = argsort_descending(np.abs(frame[estimate_name].to_numpy()))
     if has_draws:
@@ -156,8 +156,12 @@ def _load_weight_draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
             list_non_reference_classes(model),
             list_varying_columns(model),
         )
-    columns = getattr(model.weights_, "columns", range(np.shape(model.weights_)[1]))
-    return model._engine.sample_relative_weights(model, _DRAWS), list(model.classes_), list(columns)
+    column_names = getattr(model.weights_, "columns", range(np.shape(model.weights_)[1]))
+    return (
+        model._engine.sample_relative_weights(model, _DRAWS),
+        list(model.classes_),
+        list(column_names),
+    )
 
 
 _ESTABLISHED = 2.0  # smallest difference that is called established, in standard errors
@@ -201,11 +205,11 @@ def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
         )
     if n_impossible := int(np.isinf(scores.losses).sum()):
         notes.append(phrase(ENGLISH, "cv.infinite", rows=f"{n_impossible:,}"))
-    name = _read_model_name(model)
+    model_name = _read_model_name(model)
     title = phrase(ENGLISH, "cv.title", rows=f"{len(scores.errors):,}", done=scores.done)
-    score_table = _build_score_table(name, scores)
+    score_table = _build_score_table(model_name, scores)
     return Finding(
-        _compare_majority_class(name, scores),
+        _compare_majority_class(model_name, scores),
         title=str(title),
         table=scores.table(),
         shown=score_table,
@@ -228,8 +232,8 @@ def _cross_validate(model: Any, settings: AnswerSettings) -> Scores | None:
     cores = settings.cores
     if model._posterior is None:  # such a fit is too short for a process
         cores = 1
-    arguments = settings.rows, settings.folds, settings.random_seed, cores
-    model.cross_validation_ = load_method("Classifier.cross_validate")(model, *arguments)
+    fold_arguments = settings.rows, settings.folds, settings.random_seed, cores
+    model.cross_validation_ = load_method("Classifier.cross_validate")(model, *fold_arguments)
     return model.cross_validation_
 
 
@@ -261,10 +265,10 @@ def _compare_majority_class(name: str, scores: Scores) -> Text:
     facts = {"name": name, "error": f"{standard_error:.3f}"}
     if not abs(mean_difference) > _ESTABLISHED * standard_error or mean_difference == 0:
         return phrase(ENGLISH, "cv.open", mean=f"{mean_difference:.3f}", **facts)
-    key = "cv.worse"
+    sentence_key = "cv.worse"
     if mean_difference > 0:
-        key = "cv.better"
-    return phrase(ENGLISH, key, mean=f"{abs(mean_difference):.3f}", **facts)
+        sentence_key = "cv.better"
+    return phrase(ENGLISH, sentence_key, mean=f"{abs(mean_difference):.3f}", **facts)
 
 
 def _read_model_name(model: Any) -> str:
@@ -284,12 +288,12 @@ def weights(model: Any, settings: AnswerSettings) -> Finding:
     table = rank_weights(model, settings.ci)
     shown_table = table[table["weight"] >= _MIN_SHOWN]  # smaller weights round to zero
     n_weights = model.weights_.size
-    key = "weights.means"
+    sentence_key = "weights.means"
     if model._engine.is_point:
-        key = "weights.some"
+        sentence_key = "weights.some"
         if len(table) == n_weights:
-            key = "weights.all"
-    title = phrase(ENGLISH, key, shown=f"{len(table):,}", every=f"{n_weights:,}")
+            sentence_key = "weights.all"
+    title = phrase(ENGLISH, sentence_key, shown=f"{len(table):,}", every=f"{n_weights:,}")
     notes, named_table = (), table
     if model.get_params()["transform"] is not None:
         notes = (ENGLISH["weights.exp"],)
@@ -309,11 +313,13 @@ def coefficients(model: Any, settings: AnswerSettings) -> Finding:
     scale_text = ENGLISH["coef.units"]
     if model.standardize:
         scale_text = ENGLISH["coef.standard"]
-    key, count_texts = "coef.all", {}
+    sentence_key, count_texts = "coef.all", {}
     if model._engine.is_point:
-        key = "coef.some"
+        sentence_key = "coef.some"
         count_texts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
-    title = phrase(ENGLISH, key, covariates=scale_text, reference=model._reference_, **count_texts)
+    title = phrase(
+        ENGLISH, sentence_key, covariates=scale_text, reference=model._reference_, **count_texts
+    )
     sentence, shown_table = (
         _format_largest_rows(table, "coef", "coefficients"),
         _move_names_last(table),
@@ -332,8 +338,13 @@ def _build_brief(table: Any, label: str) -> Brief:
 
 def _move_names_last(table: Any) -> Any:
     """Return a table with the columns "class" and "column" at the end."""
-    names = ["class", "column"]
-    return table[[*(name for name in table.columns if name not in (*names, "original")), *names]]
+    last_columns = ["class", "column"]
+    return table[
+        [
+            *(name for name in table.columns if name not in (*last_columns, "original")),
+            *last_columns,
+        ]
+    ]
 
 
 def _format_largest_rows(table: "pandas.DataFrame", column: str, noun: str) -> Text:
@@ -375,10 +386,10 @@ def _describe_weight_parameters(model: Any, ci: float) -> list[Text]:
             phrase(ENGLISH, "log_likelihood", value=likelihood_text),
         ]
     objective = f"{model.objective_:.3f}"
-    key = "log_likelihood"
+    sentence_key = "log_likelihood"
     if model.a > 1:
-        key = "log_likelihood.weights"
-    likelihood_sentence = phrase(ENGLISH, key, value=likelihood_text, objective=objective)
+        sentence_key = "log_likelihood.weights"
+    likelihood_sentence = phrase(ENGLISH, sentence_key, value=likelihood_text, objective=objective)
     return [
         *sentences,
         likelihood_sentence,
@@ -430,11 +441,11 @@ def _format_shape(model: Any, ci: float) -> Text:
     """Return a sentence on the prior shape a, fixed or learned."""
     if model.a is not None:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.a:g}")
-    low, high = (f"{end:g}" for end in model.a_range)
+    low_text, high_text = (f"{end:g}" for end in model.a_range)
     shape_text = format_number(model.a_)
     if model._posterior is not None:
         shape_text = _format_draws(model._view.draws["a"].to_numpy(), ci)
-    return phrase(ENGLISH, "shape.learned", value=shape_text, low=low, high=high)
+    return phrase(ENGLISH, "shape.learned", value=shape_text, low=low_text, high=high_text)
 
 
 def _format_draws(draws: np.ndarray, ci: float) -> str:
@@ -457,21 +468,21 @@ def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
     tree = model._posterior
     if tree is None or "log_likelihood" not in tree.children:
         return Finding(ENGLISH["rows.unknown"])
-    log_probabilities, codes = (
+    log_probabilities, class_codes = (
         tree["log_likelihood"]["label"],
         model._view.observed["label"].to_numpy(),
     )
-    p = np.exp(log_probabilities).mean(["chain", "draw"]).to_numpy()
-    by_probability = np.argsort(p, kind="stable")
+    mean_probabilities = np.exp(log_probabilities).mean(["chain", "draw"]).to_numpy()
+    by_probability = np.argsort(mean_probabilities, kind="stable")
     columns = {
         "row": log_probabilities["row"].to_numpy()[by_probability],
-        "class": model.classes_[codes[by_probability]],
-        "probability": p[by_probability],
+        "class": model.classes_[class_codes[by_probability]],
+        "probability": mean_probabilities[by_probability],
     }
     facts = {
-        "rows": f"{len(p):,}",
-        "likely": f"{int((p >= 0.5).sum()):,}",
-        "mean": format_probability(float(p.mean())),
+        "rows": f"{len(mean_probabilities):,}",
+        "likely": f"{int((mean_probabilities >= 0.5).sum()):,}",
+        "mean": format_probability(float(mean_probabilities.mean())),
     }
     worst_rows = pd.DataFrame(columns).head(_WORST)
     return Finding(phrase(ENGLISH, "rows", **facts), title=ENGLISH["rows.title"], table=worst_rows)

@@ -41,20 +41,20 @@ class NonNumericEntryError(DataError, TypeError):
 
 def read_string_column_names(X: Any) -> np.ndarray | None:
     """Return the column names of a data frame; None unless all are strings."""
-    names = list(getattr(X, "columns", ()))
-    if not names or not all(isinstance(name, str) for name in names):
+    column_names = list(getattr(X, "columns", ()))
+    if not column_names or not all(isinstance(name, str) for name in column_names):
         return None
-    return np.array(names, dtype=object)
+    return np.array(column_names, dtype=object)
 
 
-def format_column_name(names: np.ndarray | None, column_index: int) -> str:
+def format_column_name(column_names: np.ndarray | None, column_index: int) -> str:
     """Return words for a column in messages: its name, or its number."""
-    if names is None:
+    if column_names is None:
         return f"column {column_index} (counted from 0)"
-    return f"column {names[column_index]!r}"
+    return f"column {column_names[column_index]!r}"
 
 
-def convert_to_matrix(X: Any, names: np.ndarray | None = None) -> np.ndarray:
+def convert_to_matrix(X: Any, column_names: np.ndarray | None = None) -> np.ndarray:
     """Return dense covariates as a C-contiguous float matrix, shape (n, d).
 
     Examples
@@ -92,7 +92,7 @@ def convert_to_matrix(X: Any, names: np.ndarray | None = None) -> np.ndarray:
         )
     if entries.shape[0] == 0:
         raise DataError(f"X has no rows (shape {entries.shape}); pass one row per observation.")
-    matrix = np.ascontiguousarray(_convert_to_floats(entries, names))
+    matrix = np.ascontiguousarray(_convert_to_floats(entries, column_names))
     is_not_finite = ~np.isfinite(matrix)
     if is_not_finite.any():
         row_index, column_index = np.argwhere(is_not_finite)[0]
@@ -101,8 +101,8 @@ def convert_to_matrix(X: Any, names: np.ndarray | None = None) -> np.ndarray:
             others_text = f", and {n_others} more entries are NaN or infinite"
         raise DataError(
             f"X is {_name_non_finite(matrix[row_index, column_index])} in row {row_index},"
-            f" {format_column_name(names, column_index)}{others_text}; enter finite numbers or"
-            " remove such rows."
+            f" {format_column_name(column_names, column_index)}{others_text}; enter finite numbers"
+            " or remove such rows."
         )
     return matrix
 
@@ -150,7 +150,7 @@ def convert_to_sparse_matrix(X: Any) -> Any:
     return matrix
 
 
-def _convert_to_floats(entries: np.ndarray, names: np.ndarray | None) -> np.ndarray:
+def _convert_to_floats(entries: np.ndarray, column_names: np.ndarray | None) -> np.ndarray:
     """Return entries as floats, missing ones as NaN; raise for non-numbers."""
     if entries.dtype.kind not in "mM":
         try:
@@ -165,7 +165,8 @@ def _convert_to_floats(entries: np.ndarray, names: np.ndarray | None) -> np.ndar
             floats[cell_index] = float(entry)
         except (TypeError, ValueError):
             raise NonNumericEntryError(
-                f"Row {cell_index[0]}, {format_column_name(names, cell_index[1])}, is {entry!r},"
+                f"Row {cell_index[0]}, {format_column_name(column_names, cell_index[1])}, is"
+                f" {entry!r},"
                 " but every entry of this argument must be a number, or a string that reads as a"
                 " number. Encode categories, for instance with pandas.get_dummies."
             ) from None
@@ -181,13 +182,13 @@ def encode_class_labels(y: Any, model: str, n_rows: int) -> tuple[np.ndarray, np
     (array(['a', 'b'], dtype='<U1'), array([1, 0, 1, 0]))
     """
     labels = check_class_labels(y, model, n_rows)
-    classes, codes = np.unique(labels, return_inverse=True)
+    classes, class_codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise DataError(
             f"y contains only one class, {format_class_label(classes[0])}; a classifier requires at"
             " least two."
         )
-    class_counts = np.bincount(codes)
+    class_counts = np.bincount(class_codes)
     if (single_row_classes := np.flatnonzero(class_counts == 1)).size and not is_quiet():
         class_list = join_first(map(format_class_label, classes[single_row_classes]))
         warn(
@@ -196,7 +197,7 @@ def encode_class_labels(y: Any, model: str, n_rows: int) -> tuple[np.ndarray, np
                 " depends on this row alone; merge rare classes if one row is too little."
             )
         )
-    return classes, codes.astype(np.int64)
+    return classes, class_codes.astype(np.int64)
 
 
 def check_class_labels(y: Any, model: str, n_rows: int) -> np.ndarray:
@@ -240,10 +241,10 @@ def check_class_labels(y: Any, model: str, n_rows: int) -> np.ndarray:
 def _check_label_types(labels: np.ndarray, keeps_dtype: bool) -> np.ndarray:
     """Return labels of one Python type, numbers as a numeric array; raise for mixtures."""
     label_by_type: dict[str, object] = {}
-    for row, label in enumerate(labels):
+    for row_index, label in enumerate(labels):
         if type(label).__name__ in _MISSING:
             raise DataError(
-                f"Input y contains NaN: the label of row {row} is missing; remove such rows."
+                f"Input y contains NaN: the label of row {row_index} is missing; remove such rows."
             )
         label_by_type.setdefault(_name_label_type(label), label)
     if "other" in label_by_type:
@@ -282,19 +283,19 @@ def _refuse_continuous_labels(labels: np.ndarray) -> None:
             "Complex data not supported: labels in y must be strings, integers or booleans."
         )
     if not np.isfinite(labels).all():
-        row = int(np.argmin(np.isfinite(labels)))
+        row_index = int(np.argmin(np.isfinite(labels)))
         number_name = "infinity"
-        if math.isnan(labels[row]):
+        if math.isnan(labels[row_index]):
             number_name = "NaN"
         raise DataError(
-            f"Input y contains {number_name}: the label of row {row} is not a class; remove such"
-            " rows."
+            f"Input y contains {number_name}: the label of row {row_index} is not a class; remove"
+            " such rows."
         )
     if (is_fractional := labels != np.floor(labels)).any():
-        row = int(np.argmax(is_fractional))
+        row_index = int(np.argmax(is_fractional))
         raise DataError(
-            f"Unknown label type: continuous, such as {labels[row]} in row {row} of y; a"
-            " classifier requires classes. Bin a continuous target first."
+            f"Unknown label type: continuous, such as {labels[row_index]} in row {row_index} of y;"
+            " a classifier requires classes. Bin a continuous target first."
         )
 
 
@@ -346,7 +347,7 @@ class Standardization(NamedTuple):
 
 
 def compute_standardization(
-    matrix: Any, names: np.ndarray | None = None, counts: np.ndarray | None = None
+    matrix: Any, column_names: np.ndarray | None = None, counts: np.ndarray | None = None
 ) -> Standardization:
     r"""Return mean and population sd of each training column.
 
@@ -366,7 +367,8 @@ def compute_standardization(
     is_constant = column_min == column_max
     if is_constant.all():
         raise DataError(
-            f"All columns of X are constant ({format_column_name(names, 0)} is {column_min[0]:g}),"
+            f"All columns of X are constant ({format_column_name(column_names, 0)} is"
+            f" {column_min[0]:g}),"
             " so the classes cannot be distinguished; include a column that varies."
         )
     unit = np.where(
@@ -418,18 +420,20 @@ def _compute_sparse_moments(
 
 
 def warn_about_constant_columns(
-    standardization: Standardization | None, names: np.ndarray | None, is_expected: Any = False
+    standardization: Standardization | None,
+    column_names: np.ndarray | None,
+    is_expected: Any = False,
 ) -> None:
     """Warn of training columns that do not vary, unless expected.
 
-    `names` as in `compute_standardization`.
+    `column_names` as in `compute_standardization`.
     """
     if standardization is None or is_quiet():
         return
     constant_indices = np.flatnonzero(~(standardization.varies | is_expected))
     if not constant_indices.size:
         return
-    column_list = join_first(format_column_name(names, int(j)) for j in constant_indices)
+    column_list = join_first(format_column_name(column_names, int(j)) for j in constant_indices)
     warn(
         DataWarning(
             "Covariates that are constant in all rows are ignored in the fit and in predictions:"

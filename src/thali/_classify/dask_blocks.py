@@ -54,9 +54,11 @@ def scan_blocks(X: Any, y: Any, sample_weight: Any, model: str) -> BlockScan:
             for block_index, (x, label) in enumerate(block_pairs)
         )
     )
-    labels, counts = _merge_block_labels(summaries)
+    labels, label_counts = _merge_block_labels(summaries)
     classes, _ = encode_class_labels(
-        np.repeat(labels, np.minimum(counts, 2)), model, int(np.minimum(counts, 2).sum())
+        np.repeat(labels, np.minimum(label_counts, 2)),
+        model,
+        int(np.minimum(label_counts, 2).sum()),
     )
     column_ranges = np.array(
         [
@@ -70,7 +72,7 @@ def scan_blocks(X: Any, y: Any, sample_weight: Any, model: str) -> BlockScan:
         column_ranges,
         summaries[0].lowest,
         classes,
-        counts,
+        label_counts,
     )
 
 
@@ -199,9 +201,11 @@ def _merge_block_labels(summaries: Sequence[_BlockSummary]) -> tuple[np.ndarray,
     labels, label_indices = np.unique(
         np.concatenate([summary.labels for summary in summaries]), return_inverse=True
     )
-    counts = np.zeros(len(labels), np.int64)
-    np.add.at(counts, label_indices, np.concatenate([summary.counts for summary in summaries]))
-    return labels, counts
+    label_counts = np.zeros(len(labels), np.int64)
+    np.add.at(
+        label_counts, label_indices, np.concatenate([summary.counts for summary in summaries])
+    )
+    return labels, label_counts
 
 
 def _sum_scaled(x: Any, unit: Any) -> np.ndarray:

@@ -16,7 +16,7 @@ LABEL = "position of the class of a row in constant_data['classes']"
 
 
 def build_observed_groups(
-    codes: np.ndarray, classes: np.ndarray, constants: Mapping[str, Any]
+    class_codes: np.ndarray, classes: np.ndarray, constants: Mapping[str, Any]
 ) -> "dict[str, xarray.Dataset]":
     """Return datasets observed_data and constant_data for class codes (n,).
 
@@ -24,11 +24,13 @@ def build_observed_groups(
     """
     import xarray as xr
 
-    names = convert_class_labels(classes)
-    label = ("row", np.asarray(codes, np.int64), {"description": LABEL})
+    class_names = convert_class_labels(classes)
+    label_variable = ("row", np.asarray(class_codes, np.int64), {"description": LABEL})
     return {
-        "observed_data": xr.Dataset({"label": label}, {"row": np.arange(len(codes))}),
-        "constant_data": xr.Dataset({"classes": ("class_number", names), **constants}),
+        "observed_data": xr.Dataset(
+            {"label": label_variable}, {"row": np.arange(len(class_codes))}
+        ),
+        "constant_data": xr.Dataset({"classes": ("class_number", class_names), **constants}),
     }
 
 
@@ -74,9 +76,9 @@ def add_log_likelihood(
     if not can_store_pointwise(n_rows, n_draws):
         return
     log_p = np.empty((*shape, n_rows))
-    step = max(1, _BLOCK // (n_draws * groups["constant_data"].sizes["class_number"]))
-    for start in range(0, n_rows, step):
-        row_slice = slice(start, min(start + step, n_rows))
+    block_size = max(1, _BLOCK // (n_draws * groups["constant_data"].sizes["class_number"]))
+    for first_row in range(0, n_rows, block_size):
+        row_slice = slice(first_row, min(first_row + block_size, n_rows))
         log_p[..., row_slice] = compute_log_p(data.row[row_slice])
     sample_coordinates = {name: posterior[name] for name in ("chain", "draw")}
     groups["log_likelihood"] = xr.Dataset(
@@ -100,8 +102,8 @@ def sample_prior_codes(
 ) -> tuple[np.ndarray, float]:
     """Sample a class for each row from log scores (rows, K), with log-likelihood."""
     log_p = log_scores - np.logaddexp.reduce(log_scores, axis=1, keepdims=True)
-    codes = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
-    return codes, log_p[np.arange(len(codes)), codes].sum()
+    class_codes = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=1)
+    return class_codes, log_p[np.arange(len(class_codes)), class_codes].sum()
 
 
 def list_nonzero_cells(matrix: np.ndarray) -> list[tuple[int, int]]:
@@ -132,5 +134,5 @@ def compute_probability_errors(probabilities: np.ndarray, n_chains: int) -> np.n
     from thali._posterior.summary_table import compute_mean_errors
 
     n_rows, _, n_classes = probabilities.shape
-    draws = np.moveaxis(probabilities, 1, 2).reshape(n_rows * n_classes, n_chains, -1)
-    return compute_mean_errors(draws).reshape(n_rows, n_classes)
+    probability_draws = np.moveaxis(probabilities, 1, 2).reshape(n_rows * n_classes, n_chains, -1)
+    return compute_mean_errors(probability_draws).reshape(n_rows, n_classes)

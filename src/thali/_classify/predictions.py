@@ -52,9 +52,9 @@ def _count_replicated_labels(
     if model._engine.draws:
         blocks = model._engine.iterate_probabilities(model, matrix)
     for row_slice, probabilities in blocks:
-        codes = sample_class_codes(probabilities, rng)  # (rows, replicates)
+        class_codes = sample_class_codes(probabilities, rng)  # (rows, replicates)
         for k in range(predicted.shape[1]):
-            label_counts = label_counts + (codes == k).T.astype(float) @ (
+            label_counts = label_counts + (class_codes == k).T.astype(float) @ (
                 bin_index[row_slice, k, None] == filled_bins
             )
     return label_counts
@@ -64,9 +64,9 @@ def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.nda
     """Yield blocks of rows with probabilities repeated, (rows, replicates, K)."""
     # All replicates have the same probabilities.
     n, K = predicted.shape
-    step = max(1, _BLOCK // (REPLICATES * K))
-    for start in range(0, n, step):
-        row_slice = slice(start, start + step)
+    block_size = max(1, _BLOCK // (REPLICATES * K))
+    for first_row in range(0, n, block_size):
+        row_slice = slice(first_row, first_row + block_size)
         yield (
             row_slice,
             np.broadcast_to(predicted[row_slice, None], (len(predicted[row_slice]), REPLICATES, K)),
@@ -76,14 +76,14 @@ def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.nda
 def _encode_known_labels(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """Return each label's index among the fitted classes, or raise."""
     index_by_label = index_labels(classes.tolist())
-    codes = np.array([index_by_label.get(label, -1) for label in labels.tolist()])
-    if (codes < 0).any():
+    class_codes = np.array([index_by_label.get(label, -1) for label in labels.tolist()])
+    if (class_codes < 0).any():
         class_list = shorten(list(index_by_label), 10)
         raise DataError(
-            f"y contains {format_class_label(labels[int(np.argmin(codes))])}, but the model was"
-            f" fitted to the classes {class_list}."
+            f"y contains {format_class_label(labels[int(np.argmin(class_codes))])}, but the model"
+            f" was fitted to the classes {class_list}."
         )
-    return codes
+    return class_codes
 
 
 _MAX_NAMES = 5  # in a message
@@ -318,7 +318,7 @@ class Predictions(ScikitLearn):
 
         bins = check_integer("bins", bins, 2)
         matrix = self._read_covariates(X)
-        codes = _encode_known_labels(
+        class_codes = _encode_known_labels(
             check_class_labels(y, type(self).__name__, matrix.shape[0]), self.classes_
         )
         predicted = self._engine.compute_probabilities(self, matrix)
@@ -327,7 +327,7 @@ class Predictions(ScikitLearn):
         bin_counts, probability_sums, label_counts = np.zeros((3, K * bins))
         np.add.at(bin_counts, bin_index, 1.0)
         np.add.at(probability_sums, bin_index, predicted)
-        np.add.at(label_counts, bin_index[np.arange(len(codes)), codes], 1.0)
+        np.add.at(label_counts, bin_index[np.arange(len(class_codes)), class_codes], 1.0)
         if K == 2:
             bin_counts[:bins] = 0.0  # the first class mirrors the second
         filled_bins = np.flatnonzero(bin_counts)
@@ -370,8 +370,11 @@ class Predictions(ScikitLearn):
     def _read_covariates(self, X: Any) -> np.ndarray:
         """Return covariates of new rows as a matrix; they must match the fit."""
         self._require_fitted()
-        names, fitted_names = read_string_column_names(X), getattr(self, "feature_names_in_", None)
-        if fitted_names is not None and names is None:
+        column_names, fitted_names = (
+            read_string_column_names(X),
+            getattr(self, "feature_names_in_", None),
+        )
+        if fitted_names is not None and column_names is None:
             warn(
                 DataWarning(
                     f"X does not have valid feature names, but {type(self).__name__} was fitted"
@@ -379,9 +382,13 @@ class Predictions(ScikitLearn):
                     " feature_names_in_."
                 )
             )
-        elif fitted_names is not None and names is not None and list(names) != list(fitted_names):
-            raise _FeatureNamesError(list(names), list(fitted_names))
-        matrix = self._convert_covariates(X, names)
+        elif (
+            fitted_names is not None
+            and column_names is not None
+            and list(column_names) != list(fitted_names)
+        ):
+            raise _FeatureNamesError(list(column_names), list(fitted_names))
+        matrix = self._convert_covariates(X, column_names)
         self._check_width(matrix.shape[1])
         return matrix
 

@@ -35,10 +35,10 @@ def check_row_weights(sample_weight: Any, n_rows: int) -> np.ndarray:
             f" rows of X; got shape {weights.shape}."
         )
     if (is_invalid := ~((weights <= LARGEST) & (weights >= 0.0))).any():
-        row = int(np.argmax(is_invalid))
+        row_index = int(np.argmax(is_invalid))
         raise DataError(
-            f"`sample_weight` is {weights[row]:g} in row {row}; weights must be finite, >= 0 and at"
-            f" most {LARGEST:g}."
+            f"`sample_weight` is {weights[row_index]:g} in row {row_index}; weights must be finite,"
+            f" >= 0 and at most {LARGEST:g}."
         )
     if not weights.any():
         raise DataError(
@@ -56,13 +56,13 @@ def is_finite_weight(weight: Any) -> bool:
 
 
 def apply_class_weights(
-    row_weights: np.ndarray, codes: np.ndarray, classes: np.ndarray, class_weight: Any
+    row_weights: np.ndarray, class_codes: np.ndarray, classes: np.ndarray, class_weight: Any
 ) -> np.ndarray:
     r"""Return row weights times the weights of the rows' classes.
 
     .. math:: w_k^{\text{balanced}} = \frac{\sum_i w_i}{K \sum_{i: y_i = k} w_i}
     """
-    class_totals = np.bincount(codes, row_weights, len(classes))
+    class_totals = np.bincount(class_codes, row_weights, len(classes))
     class_factors = np.ones(len(classes))
     if isinstance(class_weight, Mapping):
         class_factors = _read_class_factors(class_weight, classes)
@@ -80,7 +80,7 @@ def apply_class_weights(
             f"All rows of class {format_class_label(classes[int(np.argmax(is_empty))])} have weight"
             " 0; remove the class from y, or give its rows a positive weight."
         )
-    return row_weights * class_factors[codes]
+    return row_weights * class_factors[class_codes]
 
 
 def warn_about_small_weights(weights: np.ndarray, n_classes: int) -> None:

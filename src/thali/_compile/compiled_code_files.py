@@ -149,10 +149,10 @@ class KernelCache(NullCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load the code for these argument types; None if not stored."""
-        name = self._name_entry(sig)
+        entry_name = self._name_entry(sig)
         for folder in folders_to_read():
             try:
-                external_names, *result_parts = folder.read(name)
+                external_names, *result_parts = folder.read(entry_name)
                 _resolve_names(target_context, external_names)
                 compile_result = CompileResult._rebuild(target_context, *result_parts)
             except FileNotFoundError:
@@ -164,7 +164,7 @@ class KernelCache(NullCache):
                 )
                 continue
             except Exception:  # a damaged pickle can fail in any way
-                self._discard(folder, name)
+                self._discard(folder, entry_name)
                 continue
             compile_result.library._get_module_for_linking = _refuse_linking
             USED.add(folder.target)
@@ -227,7 +227,7 @@ def strip_bitcode(code: Any) -> Any:
 
     A stub with the names of its functions replaces the bitcode.
     """
-    (library_name, kind, (machine_code, bitcode)), *rest = code._reduce()
+    (library_name, library_kind, (machine_code, bitcode)), *other_parts = code._reduce()
     module = llvmlite.binding.parse_bitcode(bitcode)
     symbols = [*module.functions, *module.global_variables]
     external_names = [
@@ -238,7 +238,11 @@ def strip_bitcode(code: Any) -> Any:
     defined_names = [function.name for function in module.functions if not function.is_declaration]
     stub_text = "".join(f'define void @"{name}"() {{ ret void }}\n' for name in defined_names)
     stub = llvmlite.binding.parse_assembly(f'target triple = "{module.triple}"\n{stub_text}')
-    return (external_names, (library_name, kind, (machine_code, stub.as_bitcode())), *rest)
+    return (
+        external_names,
+        (library_name, library_kind, (machine_code, stub.as_bitcode())),
+        *other_parts,
+    )
 
 
 def _resolve_names(target_context: Any, external_names: Iterable[str]) -> None:
@@ -469,8 +473,8 @@ def cache_info() -> CacheInfo:
 
 def _measure_files(files: Iterable[Path]) -> tuple[int, int]:
     """Return number and total bytes of files."""
-    sizes = [file.stat().st_size for file in files]
-    return len(sizes), sum(sizes)
+    file_sizes = [file.stat().st_size for file in files]
+    return len(file_sizes), sum(file_sizes)
 
 
 def format_cache_size(n_files: int, n_bytes: int) -> str:

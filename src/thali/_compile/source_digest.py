@@ -118,13 +118,13 @@ class _SourceWalk:
         n_noted = len(self._answered)
         for operation in list(self._operations):
             for cls in (*self._classes, object):
-                answer = operation.answers.get(cls)
-                if answer is not None and (operation, cls) not in self._answered:
+                implementation = operation.answers.get(cls)
+                if implementation is not None and (operation, cls) not in self._answered:
                     self._answered.add((operation, cls))
-                    number = self.number_function(answer)
-                    self.modules.add(answer.__module__)
+                    function_number = self.number_function(implementation)
+                    self.modules.add(implementation.__module__)
                     self.lines.append(
-                        f"answer {operation.__qualname__} {_qualify_name(cls)} {number}"
+                        f"answer {operation.__qualname__} {_qualify_name(cls)} {function_number}"
                     )
         return len(self._answered) > n_noted
 

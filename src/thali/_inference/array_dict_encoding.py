@@ -62,13 +62,13 @@ def _load_array(arrays: Mapping[str, np.ndarray], path: str) -> np.ndarray:
 
 def pack_generators(rngs: Sequence[np.random.Generator]) -> np.ndarray:
     """Return the states of numpy generators as an array (generators, 6)."""
-    rows = []
+    state_rows = []
     for rng in rngs:
         generator_state = rng.bit_generator.state
         state, inc = generator_state["state"]["state"], generator_state["state"]["inc"]
         words = [state >> 64, state & _WORD, inc >> 64, inc & _WORD]
-        rows.append([*words, generator_state["has_uint32"], generator_state["uinteger"]])
-    return np.array(rows, np.uint64)
+        state_rows.append([*words, generator_state["has_uint32"], generator_state["uinteger"]])
+    return np.array(state_rows, np.uint64)
 
 
 def unpack_generators(rows: np.ndarray) -> list[np.random.Generator]:

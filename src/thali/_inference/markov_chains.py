@@ -123,12 +123,12 @@ class Chain(SlicedWork):
 
     def pack_state(self) -> Arrays:
         """Return the chain's current state and random stream as a dict of arrays."""
-        parts = {
+        state_arrays = {
             path: array
             for name in self._PARTS
             for path, array in flatten_tuple(vars(self)[name], name).items()
         }
-        return {"stream": pack_generators([self.rng]), **parts}
+        return {"stream": pack_generators([self.rng]), **state_arrays}
 
     def restore_state(self, arrays: Arrays) -> None:
         """Set the state and random stream that `pack_state` returned."""

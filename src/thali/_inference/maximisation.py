@@ -290,10 +290,10 @@ def _search_line(
     # The point is None if no trial is higher than the start.
     # Between a length that is too short and one that is too long, the next length maximises a cubic
     # through both.
-    slope, largest_change = float(direction @ start.gradient), float(np.abs(direction).max())
+    start_slope, largest_change = float(direction @ start.gradient), float(np.abs(direction).max())
     max_length = max_change / largest_change
     step_length = min(1.0, max_length)
-    low_end = (0.0, start.value, slope)
+    low_end = (0.0, start.value, start_slope)
     high_end: tuple[float, float, float] | None = None
     best_trial: tuple[float, Any] = 0.0, None
     highest_value = start.value
@@ -306,9 +306,9 @@ def _search_line(
             best_trial, highest_value = (step_length, trial_point), trial_point.value
         is_rise_sufficient = (
             trial_point.value
-            >= start.value + _RISE * step_length * slope - _ROUNDING * abs(start.value)
+            >= start.value + _RISE * step_length * start_slope - _ROUNDING * abs(start.value)
         )
-        if is_rise_sufficient and abs(trial_end[2]) <= _FLATTEN * slope:
+        if is_rise_sufficient and abs(trial_end[2]) <= _FLATTEN * start_slope:
             return step_length, trial_point
         is_forward = high_end is None or high_end[0] > low_end[0]
         is_past_maximum = trial_end[2] > 0.0
@@ -324,7 +324,7 @@ def _search_line(
             if step_length >= max_length:
                 break
             growth = 2.0
-            if trial_end[2] > 0.5 * slope:
+            if trial_end[2] > 0.5 * start_slope:
                 growth = 4.0
             step_length = min(growth * step_length, max_length)
         else:

@@ -62,14 +62,14 @@ def estimate_constants(
     maximum = maximise_concave(Concave(evaluate), _estimate_start(beta, log_likelihoods)[:-1])
     a, information = maximum.where, maximum.information * n_draws * n_levels
     scores = np.zeros((shape[0], n_blocks, n_levels))
-    block_index = np.arange(shape[1]) * n_blocks // shape[1]
-    for (ladders, draws, levels), log_weight in _iterate_log_weights(
+    block_of_draw = np.arange(shape[1]) * n_blocks // shape[1]
+    for (ladder_indices, draw_indices, level_indices), log_weight in _iterate_log_weights(
         beta, log_likelihoods, np.append(a, 0.0)
     ):
         p = scale_to_maximum(log_weight)
         p /= -p.sum(axis=1, keepdims=True)
-        p[np.arange(len(p)), levels] += 1.0
-        np.add.at(scores, (ladders, block_index[draws]), p)
+        p[np.arange(len(p)), level_indices] += 1.0
+        np.add.at(scores, (ladder_indices, block_of_draw[draw_indices]), p)
     influence = np.zeros_like(scores)
     influence[..., :-1] = -np.linalg.solve(
         information, scores[..., :-1].reshape(-1, n_levels - 1).T

@@ -39,11 +39,11 @@ class AnswersByRespondent(NamedTuple):
         expected = np.repeat(problem.totals, problem.sizes) * p
         block_size = max(1, BLOCK // len(p))
         for first_respondent in range(0, self.n_respondents, block_size):
-            counts = self.tally[first_respondent : first_respondent + block_size].toarray()
+            outcome_counts = self.tally[first_respondent : first_respondent + block_size].toarray()
             outcome_totals = np.repeat(
-                np.add.reduceat(counts, first_outcomes, axis=1), problem.sizes, axis=1
+                np.add.reduceat(outcome_counts, first_outcomes, axis=1), problem.sizes, axis=1
             )
-            differences = counts - outcome_totals * p
+            differences = outcome_counts - outcome_totals * p
             yield np.divide(
                 differences, np.sqrt(expected), out=np.zeros_like(differences), where=expected > 0.0
             )
@@ -123,15 +123,15 @@ def group_by_respondent(data: Any, ties: bool) -> AnswersByRespondent | None:
             return None
         _, answer_respondents, outcome_indices, n_times = questions.given
         n_outcomes = len(questions.counts)
-    names, respondent_indices = np.unique(answer_respondents, return_inverse=True)
-    if len(names) < 2:
+    distinct_respondents, respondent_indices = np.unique(answer_respondents, return_inverse=True)
+    if len(distinct_respondents) < 2:
         return None
     from scipy.sparse import csr_array  # slow to load, and most data do not identify respondents
 
     return AnswersByRespondent(
         csr_array(
             (n_times.astype(float), (respondent_indices, outcome_indices)),
-            shape=(len(names), n_outcomes),
+            shape=(len(distinct_respondents), n_outcomes),
         )
     )
 

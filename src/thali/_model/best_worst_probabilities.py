@@ -46,14 +46,14 @@ def answer_probabilities(
 
     Weights have shape (draws, options).
     """
-    sizes = np.diff(set_start)
+    set_sizes = np.diff(set_start)
     first_answers = find_first_answers(set_start)
     probabilities = np.empty((len(weights), first_answers[-1]))
     compute_by_rule = _difference_probabilities
     if rule == RANKING:
         compute_by_rule = _ranking_probabilities
-    for m in np.unique(sizes).tolist():
-        sets_of_size = np.flatnonzero(sizes == m)
+    for m in np.unique(set_sizes).tolist():
+        sets_of_size = np.flatnonzero(set_sizes == m)
         for set_block in np.split(
             sets_of_size, range(step := max(1, BLOCK // len(weights)), len(sets_of_size), step)
         ):
@@ -89,10 +89,12 @@ def _ranking_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
 
 def choice_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
     """Return the probability that each option of a set is chosen, lapses included."""
-    total = weights.sum(axis=-1, keepdims=True)
+    total_weight = weights.sum(axis=-1, keepdims=True)
     m = weights.shape[-1]
-    q = np.divide(weights, total, out=np.full(weights.shape, 1.0 / m), where=total > 0.0)
-    return (1.0 - lapse) * q + lapse / m
+    shares = np.divide(
+        weights, total_weight, out=np.full(weights.shape, 1.0 / m), where=total_weight > 0.0
+    )
+    return (1.0 - lapse) * shares + lapse / m
 
 
 def floor_weights(weights: np.ndarray) -> np.ndarray:

@@ -161,10 +161,10 @@ class _ChainStart(NamedTuple):
 def run_sampling(model: "MarkovChainModel", sampling: Sampling[Any]) -> dict[str, Any]:
     """Run the chains of a fit, from its job folder if any; return fitted attributes."""
     run = sampling.run
-    settings = sampling.settings
-    if settings is None:
-        settings = run.lengths
-    with open_fit_folder(model, settings, sampling.source, run) as (folder, seed):
+    recorded_settings = sampling.settings
+    if recorded_settings is None:
+        recorded_settings = run.lengths
+    with open_fit_folder(model, recorded_settings, sampling.source, run) as (folder, seed):
         chain_start = None
         run_position = {"draws": 0, "tempered": False}
         if folder is not None and folder.snapshot is not None:
@@ -187,10 +187,10 @@ def run_sampling(model: "MarkovChainModel", sampling: Sampling[Any]) -> dict[str
         )
         running_fit.shortened = is_shortened
         tree, attributes, chains = running_fit.run_until_done(target_draws, chain_start)
-    state = running_fit.build_continuation(
+    continuation = running_fit.build_continuation(
         chains, tree, compute_digest(sampling.source), get_model_parameters(model)
     )
-    return attributes | {"_state_": state}
+    return attributes | {"_state_": continuation}
 
 
 def _check_position(snapshot: Snapshot, sampling: Sampling[Any]) -> None:
@@ -208,20 +208,20 @@ def _check_position(snapshot: Snapshot, sampling: Sampling[Any]) -> None:
 
 def check_unchanged(model: "MarkovChainModel") -> None:
     """Raise if data or parameters were changed after the fit."""
-    state = model._state_
-    if state.source is None:
+    continuation = model._state_
+    if continuation.source is None:
         raise DataError(
             "This model was loaded from a file, which cannot contain your own data and functions;"
             " fit it again."
         )
     parameters = get_model_parameters(model)
-    for name, value in state.parameters.items():
+    for name, value in continuation.parameters.items():
         if parameters[name] != value:
             raise ArgumentError(
                 Argument(name),
                 " was changed after the fit, so the fit cannot be continued; fit again.",
             )
-    if compute_digest(state.source) != state.digest:
+    if compute_digest(continuation.source) != continuation.digest:
         raise DataError(
             "The data were changed after the fit, so the fit cannot be continued; fit again."
         )
@@ -229,48 +229,52 @@ def check_unchanged(model: "MarkovChainModel") -> None:
 
 def continue_sampling(model: "MarkovChainModel", additional_run: Run) -> dict[str, Any]:
     """Draw more after a finished fit; return the fitted attributes of the longer fit."""
-    state = model._state_
+    continuation = model._state_
     assert additional_run.draws is not None
-    draws = state.draws + additional_run.draws
-    run = state.run._replace(
-        draws=draws,
+    total_draws = continuation.draws + additional_run.draws
+    run = continuation.run._replace(
+        draws=total_draws,
         cores=additional_run.cores,
         progressbar=additional_run.progressbar,
         max_time=additional_run.max_time,
     )
-    chain_start = _load_start(state)
-    sampling = model._build_sampling(state.source, run)
+    chain_start = _load_start(continuation)
+    sampling = model._build_sampling(continuation.source, run)
     if sampling.read_draws is not None:
         draws_by_chain = chain_start.draws
         if draws_by_chain is None:
             draws_by_chain = sampling.read_draws(model.posterior_)
         chain_start = _ChainStart(chain_start.states, draws_by_chain, 0)
-    running_fit = RunningFit(model, sampling, run, None, state.tempered)
+    running_fit = RunningFit(model, sampling, run, None, continuation.tempered)
     tree, attributes, chains = running_fit.run_until_done(
-        draws, chain_start, select_first_draws(model.posterior_, chain_start.first)
+        total_draws, chain_start, select_first_draws(model.posterior_, chain_start.first)
     )
     return attributes | {
-        "_state_": running_fit.build_continuation(chains, tree, state.digest, state.parameters)
+        "_state_": running_fit.build_continuation(
+            chains, tree, continuation.digest, continuation.parameters
+        )
     }
 
 
 def update_sampling(model: "MarkovChainModel", source: Any, update_run: Run) -> dict[str, Any]:
     """Refit to slightly more data, with chains started where the last fit ended."""
-    state = model._state_
-    run = state.run._replace(
+    continuation = model._state_
+    run = continuation.run._replace(
         draws=update_run.draws,
         tune=update_run.tune,
         cores=update_run.cores,
         progressbar=update_run.progressbar,
         max_time=None,
     )
-    chain_start = _ChainStart(_load_start(state).states, None, 0, is_of_other_data=True)
-    running_fit = RunningFit(model, model._build_sampling(source, run), run, None, state.tempered)
+    chain_start = _ChainStart(_load_start(continuation).states, None, 0, is_of_other_data=True)
+    running_fit = RunningFit(
+        model, model._build_sampling(source, run), run, None, continuation.tempered
+    )
     assert update_run.draws is not None
     tree, attributes, chains = running_fit.run_until_done(update_run.draws, chain_start)
     return attributes | {
         "_state_": running_fit.build_continuation(
-            chains, tree, compute_digest(source), state.parameters
+            chains, tree, compute_digest(source), continuation.parameters
         )
     }
 
@@ -427,13 +431,13 @@ class RunningFit:
             fewer_draws: Any = Setting("draws", max(1, min_draws // 4))
         else:
             upper_text, fewer_draws = "", "fewer draws"
-        options = [fewer_draws]
+        option_parts = [fewer_draws]
         if sampling.faster:
-            options = [sampling.faster, ", or ", fewer_draws]
+            option_parts = [sampling.faster, ", or ", fewer_draws]
         warn(
             LongRunWarning(
                 f"This fit takes about {format_duration(seconds)}{upper_text}. Faster options: ",
-                *options,
+                *option_parts,
                 ".",
             )
         )
@@ -442,12 +446,14 @@ class RunningFit:
         self, chains: Sequence[Chain], progress: Progress, target: int
     ) -> RunMonitor:
         """Build the monitor that shows progress and saves states of the run."""
-        position: dict[str, int] = {"draws": target, "tempered": self.tempered}
+        run_position: dict[str, int] = {"draws": target, "tempered": self.tempered}
         if self.tempered:
-            position["spent"] = self.spent
+            run_position["spent"] = self.spent
         if self.shortened:
-            position["tune"] = self.run.tune
-        return RunMonitor(chains, progress, self.folder, self.limit, position, self.sampling.status)
+            run_position["tune"] = self.run.tune
+        return RunMonitor(
+            chains, progress, self.folder, self.limit, run_position, self.sampling.status
+        )
 
     def _run(self, chains: Sequence[Chain], monitor: RunMonitor) -> bool:
         """Run the chains to their end; return whether they were stopped early."""
@@ -478,8 +484,8 @@ class RunningFit:
         parameters: dict[str, Any],
     ) -> Continuation:
         """Build the state that `continue_fit` needs from the finished chains."""
-        draws = self.sampling.count_draws(tree)
-        has_all_draws = all(chain.recorded == draws for chain in chains)
+        n_draws = self.sampling.count_draws(tree)
+        has_all_draws = all(chain.recorded == n_draws for chain in chains)
         arrays: Arrays = {}
         for k, chain in enumerate(chains):
             arrays |= add_prefix(f"{k}/state/", chain.pack_state())
@@ -487,11 +493,18 @@ class RunningFit:
                 arrays |= add_prefix(f"{k}/draws/", chain.read_draws(chain.first, chain.recorded))
         states = np.frombuffer(encode_npz(arrays), np.uint8)
         run = self.run._replace(job=None)
-        first_draw = draws
+        first_draw = n_draws
         if not has_all_draws:
             first_draw = chains[0].first
         return Continuation(
-            self.sampling.source, digest, parameters, run, draws, first_draw, self.tempered, states
+            self.sampling.source,
+            digest,
+            parameters,
+            run,
+            n_draws,
+            first_draw,
+            self.tempered,
+            states,
         )
 
     def _start_chains(self, target: int, start: _ChainStart | None) -> Sequence[Chain]:
@@ -641,7 +654,7 @@ def limit_run(
     slow, a run without a fixed length has fewer draws and warm-up draws. Requested numbers of draws
     are kept.
     """
-    settings = run.lengths
+    requested_lengths = run.lengths
     # a longer warm-up was requested
     sweeps_per_chain = int(budget_share * BUDGET / run.chains / sweep_seconds)
     tune = min(run.tune, FIRST_DRAWS)
@@ -649,7 +662,7 @@ def limit_run(
         thin = max(1, sweeps_per_chain // (tune + first_draws))
         run = run._replace(thin=thin)
     if run.draws is not None:
-        return BudgetedRun(run, thin, run.draws, run.draws, settings, sweep_seconds)
+        return BudgetedRun(run, thin, run.draws, run.draws, requested_lengths, sweep_seconds)
     chain_length = sweeps_per_chain // thin  # draws and tuning states of a chain
     if tune + first_draws > chain_length:
         budget_share = chain_length / (tune + first_draws)
@@ -661,6 +674,6 @@ def limit_run(
         thin,
         first_draws,
         max(first_draws, min(MAX_DRAWS, chain_length - run.tune)),
-        settings,
+        requested_lengths,
         sweep_seconds,
     )

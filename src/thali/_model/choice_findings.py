@@ -97,7 +97,7 @@ MAX_RANKED = 60  # options; above, ranks are not drawn
 
 def build_rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Finding:
     """Build the finding "ranks" from a table of option ranks."""
-    (best, first_rank), (worst, last_rank) = (
+    (best_option, first_rank), (worst_option, last_rank) = (
         (str(table.index[row]), format_number(table["rank"].iloc[row])) for row in (0, -1)
     )
     best_option_sentence = describe_best(table)
@@ -107,7 +107,7 @@ def build_rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Find
     picture = None
     if len(table) <= MAX_RANKED:
         caption = SENTENCES["ranks.caption"].format(
-            title=title, best=best, first=first_rank, worst=worst, last=last_rank
+            title=title, best=best_option, first=first_rank, worst=worst_option, last=last_rank
         )
         picture = Picture("ranks", caption, table)
     return Finding(
@@ -173,8 +173,10 @@ def build_prediction_finding(table: "pandas.DataFrame") -> Finding:
 
 def describe_best_worst(rule: str) -> Text:
     """Return the sentence for a paper on the rule of best and worst."""
-    key = {RANKING: "methods.best_worst.ranking", REVERSED: "methods.best_worst.maxdiff"}[rule]
-    return phrase(SENTENCES, key, source=Cite("marley2005"))
+    sentence_key = {RANKING: "methods.best_worst.ranking", REVERSED: "methods.best_worst.maxdiff"}[
+        rule
+    ]
+    return phrase(SENTENCES, sentence_key, source=Cite("marley2005"))
 
 
 def describe_ties(prior: str = "") -> Text:
@@ -209,12 +211,12 @@ def build_score_finding(table: "pandas.DataFrame", title_key: str, file_key: str
     anchor = table.attrs.get("none")
     phrase_key = "option_scores"
     reference_text = format_number(100.0 / n_options)
-    scale = SENTENCES["option_scores.sum"]
+    scale_text = SENTENCES["option_scores.sum"]
     if anchor is not None:
         phrase_key = "option_scores.none"
         reference_text = anchor
-        scale = SENTENCES["option_scores.anchor"].format(none=anchor)
-    named_scale = SENTENCES[title_key].format(scale=scale)
+        scale_text = SENTENCES["option_scores.anchor"].format(none=anchor)
+    named_scale = SENTENCES[title_key].format(scale=scale_text)
     picture = None
     if n_groups <= MAX_GROUPS and len(table) <= MAX_GROUPS * MAX_RANKED:
         picture = Picture("scores", SENTENCES["option_scores.caption"], table, file=file_key)
@@ -285,26 +287,26 @@ def describe_dependence(dependence: Dependence | None) -> tuple[Text, ...]:
     """Return sentences for a paper on dependence between a respondent's answers."""
     if dependence is None or dependence.number < 2:
         return ()
-    key = "independence.methods.independent"
-    source = None
+    sentence_key = "independence.methods.independent"
+    citation = None
     if dependence.model == INDIVIDUALS:
-        key = "independence.methods.random"
+        sentence_key = "independence.methods.random"
     elif dependence.by == SCORES:
-        key = "independence.methods.scores"
-        source = Cite("muller2013", "ribatet2012", "bell2002")
+        sentence_key = "independence.methods.scores"
+        citation = Cite("muller2013", "ribatet2012", "bell2002")
     elif dependence.by == POWER:
-        key = "independence.methods.power"
-        source = Cite("pauli2011", "rao1984")
+        sentence_key = "independence.methods.power"
+        citation = Cite("pauli2011", "rao1984")
     elif dependence.most <= 1.0:
-        key = "independence.methods.once"
+        sentence_key = "independence.methods.once"
     return (
         phrase(
             SENTENCES,
-            key,
+            sentence_key,
             people=f"{dependence.number:,}",
             answers=f"{dependence.answers:,.15g}",
             effect=f"{dependence.effect:.2g}",
             df=format_degrees(dependence.df),
-            source=source,
+            source=citation,
         ),
     )

@@ -128,9 +128,11 @@ class RespondentScores:
         entry_starts = self._expected.indptr
         block_size = max(1, BLOCK // max(self._root.shape[1], 1))
         block_starts = np.searchsorted(entry_starts, np.arange(0, entry_starts[-1], block_size))
-        for begin, end in pairwise(np.unique([*block_starts, self._tally.shape[0]])):
-            expected = self._expected[begin:end]
-            given = self._tally[begin:end]
+        for first_respondent, end_respondent in pairwise(
+            np.unique([*block_starts, self._tally.shape[0]])
+        ):
+            expected = self._expected[first_respondent:end_respondent]
+            given = self._tally[first_respondent:end_respondent]
             outcomes = np.union1d(expected.indices, given.indices)
             yield _RespondentBlock(
                 expected[:, outcomes], given[:, outcomes], self._score_outcomes(outcomes)
@@ -182,11 +184,11 @@ class RespondentScores:
             ).sum(axis=0)
             if self._tally.shape[0] < MANY_RESPONDENTS:
                 for k in range(block.expected.shape[0]):
-                    vectors_k, shares = _decompose_leverage(block, k)
+                    vectors_k, leverages = _decompose_leverage(block, k)
                     respondent_pulls.append(
                         vectors_k
                         @ (
-                            (shares * _leverage_correction(shares))[:, None]
+                            (leverages * _leverage_correction(leverages))[:, None]
                             * (vectors_k.T @ whitened_contrasts)
                         )
                     )
@@ -311,5 +313,9 @@ def compute_score_variance(
     problem: ScoredProblem, clusters: AnswersByRespondent, weights: np.ndarray, beta: np.ndarray
 ) -> ScoreVariance:
     """Compute the covariance of respondents' scores, whitened to information 1."""
-    root = inverse_root(-problem.compute_derivatives(weights, beta).hessian, NO_INFORMATION)
-    return RespondentScores(problem, clusters.tally, weights, beta, root).compute_variance()
+    inverse_hessian_root = inverse_root(
+        -problem.compute_derivatives(weights, beta).hessian, NO_INFORMATION
+    )
+    return RespondentScores(
+        problem, clusters.tally, weights, beta, inverse_hessian_root
+    ).compute_variance()

@@ -109,13 +109,13 @@ def add_column_descriptions(table: "pandas.DataFrame | None") -> "pandas.DataFra
     described_table = table_with_cells.rename(
         columns=dict(zip(interval_ends, ("low", "high"), strict=True))
     )
-    names = [str(name) for name in described_table.columns]
-    descriptions = {name: COLUMNS[name] for name in names if name in COLUMNS}
+    column_names = [str(name) for name in described_table.columns]
+    descriptions = {name: COLUMNS[name] for name in column_names if name in COLUMNS}
     described_table.attrs = {
         name: attr for name, attr in table.attrs.items() if isinstance(attr, _PLAIN)
     }
     described_table.attrs["columns"] = {
-        name: {"unit": column.unit, "error": _find_error_column(name, names)}
+        name: {"unit": column.unit, "error": _find_error_column(name, column_names)}
         for name, column in descriptions.items()
     }
     return described_table

@@ -23,7 +23,7 @@ def coefficient_name(name: str) -> str:
 
 def store_covariates(covariates: "PairCovariates") -> tuple[dict[Any, Any], dict[Any, Any]]:
     """Return the covariates as variables and coordinates of the posterior's group constant_data."""
-    names = np.asarray(covariates.names, dtype=str)
+    covariate_names = np.asarray(covariates.names, dtype=str)
     variables = {
         "cell_pair": ("cell", covariates.pair),
         "covariate_values": (("cell", COVARIATE), covariates.values),
@@ -32,7 +32,7 @@ def store_covariates(covariates: "PairCovariates") -> tuple[dict[Any, Any], dict
         "cell_losses": ("cell", covariates.losses),
         "cell_ties": ("cell", covariates.tied),
     }
-    return variables, {COVARIATE: names}
+    return variables, {COVARIATE: covariate_names}
 
 
 def predictor_matrix(covariates: Any, names: Sequence[str], n_pairs: int) -> np.ndarray:
@@ -64,15 +64,15 @@ def predictor_matrix(covariates: Any, names: Sequence[str], n_pairs: int) -> np.
     return x
 
 
-def summarise_effects(effects: np.ndarray, ci: float) -> dict[str, np.ndarray]:
+def summarise_effects(effect_draws: np.ndarray, ci: float) -> dict[str, np.ndarray]:
     """Return mean, sd, interval and P(> 0) of coefficients, from draws (draws, effects)."""
-    low, high = compute_interval(effects, ci)
+    low, high = compute_interval(effect_draws, ci)
     return {
-        "mean": effects.mean(axis=0),
-        "sd": effects.std(axis=0),
+        "mean": effect_draws.mean(axis=0),
+        "sd": effect_draws.std(axis=0),
         "low": low,
         "high": high,
-        "above_0": (effects > 0.0).mean(axis=0),
+        "above_0": (effect_draws > 0.0).mean(axis=0),
     }
 
 

@@ -219,10 +219,10 @@ def fit(data: Any, **settings: Any) -> Any:
             " table first."
         )
     offer, default_settings, _ = choose_default_model(data)
-    arguments = {}
+    model_arguments = {}
     if "people" in default_settings:  # the only option of a default model
-        arguments["people"] = parse_people(default_settings["people"])
-    model = offer.spec.load()(**offer.spec.aliases_mean.get(offer.name, {}), **arguments)
+        model_arguments["people"] = parse_people(default_settings["people"])
+    model = offer.spec.load()(**offer.spec.aliases_mean.get(offer.name, {}), **model_arguments)
     if offer.kind == CLASSES:
         return model.fit(data.covariates, data.labels, **settings)
     return model.fit(data, **settings)

@@ -92,10 +92,10 @@ def _label_indices(sets: Any, labels: list[str]) -> list[np.ndarray]:
                 if option_label in entry_labels[:k]
             )
             if len(entry_labels) == 2:
-                problem = f"compares {repeated_label!r} with itself"
+                problem_text = f"compares {repeated_label!r} with itself"
             else:
-                problem = f"contains {repeated_label!r} twice"
-            raise ArgumentError(f"Entry {entry_number} {problem}; give different options.")
+                problem_text = f"contains {repeated_label!r} twice"
+            raise ArgumentError(f"Entry {entry_number} {problem_text}; give different options.")
         index_arrays.append(
             np.array([index_of_label[option_label] for option_label in entry_labels], np.int64)
         )

@@ -54,11 +54,11 @@ class QuestionOutcomes(NamedTuple):
 
     def select_questions(self, questions: np.ndarray) -> "QuestionOutcomes":
         """Return the outcomes of the questions with these indices."""
-        sizes = np.diff(self.start)[questions]
+        outcome_counts = np.diff(self.start)[questions]
         outcome_indices = np.repeat(
-            self.start[questions] - np.cumsum(sizes) + sizes, sizes
-        ) + np.arange(sizes.sum())
-        return QuestionOutcomes(self.probabilities[:, outcome_indices], part_bounds(sizes))
+            self.start[questions] - np.cumsum(outcome_counts) + outcome_counts, outcome_counts
+        ) + np.arange(outcome_counts.sum())
+        return QuestionOutcomes(self.probabilities[:, outcome_indices], part_bounds(outcome_counts))
 
     def compute_entropies(self) -> np.ndarray:
         """Return the entropy of each question's outcome in nats, (draws, questions)."""
@@ -95,8 +95,8 @@ def choose_questions(
     outcomes: QuestionOutcomes, target: LearningTarget, n: int, rng: np.random.Generator
 ) -> ChosenQuestions:
     """Choose n questions greedily, each the most informative after those chosen before."""
-    draws = len(outcomes.probabilities)
-    weights = np.full((1, draws), 1.0 / draws)
+    n_draws = len(outcomes.probabilities)
+    weights = np.full((1, n_draws), 1.0 / n_draws)
     p_answers = np.ones(1)
     information_alone = expected_information(outcomes, target, weights, p_answers)
     candidate_indices = argsort_descending(information_alone)[: max(CANDIDATES, n)]
@@ -130,10 +130,10 @@ def expected_information(
     if target.values is None:
         return predictive_entropies - (p_answers @ weights) @ outcomes.compute_entropies()
     entropies_within = np.zeros(len(outcomes.start) - 1)
-    step = max(1, BLOCK // (len(outcomes.probabilities) + outcomes.probabilities.shape[1]))
+    block_size = max(1, BLOCK // (len(outcomes.probabilities) + outcomes.probabilities.shape[1]))
     for draw_weights, p_answer in zip(weights, p_answers, strict=True):
-        for first_row in range(0, target.rows, step):
-            joint_weights = draw_weights * target.values[first_row : first_row + step]
+        for first_row in range(0, target.rows, block_size):
+            joint_weights = draw_weights * target.values[first_row : first_row + block_size]
             p_values = joint_weights.sum(axis=1)
             is_possible = p_values > 0.0
             entropies_within += (

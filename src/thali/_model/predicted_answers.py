@@ -38,10 +38,10 @@ class EqualRespondents(NamedTuple):
 
     @classmethod
     def from_times(
-        cls, probabilities: AnswerProbabilities, times: np.ndarray
+        cls, probabilities: AnswerProbabilities, n_answers: np.ndarray
     ) -> "EqualRespondents":
         """Build a group from the number of answers to each question, shape (questions,)."""
-        return cls(probabilities, lambda questions: times[questions, None])
+        return cls(probabilities, lambda questions: n_answers[questions, None])
 
 
 # The posterior predictive check, and the table of observed and predicted proportions -------------
@@ -50,7 +50,7 @@ class EqualRespondents(NamedTuple):
 def check_answers(
     questions: Questions,
     respondents: list[EqualRespondents],
-    draws: int,
+    n_draws: int,
     random_seed: Any,
     ci: float,
 ) -> "pandas.DataFrame":
@@ -65,22 +65,24 @@ def check_answers(
     # and for sets, and p-values of single rows in .1 to .6 % (benchmarks/check_calibration.py).
     import pandas as pd
 
-    rows = questions.rows
-    n = questions.sums @ questions.times
+    table_rows = questions.rows
+    row_totals = questions.sums @ questions.times
     rng = build_generator(random_seed)
-    row_blocks = []
-    discrepancy = np.zeros((2, draws))
-    for block_rows, question_slice in _split_groups(
-        questions, slice(0, len(rows.group) - 1), draws * len(respondents)
+    check_row_blocks = []
+    discrepancies = np.zeros((2, n_draws))
+    for block_rows, block_questions in _split_groups(
+        questions, slice(0, len(table_rows.group) - 1), n_draws * len(respondents)
     ):
         expected, replicates = _sum_answers(
-            questions, respondents, block_rows, question_slice, draws, rng
+            questions, respondents, block_rows, block_questions, n_draws, rng
         )
         observed = questions.observed[block_rows, None]
-        is_shown = rows.is_shown[block_rows]
-        discrepancy += [compute_discrepancy(counts, expected) for counts in (observed, replicates)]
-        n_answers = n[block_rows[is_shown], None]
-        row_blocks.append(
+        is_shown = table_rows.is_shown[block_rows]
+        discrepancies += [
+            compute_discrepancy(counts, expected) for counts in (observed, replicates)
+        ]
+        n_answers = row_totals[block_rows[is_shown], None]
+        check_row_blocks.append(
             compute_check_rows(
                 observed[is_shown],
                 n_answers,
@@ -89,44 +91,51 @@ def check_answers(
                 ci,
             )
         )
-    return build_check_table(pd.DataFrame(rows.names), row_blocks, discrepancy, rows.kind, ci)
+    return build_check_table(
+        pd.DataFrame(table_rows.names), check_row_blocks, discrepancies, table_rows.kind, ci
+    )
 
 
 def _split_groups(
-    questions: Questions, groups: slice, numbers_per_answer: int
+    questions: Questions, group_slice: slice, numbers_per_answer: int
 ) -> Iterator[tuple[np.ndarray, slice]]:
-    """Yield (row indices, slice of questions) in blocks that fit in memory."""
-    # `numbers` is the count of numbers in memory for each answer.
-    group_start = questions.rows.group
-    row_start = questions.rows.group_row
-    size = int(np.diff(questions.start[group_start]).max())
-    for part in split_blocks(groups.stop - groups.start, numbers_per_answer * size):
-        first_group = groups.start + part.start
-        end_group = groups.start + part.stop
-        first_row, end_row = row_start[[first_group, end_group]].tolist()
-        yield np.arange(first_row, end_row), slice(*group_start[[first_group, end_group]].tolist())
+    """Yield row indices and a slice of questions, in blocks that fit in memory."""
+    # `numbers_per_answer` numbers are in memory for each possible answer.
+    first_question_of_group = questions.rows.group
+    first_row_of_group = questions.rows.group_row
+    max_question_size = int(np.diff(questions.start[first_question_of_group]).max())
+    for block in split_blocks(
+        group_slice.stop - group_slice.start, numbers_per_answer * max_question_size
+    ):
+        first_group = group_slice.start + block.start
+        end_group = group_slice.start + block.stop
+        first_row, end_row = first_row_of_group[[first_group, end_group]].tolist()
+        yield (
+            np.arange(first_row, end_row),
+            slice(*first_question_of_group[[first_group, end_group]].tolist()),
+        )
 
 
 def check_unweighted(questions: Questions) -> None:
     """Raise DataError if any answer count is fractional: it cannot be simulated."""
     is_fractional = questions.counts != np.floor(questions.counts)
-    row, answer = questions.rows.counted[:, is_fractional].nonzero()
-    if not len(row):
+    row_indices, answer_indices = questions.rows.counted[:, is_fractional].nonzero()
+    if not len(row_indices):
         return
-    weight = questions.counts[is_fractional][answer[0]]
-    shown_index = np.cumsum(questions.rows.is_shown)[row[0]] - 1
-    options = (
+    weight = questions.counts[is_fractional][answer_indices[0]]
+    shown_index = np.cumsum(questions.rows.is_shown)[row_indices[0]] - 1
+    option_labels = (
         questions.rows.names[column][shown_index] for column in CHECKED[questions.rows.kind].options
     )
     raise DataError(
         "The check simulates unweighted answers, but an answer about"
-        f" {shorten([*map(str, options)])} has weight {weight:g}; fit unweighted counts to use"
-        " the check."
+        f" {shorten([*map(str, option_labels)])} has weight {weight:g}; fit unweighted counts to"
+        " use the check."
     )
 
 
 def predict_answers(
-    questions: Questions, respondents: list[EqualRespondents], draws: int, ci: float
+    questions: Questions, respondents: list[EqualRespondents], n_draws: int, ci: float
 ) -> "pandas.DataFrame":
     """Return the table of observed and predicted answer proportions, with intervals.
 
@@ -136,64 +145,83 @@ def predict_answers(
     from thali._result_table import Table
 
     is_shown = questions.rows.is_shown
-    times = questions.sums @ questions.times
-    shown_before = part_bounds(is_shown)
-    predictions, row_blocks = [], []
-    for groups in _select_most_answered(questions, np.diff(shown_before[questions.rows.group_row])):
-        for rows, question_slice in _split_groups(questions, groups, draws * len(respondents)):
-            expected, _ = _sum_answers(questions, respondents, rows, question_slice, draws, None)
-            rows, expected = rows[is_shown[rows]], expected[is_shown[rows]]
-            p = expected / times[rows, None]
-            predictions.append([p.mean(axis=1), *compute_interval(p, ci, axis=1)])
-            row_blocks.append(rows)
-    rows = np.concatenate(row_blocks)
-    n = (questions.sums @ questions.totals)[rows]
-    names = {
-        name: labels[shown_before[rows]].astype(object)
+    row_totals = questions.sums @ questions.times
+    n_shown_before = part_bounds(is_shown)
+    prediction_blocks, row_index_blocks = [], []
+    for group_slice in _select_most_answered(
+        questions, np.diff(n_shown_before[questions.rows.group_row])
+    ):
+        for row_indices, block_questions in _split_groups(
+            questions, group_slice, n_draws * len(respondents)
+        ):
+            expected, _ = _sum_answers(
+                questions, respondents, row_indices, block_questions, n_draws, None
+            )
+            row_indices, expected = (
+                row_indices[is_shown[row_indices]],
+                expected[is_shown[row_indices]],
+            )
+            proportions = expected / row_totals[row_indices, None]
+            prediction_blocks.append(
+                [proportions.mean(axis=1), *compute_interval(proportions, ci, axis=1)]
+            )
+            row_index_blocks.append(row_indices)
+    row_indices = np.concatenate(row_index_blocks)
+    n = (questions.sums @ questions.totals)[row_indices]
+    label_columns = {
+        name: labels[n_shown_before[row_indices]].astype(object)
         for name, labels in questions.rows.names.items()
     }
-    predicted = dict(
-        zip(("predicted", "low", "high"), np.concatenate(predictions, axis=1), strict=True)
+    prediction_columns = dict(
+        zip(("predicted", "low", "high"), np.concatenate(prediction_blocks, axis=1), strict=True)
     )
     with np.errstate(invalid="ignore"):  # a pair that was always tied has n = 0
-        table = Table(names | {"n": n, "observed": questions.observed[rows] / n} | predicted)
-    table.attrs |= {"of": int(shown_before[-1]), "interval": ci}
+        table = Table(
+            label_columns
+            | {"n": n, "observed": questions.observed[row_indices] / n}
+            | prediction_columns
+        )
+    table.attrs |= {"of": int(n_shown_before[-1]), "interval": ci}
     return table
 
 
 def _select_most_answered(questions: Questions, n_shown: np.ndarray) -> list[slice]:
     """Return slices of the most answered question groups, at most `MAX_ROWS` table rows."""
-    order = argsort_descending(sum_parts(questions.totals, questions.rows.group))
-    n_groups = int((np.cumsum(n_shown[order]) <= MAX_ROWS).sum())
-    groups = np.sort(order[: max(1, n_groups)])
-    runs = np.split(groups, np.flatnonzero(np.diff(groups) > 1) + 1)
-    return [slice(int(run[0]), int(run[-1]) + 1) for run in runs]
+    by_n_answers = argsort_descending(sum_parts(questions.totals, questions.rows.group))
+    n_groups = int((np.cumsum(n_shown[by_n_answers]) <= MAX_ROWS).sum())
+    groups = np.sort(by_n_answers[: max(1, n_groups)])
+    group_runs = np.split(groups, np.flatnonzero(np.diff(groups) > 1) + 1)
+    return [slice(int(run[0]), int(run[-1]) + 1) for run in group_runs]
 
 
 def _sum_answers(
     questions: Questions,
     respondents: list[EqualRespondents],
-    rows: np.ndarray,
+    row_indices: np.ndarray,
     question_slice: slice,
-    draws: int,
+    n_draws: int,
     rng: Any,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return expected and simulated answer counts of table rows, each (rows, draws)."""
     # Replicates are 0 without `rng`.
-    expected, replicates = np.zeros((2, len(rows), draws))
-    size = int(np.diff(questions.start[question_slice.start : question_slice.stop + 1]).max())
-    for part in split_blocks(
-        question_slice.stop - question_slice.start, draws * len(respondents) * size
+    expected, replicates = np.zeros((2, len(row_indices), n_draws))
+    max_question_size = int(
+        np.diff(questions.start[question_slice.start : question_slice.stop + 1]).max()
+    )
+    for offsets in split_blocks(
+        question_slice.stop - question_slice.start, n_draws * len(respondents) * max_question_size
     ):
-        block = slice(question_slice.start + part.start, question_slice.start + part.stop)
-        start = questions.start[block.start : block.stop + 1]
-        block_rows = questions.rows.counted[rows][:, start[0] : start[-1]]
+        block = slice(question_slice.start + offsets.start, question_slice.start + offsets.stop)
+        answer_start = questions.start[block.start : block.stop + 1]
+        is_counted = questions.rows.counted[row_indices][:, answer_start[0] : answer_start[-1]]
         for group in respondents:
-            p = group.probabilities(block)
-            times = group.times(block)
-            expected += block_rows @ (np.repeat(times, np.diff(start), axis=0) * p.T)
+            probabilities = group.probabilities(block)
+            n_answers = group.times(block)
+            expected += is_counted @ (
+                np.repeat(n_answers, np.diff(answer_start), axis=0) * probabilities.T
+            )
             if rng is not None:
-                replicates += block_rows @ draw_answers(
-                    rng, times.astype(np.int64), p, start - start[0]
+                replicates += is_counted @ draw_answers(
+                    rng, n_answers.astype(np.int64), probabilities, answer_start - answer_start[0]
                 )
     return expected, replicates

@@ -122,10 +122,10 @@ def _report_sizes(
     picture = None
     if is_clear or is_picture_requested:
         picture = Picture("segments", SENTENCES["sizes.title"], segments)
-    key = "sizes"
+    sentence_key = "sizes"
     if not is_clear:
-        key = "sizes.low"
-    shares = list_names(
+        sentence_key = "sizes.low"
+    share_text = list_names(
         [
             f"{format_percent(row['share'])} ({row['name']})"
             for row in segments.sizes.to_dict("records")
@@ -133,9 +133,9 @@ def _report_sizes(
     )
     sentence = phrase(
         SENTENCES,
-        key,
+        sentence_key,
         number=format_plural(len(segments), "segment"),
-        shares=shares,
+        shares=share_text,
         how=SENTENCES["sizes.how"],
         stability=format_number(segments.stability),
         instead=text_if_unclear,

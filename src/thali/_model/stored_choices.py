@@ -28,10 +28,13 @@ def pair_index(first_option: np.ndarray, second_option: np.ndarray, n_options: i
 
 
 def pair_coordinates(
-    dim: str, labels: np.ndarray, first: np.ndarray, second: np.ndarray
+    dimension: str, labels: np.ndarray, first_options: np.ndarray, second_options: np.ndarray
 ) -> dict[Any, Any]:
-    """Return xarray coordinates with both option labels of each pair along `dim`."""
-    return {"option_a": (dim, labels[first]), "option_b": (dim, labels[second])}
+    """Return xarray coordinates with both option labels of each pair along `dimension`."""
+    return {
+        "option_a": (dimension, labels[first_options]),
+        "option_b": (dimension, labels[second_options]),
+    }
 
 
 def all_pair_coordinates(labels: np.ndarray) -> dict[Any, Any]:
@@ -41,11 +44,15 @@ def all_pair_coordinates(labels: np.ndarray) -> dict[Any, Any]:
     """
     # ArviZ labels rows by `pair` and fails for other coordinates along dimensions of a variable, so
     # the options have a separate dimension of the same length and order.
-    first, second = np.triu_indices(len(labels), k=1)
-    names = np.array(
-        [f"{labels[i]}, {labels[j]}" for i, j in zip(first, second, strict=True)], dtype=str
+    first_options, second_options = np.triu_indices(len(labels), k=1)
+    pair_names = np.array(
+        [f"{labels[i]}, {labels[j]}" for i, j in zip(first_options, second_options, strict=True)],
+        dtype=str,
     )
-    return {"pair": names, **pair_coordinates("pair_number", labels, first, second)}
+    return {
+        "pair": pair_names,
+        **pair_coordinates("pair_number", labels, first_options, second_options),
+    }
 
 
 def convert_counts(counts: np.ndarray) -> np.ndarray:
@@ -105,9 +112,13 @@ def store_sets(data: "Choices", lapse: float) -> StoredData:
     questions = data.questions()
     coefficients = questions.log_coefficients()
     set_names = join_set_members(data)
-    data_kind, coordinates, rows = BEST_WORST, {"set": set_names}, ("set", "place", "answer")
+    data_kind, coordinates, row_dimensions = (
+        BEST_WORST,
+        {"set": set_names},
+        ("set", "place", "answer"),
+    )
     if data.worst is None:
-        data_kind, rows = CHOICES, ("set", "place")
+        data_kind, row_dimensions = CHOICES, ("set", "place")
         coordinates |= {
             "offered": ("place", set_names[data.set_of]),
             "alternative": ("place", labels[data.members]),
@@ -118,8 +129,8 @@ def store_sets(data: "Choices", lapse: float) -> StoredData:
         "log_multinomial_coefficient": ("set", coefficients),
         "lapse": float(lapse),
     }
-    observed = {"chosen": (rows[-1], convert_counts(questions.counts))}
-    return StoredData(data_kind, coefficients, observed, constants, coordinates, rows)
+    observed = {"chosen": (row_dimensions[-1], convert_counts(questions.counts))}
+    return StoredData(data_kind, coefficients, observed, constants, coordinates, row_dimensions)
 
 
 def join_set_members(data: "Choices") -> np.ndarray:

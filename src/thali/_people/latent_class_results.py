@@ -106,11 +106,11 @@ class AlignedClassResults:
         rows = []
         for g in range(n_classes):
             n_members = (members == g).sum(axis=1)
-            share = n_members / len(respondent_names)
+            shares = n_members / len(respondent_names)
             rows.append(
                 (
-                    share.mean(),
-                    *compute_interval(share, ci),
+                    shares.mean(),
+                    *compute_interval(shares, ci),
                     *_estimate_population_share(n_members, len(respondent_names), n_classes, ci),
                     np.mean(n_members > 0),
                     tuple(respondent_names[class_of_respondent == g].tolist()),
@@ -150,9 +150,12 @@ class AlignedClassResults:
         from thali._result_table import Table
 
         posterior = self._require_classes("membership")
-        p = membership_probabilities(posterior)
-        columns = {"latent_class": p.argmax(axis=1) + 1, "probability": p.max(axis=1)}
-        columns |= {f"P({g + 1})": p[:, g] for g in range(p.shape[1])}
+        probabilities = membership_probabilities(posterior)
+        columns = {
+            "latent_class": probabilities.argmax(axis=1) + 1,
+            "probability": probabilities.max(axis=1),
+        }
+        columns |= {f"P({g + 1})": probabilities[:, g] for g in range(probabilities.shape[1])}
         return Table(columns, index=pd.Index(posterior.respondents, name="respondent"))
 
     def of_class(self, number: int) -> Any:

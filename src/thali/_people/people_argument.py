@@ -199,12 +199,12 @@ def parse_people(typed: str) -> Any:
     ['adjusted', Individuals(), LatentClasses(classes=4), Groups(weights='similar')]
     """
     parts: list[Any] = typed.split(":")
-    word, *arguments = parts
+    kind_word, *arguments = parts
     if typed == "individuals":
         return Individuals()
-    if word == "groups" and len(arguments) < 2:
+    if kind_word == "groups" and len(arguments) < 2:
         return Groups(*arguments)
-    if word == "classes" and 0 < len(arguments) < 3 and arguments[0].isdecimal():
+    if kind_word == "classes" and 0 < len(arguments) < 3 and arguments[0].isdecimal():
         return LatentClasses(int(arguments[0]), *arguments[1:])
     check_people(typed)
     return typed

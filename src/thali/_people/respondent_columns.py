@@ -60,13 +60,13 @@ def describe_respondents(
     if table is not None:
         cells_by_name = {str(name): cells for name, cells in table.items()}
     for name in list_differing_columns(table):
-        column = _encode_column(name, cells_by_name[name])
-        weight = _read_weights(cells_by_name[name])
-        if column is not None:
-            columns.append(column)
-        if weight is not None:
-            weights.append((name, weight))
-        if column is None and weight is None:
+        encoded_column = _encode_column(name, cells_by_name[name])
+        column_weights = _read_weights(cells_by_name[name])
+        if encoded_column is not None:
+            columns.append(encoded_column)
+        if column_weights is not None:
+            weights.append((name, column_weights))
+        if encoded_column is None and column_weights is None:
             other_columns.append(name)
     if not (columns or weights or classes):
         return None
@@ -84,15 +84,15 @@ def _encode_column(name: str, cells: "pandas.Series") -> RespondentColumn | None
         return None
     has_order = cells.dtype != object or cells.dropna().map(type).eq(str).all()
     codes, labels_in_order = pd.factorize(cells, sort=bool(has_order))
-    labels = []
+    value_labels = []
     for label in labels_in_order:
         if not isinstance(label, str):
             label = format_label(label)
-        labels.append(label)
+        value_labels.append(label)
     if (codes < 0).any():
-        codes[codes < 0] = len(labels)
-        labels.append(MISSING)
-    return RespondentColumn(name, tuple(labels), codes.astype(np.uint8))
+        codes[codes < 0] = len(value_labels)
+        value_labels.append(MISSING)
+    return RespondentColumn(name, tuple(value_labels), codes.astype(np.uint8))
 
 
 def _read_weights(cells: "pandas.Series") -> np.ndarray | None:
@@ -243,19 +243,19 @@ class RespondentCovariates(NamedTuple):
         ):
             cells = table.loc[:, column]
             if name == column:
-                values = _read_numbers(name, cells)
+                column_values = _read_numbers(name, cells)
             else:
-                values = cells.astype(str) == _extract_label(name, column)
-            deviation = np.asarray(values, float) - self.mean[covariate_index]
+                column_values = cells.astype(str) == _extract_label(name, column)
+            deviation = np.asarray(column_values, float) - self.mean[covariate_index]
             covariates[:, 1 + covariate_index] = deviation / self.sd[covariate_index]
         for column, is_unknown in self.find_unknown_labels(table).items():
             label = str(table.loc[:, column].iloc[int(is_unknown.argmax())])
-            labels = shorten(sorted(self.list_labels()[column]))
+            label_list = shorten(sorted(self.list_labels()[column]))
             warn(
                 DataWarning(
                     f"Column {column!r} of the new respondents contains {label!r}, but the fitted"
-                    f" respondents have only {labels}; the value is treated as unknown for these"
-                    " respondents."
+                    f" respondents have only {label_list}; the value is treated as unknown for"
+                    " these respondents."
                 )
             )
             covariates[is_unknown, 1:] = np.nan
@@ -271,18 +271,18 @@ def read_stored_covariates(constant_data: "xarray.Dataset") -> RespondentCovaria
     """Read respondent covariates from a posterior's dataset; None if there are none."""
     if "known" not in constant_data.coords:
         return None
-    names, reference_labels, columns = (
+    covariate_names, reference_labels, source_columns = (
         tuple(map(str, constant_data[name].values))
         for name in ("known", "known_first", "known_column")
     )
     matrix = np.insert(constant_data["known_of_people"].values, 0, 1.0, axis=1)
     return RespondentCovariates(
-        names,
+        covariate_names,
         matrix,
         constant_data["known_sd"].values,
         constant_data["known_mean"].values,
         reference_labels,
-        columns,
+        source_columns,
     )
 
 
@@ -301,7 +301,7 @@ def build_covariates(
 
     Numeric columns have one covariate; columns of labels have one per label except the first.
     """
-    names, covariate_columns, references, source_columns = [], [], [], []
+    covariate_names, covariate_columns, references, source_columns = [], [], [], []
     for name in list_column_names(by, argument):
         if table is None:
             raise DataError(
@@ -320,7 +320,7 @@ def build_covariates(
             reference = ""
             if covariate_name != name:
                 reference = min(map(str, table.loc[:, name]))
-            names.append(covariate_name)
+            covariate_names.append(covariate_name)
             covariate_columns.append(values)
             references.append(reference)
             source_columns.append(name)
@@ -328,17 +328,17 @@ def build_covariates(
     sd = matrix.std(axis=0)
     standardised = (matrix - matrix.mean(axis=0)) / sd
     if np.linalg.matrix_rank(np.column_stack([np.ones(n_respondents), standardised])) < 1 + len(
-        names
+        covariate_names
     ):
         raise DataError(
             Argument(argument),
-            f": {format_plural(len(names), 'covariate')} of"
+            f": {format_plural(len(covariate_names), 'covariate')} of"
             f" {format_plural(n_respondents, 'respondent')}"
             " are collinear, so their effects cannot be separated; remove one covariate.",
         )
     standardised = np.column_stack([np.ones(n_respondents), standardised])
     return RespondentCovariates(
-        tuple(names),
+        tuple(covariate_names),
         standardised,
         sd,
         matrix.mean(axis=0),

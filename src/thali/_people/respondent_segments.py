@@ -152,8 +152,10 @@ class Segments(PrintedObject):
         from thali._result_table import Table
 
         profile_by_segment = dict(list(self.profiles.groupby("segment")))
-        names = [name for name in ("attribute", "level", "option") if name in self.profiles]
-        first_profile = profile_by_segment[1].reset_index(drop=True)[[*names, "all_respondents"]]
+        level_columns = [name for name in ("attribute", "level", "option") if name in self.profiles]
+        first_profile = profile_by_segment[1].reset_index(drop=True)[
+            [*level_columns, "all_respondents"]
+        ]
         return Table(
             first_profile.assign(
                 **{
@@ -165,7 +167,7 @@ class Segments(PrintedObject):
 
     def _description(self) -> Description:
         """Return what `print` shows: sizes, names and stability."""
-        shares = [
+        share_texts = [
             (f"segment {number}", f"{format_percent(row['share'])}: {row['name']}")
             for number, row in self.sizes.to_dict("index").items()
         ]
@@ -176,7 +178,7 @@ class Segments(PrintedObject):
         return Description(
             f"{format_plural(len(self), 'segment')} of"
             f" {format_plural(len(self.assignment), 'respondent')}",
-            tuple(shares),
+            tuple(share_texts),
             table=self.table().round(2),
             note=note,
         )
@@ -318,22 +320,22 @@ def _build_result(
     probabilities = share_by_class(labels, n_segments, axis=0)
     segment_of_respondent = probabilities.argmax(axis=1)
     segment_index = pd.Index(np.arange(1, n_segments + 1), name="segment")
-    shares = share_by_class(labels, n_segments, axis=1)
+    segment_shares = share_by_class(labels, n_segments, axis=1)
     profiles = _segment_profiles(preferences.values, labels, n_segments)
     average_preferences = preferences.values.mean(axis=(0, 1))
     mean_profiles = np.nanmean(profiles, axis=0)
-    low, high = compute_interval(shares, ci)
-    sizes = Table(
+    low, high = compute_interval(segment_shares, ci)
+    size_table = Table(
         {
             "name": name_segments(preferences.levels, mean_profiles, average_preferences),
             "respondents": np.bincount(segment_of_respondent, minlength=n_segments),
-            "share": shares.mean(axis=0),
+            "share": segment_shares.mean(axis=0),
             "share_low": low,
             "share_high": high,
         },
         segment_index,
     )
-    sizes.attrs["interval"] = ci
+    size_table.attrs["interval"] = ci
     low, high = np.nanquantile(profiles, interval_tails(ci), axis=0)
     level_profiles = Table(preferences.levels * n_segments, columns=preferences.names).assign(
         preferred=mean_profiles.ravel(),
@@ -349,7 +351,7 @@ def _build_result(
         respondent_index,
     )
     return Segments(
-        sizes,
+        size_table,
         level_profiles,
         assignment,
         Table(probabilities, respondent_index, segment_index),
@@ -391,9 +393,13 @@ def _move_centres(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
         nearest = squared_distances(points, centres).argmin(axis=1)
         if previous_nearest is not None and np.array_equal(nearest, previous_nearest):
             break
-        counts = np.bincount(nearest, minlength=len(centres))
-        sums = np.stack([np.bincount(nearest, column, len(centres)) for column in points.T], axis=1)
-        centres = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], centres)
+        n_points = np.bincount(nearest, minlength=len(centres))
+        point_sums = np.stack(
+            [np.bincount(nearest, column, len(centres)) for column in points.T], axis=1
+        )
+        centres = np.where(
+            n_points[:, None] > 0, point_sums / np.maximum(n_points, 1)[:, None], centres
+        )
     return centres
 
 
@@ -410,10 +416,10 @@ def _choose_starts(points: np.ndarray, n_segments: int, rng: np.random.Generator
     for _ in range(n_segments - 1):
         distances = squared_distances(points, centres).min(axis=1)
         total_distance = distances.sum()
-        p = None
+        probabilities = None
         if total_distance > 0.0:
-            p = distances / total_distance
-        chosen_point = rng.choice(len(points), p=p)
+            probabilities = distances / total_distance
+        chosen_point = rng.choice(len(points), p=probabilities)
         centres = np.vstack([centres, points[chosen_point]])
     return centres
 
@@ -432,11 +438,11 @@ def adjusted_rand_index(first_labels: np.ndarray, second_labels: np.ndarray) -> 
         R = \sum_{ij} \binom{n_{ij}}{2}, \;
         A = \sum_i \binom{n_i}{2}, \; B = \sum_j \binom{n_j}{2}, \; E[R] = A B \Big/ \binom{n}{2}
     """
-    rows, columns = (
+    first_indices, second_indices = (
         np.unique(labels, return_inverse=True)[1] for labels in (first_labels, second_labels)
     )
-    contingency_table = np.zeros((rows.max() + 1, columns.max() + 1))
-    np.add.at(contingency_table, (rows, columns), 1.0)
+    contingency_table = np.zeros((first_indices.max() + 1, second_indices.max() + 1))
+    np.add.at(contingency_table, (first_indices, second_indices), 1.0)
     n_joint, n_first, n_second = (
         count_pairs(counts).sum()
         for counts in (
@@ -445,7 +451,7 @@ def adjusted_rand_index(first_labels: np.ndarray, second_labels: np.ndarray) -> 
             contingency_table.sum(axis=0),
         )
     )
-    expected_pairs = n_first * n_second / max(count_pairs(len(rows)), 1.0)
+    expected_pairs = n_first * n_second / max(count_pairs(len(first_indices)), 1.0)
     max_pairs = 0.5 * (n_first + n_second)
     if max_pairs > expected_pairs:
         return float((n_joint - expected_pairs) / (max_pairs - expected_pairs))
@@ -491,14 +497,16 @@ def _describe_differences(
     for attribute in dict.fromkeys(tuple(attribute) for *attribute, _ in levels):
         level_indices = np.flatnonzero([tuple(name) == attribute for *name, _ in levels])
         differences = segment_profile[level_indices] - average[level_indices]
-        scores = np.where(segment_profile[level_indices] >= 0.5 + _WORTH_NAMING, differences, 0.0)
-        best_indices = argsort_descending(scores)
+        naming_scores = np.where(
+            segment_profile[level_indices] >= 0.5 + _WORTH_NAMING, differences, 0.0
+        )
+        best_indices = argsort_descending(naming_scores)
         if attribute:
             best_indices = best_indices[:1]
-        named_indices = [k for k in best_indices if scores[k] >= _WORTH_NAMING]
+        named_indices = [k for k in best_indices if naming_scores[k] >= _WORTH_NAMING]
         for k in named_indices:
             level = levels[int(level_indices[k])]
-            preferred_phrases.append((scores[k], _WORDS.get(level, " ".join(level))))
+            preferred_phrases.append((naming_scores[k], _WORDS.get(level, " ".join(level))))
         spread_loss = np.ptp(average[level_indices]) - np.ptp(segment_profile[level_indices])
         if not named_indices and spread_loss >= 2 * _WORTH_NAMING:
             indifferent_phrases.append(

@@ -65,15 +65,15 @@ def tabulate_best_sets(
         )
     search = search_sets(reaches, size, max(_FINALISTS, 10 * top))
     rng = build_generator(random_seed)
-    weights = rng.standard_gamma(1.0, (n_draws, n_respondents))
+    respondent_weights = rng.standard_gamma(1.0, (n_draws, n_respondents))
     half_weights = rng.standard_gamma(0.5, (n_draws, 2))
-    total_weight = weights.sum(axis=1) + half_weights.sum(axis=1)
+    total_weight = respondent_weights.sum(axis=1) + half_weights.sum(axis=1)
     rows = []
     reach_draws = np.empty((len(search.sets), n_draws))
     for set_index, members in enumerate(search.sets):
         n_reaching = reaches[:, :, members].sum(axis=2)
         reach_draws[set_index] = (
-            ((n_reaching > 0) * weights).sum(axis=1) + half_weights[:, 0]
+            ((n_reaching > 0) * respondent_weights).sum(axis=1) + half_weights[:, 0]
         ) / total_weight
         low, high = compute_interval(reach_draws[set_index], ci)
         member_names = tuple(options[k] for k in members)
@@ -82,14 +82,14 @@ def tabulate_best_sets(
     is_best = reach_draws == reach_draws.max(axis=0)
     table["best"] = (is_best / is_best.sum(axis=0)).mean(axis=1)
     table = table.sort_values("reach", ascending=False, kind="stable", ignore_index=True).head(top)
-    bound = search.bound
+    reach_bound = search.bound
     if search.is_exact:
-        bound = float(table["reach"].iloc[0])
+        reach_bound = float(table["reach"].iloc[0])
     table.attrs |= {
         "interval": ci,
         "sets": comb(len(options), size),
         "exact": search.is_exact,
-        "bound": bound,
+        "bound": reach_bound,
         "people": n_respondents,
     }
     return table

@@ -279,7 +279,7 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
         # one group at a time: older versions of xarray cannot load and close a complete tree
         with xr.open_datatree(path, engine="h5netcdf") as open_tree:
             attrs = dict(open_tree.attrs)
-            groups = {
+            dataset_by_group = {
                 name: _restore_precision(node.to_dataset().load())
                 for name, node in open_tree.children.items()
             }
@@ -291,7 +291,7 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
         ) from error
     schema = attrs.get("thali_schema")
     has_schema = isinstance(schema, int | np.integer)
-    if not has_schema or attrs.get("creation_library") != "thali" or not groups:
+    if not has_schema or attrs.get("creation_library") != "thali" or not dataset_by_group:
         raise DataError(f"'{path}' is a netCDF file, but not a posterior written by thali")
     if schema < SCHEMA:
         raise DataError(f"'{path}' was written by an earlier version of thali; fit the model again")
@@ -300,7 +300,7 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
         raise DataError(
             f"'{path}' was written by thali {version}, a newer version; update thali to read it"
         )
-    return build_tree(groups, attrs)
+    return build_tree(dataset_by_group, attrs)
 
 
 def _check_file(path: Path, verify: bool) -> None:
@@ -430,10 +430,10 @@ def to_inference_data(tree: "xarray.DataTree") -> Any:
             f"ArviZ {arviz.__version__} has no InferenceData; pass posterior_ to its functions"
             " instead."
         )
-    groups = {
+    dataset_by_group = {
         name: _drop_empty(tree[name].to_dataset()) for name in _GROUPS if name in tree.children
     }
-    return inference_data_class(attrs=dict(tree.attrs), **groups)
+    return inference_data_class(attrs=dict(tree.attrs), **dataset_by_group)
 
 
 def _drop_empty(dataset: "xarray.Dataset") -> "xarray.Dataset":

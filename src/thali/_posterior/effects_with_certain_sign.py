@@ -24,7 +24,7 @@ def select_certain_signs(p_positive: npt.ArrayLike) -> tuple[np.ndarray, np.ndar
     error_probability = np.where(
         np.isnan(p_positive), 1.0, np.minimum(p_positive, 1.0 - p_positive)
     )
-    order = np.argsort(error_probability, kind="stable")
+    by_certainty = np.argsort(error_probability, kind="stable")
     is_selected = np.zeros(len(p_positive), bool)
-    is_selected[order] = np.cumsum(error_probability[order]) <= 1.0 - CERTAIN + 1e-9
+    is_selected[by_certainty] = np.cumsum(error_probability[by_certainty]) <= 1.0 - CERTAIN + 1e-9
     return is_selected & (p_positive > 0.5), is_selected & (p_positive < 0.5)

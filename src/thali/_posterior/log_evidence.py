@@ -197,7 +197,7 @@ def estimate_log_evidence(
     n_chains, n_draws, _ = log_likelihoods.shape
     constants = estimate_constants(inverse_temperatures, log_likelihoods, min(BLOCKS, n_draws))
     influence = constants.influence[..., 0]
-    value = float(constants.log_z[0]) + log_constant
+    log_evidence = float(constants.log_z[0]) + log_constant
     chain_influence = influence.sum(axis=1)
     standard_error, df = influence_standard_error(influence)
     with np.errstate(invalid="ignore"):
@@ -220,12 +220,12 @@ def estimate_log_evidence(
         "apart": chain_deviation(influence),
         "drift": _compute_drift(influence),
     }
-    estimates = value + n_chains * chain_influence
+    estimates = log_evidence + n_chains * chain_influence
     integral = integrate_log_likelihood(
-        inverse_temperatures, log_likelihoods, log_constant, value, estimates
+        inverse_temperatures, log_likelihoods, log_constant, log_evidence, estimates
     )
     return LogEvidence(
-        value, standard_error, df, _assess_chains(facts), estimates, path, None, integral
+        log_evidence, standard_error, df, _assess_chains(facts), estimates, path, None, integral
     )
 
 

@@ -58,8 +58,8 @@ class Dependence:
     @property
     def size(self) -> str:
         """Text with numbers of answers, respondents and the design effect."""
-        answers = format_plural(simplify_number(self.answers), "answer")
-        return f"{answers} from {self.number:,} respondents{format_design_effect(self.effect)}"
+        answer_text = format_plural(simplify_number(self.answers), "answer")
+        return f"{answer_text} from {self.number:,} respondents{format_design_effect(self.effect)}"
 
     @property
     def warning(self) -> Message | None:

@@ -38,25 +38,25 @@ def parse_newick(text: str) -> TreeNodes:
             node = nodes.add(*reader.read_inner(bool(open_children)), children)
         else:
             break
-    problem = "the tree ends before this"
+    problem_text = "the tree ends before this"
     if reader.take(";"):
-        problem = "expected one tree, but text follows its semicolon"
+        problem_text = "expected one tree, but text follows its semicolon"
     if reader.next_symbol:
-        raise reader.build_error(problem)
+        raise reader.build_error(problem_text)
     return nodes
 
 
 def format_newick(nodes: TreeNodes) -> str:
     """Return a tree as Newick text, with lengths in full precision."""
     children = find_children(nodes.parents)
-    order = sort_postorder(children)
-    first_leaf = list(range(len(order)))  # the leaf that is written first of those below
-    for node in order:
+    postorder = sort_postorder(children)
+    first_leaf = list(range(len(postorder)))  # the leaf that is written first of those below
+    for node in postorder:
         if children[node]:
             first_leaf[node] = first_leaf[children[node][0]]
-    n_opened = Counter(first_leaf[node] for node in order if children[node])
+    n_opened = Counter(first_leaf[node] for node in postorder if children[node])
     pieces = []
-    for node in order:
+    for node in postorder:
         if children[node]:
             pieces.append(")")
         else:

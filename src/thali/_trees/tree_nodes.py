@@ -63,12 +63,12 @@ def sort_postorder(children: list[list[int]]) -> list[int]:
 
     This is the order of closing parentheses in Newick text.
     """
-    order, pending = [], [len(children) - 1]
-    while pending:
-        node = pending.pop()
-        order.append(node)
-        pending.extend(children[node])
-    return order[::-1]
+    reversed_postorder, nodes_to_visit = [], [len(children) - 1]
+    while nodes_to_visit:
+        node = nodes_to_visit.pop()
+        reversed_postorder.append(node)
+        nodes_to_visit.extend(children[node])
+    return reversed_postorder[::-1]
 
 
 def compute_depths(parents: Sequence[int], lengths: Sequence[float]) -> list[float]:
@@ -120,16 +120,16 @@ def merge_single_children(nodes: TreeNodes) -> TreeNodes:
     """
     root = len(nodes.parents) - 1
     names, lengths, parents = list(nodes.names), list(nodes.lengths), list(nodes.parents)
-    is_single = [len(children) == 1 for children in find_children(parents)]
-    is_single[root] = False
+    has_one_child = [len(children) == 1 for children in find_children(parents)]
+    has_one_child[root] = False
     for node in reversed(range(root)):
         parent = parents[node]
-        if is_single[parent]:
+        if has_one_child[parent]:
             lengths[node] += lengths[parent]
             names[node] = names[node] or names[parent]
             parents[node] = parents[parent]
     for node in range(root):
-        if is_single[node]:
+        if has_one_child[node]:
             parents[node] = -1
     return TreeNodes(names, lengths, parents)
 
@@ -140,15 +140,15 @@ def sort_leaves_first(nodes: TreeNodes) -> TreeNodes:
     Nodes that are not below the root are dropped.
     """
     children = find_children(nodes.parents)
-    order = sort_postorder(children)
-    order = sorted(node for node in order if not children[node]) + [
-        node for node in order if children[node]
+    node_order = sort_postorder(children)
+    node_order = sorted(node for node in node_order if not children[node]) + [
+        node for node in node_order if children[node]
     ]
-    new_indices = index_labels(order)
+    new_indices = index_labels(node_order)
     return TreeNodes(
-        [nodes.names[node] for node in order],
-        [nodes.lengths[node] for node in order],
-        [new_indices.get(nodes.parents[node], -1) for node in order],
+        [nodes.names[node] for node in node_order],
+        [nodes.lengths[node] for node in node_order],
+        [new_indices.get(nodes.parents[node], -1) for node in node_order],
     )
 
 

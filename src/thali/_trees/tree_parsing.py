@@ -93,11 +93,13 @@ def read_newick(text: Any) -> TreeNodes:
 
 def read_tree_text(path: str | Path | Source) -> str:
     """Return the text of a UTF-8 file."""
-    name, file_bytes = read_source(path)
+    file_name, file_bytes = read_source(path)
     try:
         return file_bytes.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"{name}: This is not UTF-8 text; save the tree as Newick text.") from None
+        raise DataError(
+            f"{file_name}: This is not UTF-8 text; save the tree as Newick text."
+        ) from None
 
 
 def build_linkage_nodes(linkage: Any, labels: Any) -> TreeNodes:
@@ -105,12 +107,12 @@ def build_linkage_nodes(linkage: Any, labels: Any) -> TreeNodes:
 
     An edge is as long as the heights at its ends differ.
     """
-    names = check_leaf_names(labels)
-    nodes, cluster_heights = TreeNodes([], [], []), [0.0] * len(names)
-    for name in names:
+    leaf_names = check_leaf_names(labels)
+    nodes, cluster_heights = TreeNodes([], [], []), [0.0] * len(leaf_names)
+    for name in leaf_names:
         nodes.add(name, 0.0)
     for merge_index, (first_cluster, second_cluster, height) in enumerate(
-        _check_linkage(linkage, len(names))
+        _check_linkage(linkage, len(leaf_names))
     ):
         children: list[int] = []
         for cluster in (first_cluster, second_cluster):

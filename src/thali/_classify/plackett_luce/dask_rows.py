@@ -63,10 +63,10 @@ class DaskRows:
                 for block, n_sampled in zip(self._blocks, n_sampled_by_block, strict=True)
             )
         )
-        W, codes, counts = (
+        W, class_codes, counts = (
             np.concatenate([block_sample[i] for block_sample in block_samples]) for i in range(3)
         )
-        return CovariateRows(W, codes, self.n_classes, counts)
+        return CovariateRows(W, class_codes, self.n_classes, counts)
 
 
 def build_dask_job(
@@ -80,11 +80,11 @@ def build_dask_job(
     check_transform(transform)
     scan = scan_blocks(X, y, sample_weight, type(model).__name__)
     model.classes_, model.n_features_in_ = scan.classes, X.shape[1]
-    names, standardization = model._column_names(), None
+    column_names, standardization = model._column_names(), None
     if model.standardize and transform is not None:
-        standardization = compute_block_standardization(scan, names)
+        standardization = compute_block_standardization(scan, column_names)
     design = PlackettLuceDesign.from_standardization(
-        standardization, names, transform, scan.first[None]
+        standardization, column_names, transform, scan.first[None]
     )
     blocks = persist(
         *(delayed(_build_block_rows)(x, label, design, scan.classes) for x, label in scan.pairs)
@@ -99,10 +99,10 @@ def _build_block_rows(
     block: Any, labels: Any, design: PlackettLuceDesign, classes: Any
 ) -> CovariateRows:
     """Return W of a block's rows, equal rows merged."""
-    W, codes, counts = merge_equal_rows(
+    W, class_codes, counts = merge_equal_rows(
         design.apply(convert_to_matrix(block)), np.searchsorted(classes, np.asarray(labels))
     )
-    return CovariateRows(W, codes, len(classes), counts, threads=1)
+    return CovariateRows(W, class_codes, len(classes), counts, threads=1)
 
 
 def _summarise_block_columns(rows: CovariateRows) -> ColumnSummary:

@@ -89,7 +89,7 @@ class GibbsEngine(ChainEngine):
         from .posterior_draws import build_weight_tree
 
         n_classes = len(model.classes_)
-        W, codes = repeat_rows(source)
+        W, class_codes = repeat_rows(source)
         default_settings = build_gibbs_settings(
             W.size, model.a, model.a_range, model.b, run.min_draws, run.tune, run.chains, run.thin
         )
@@ -103,7 +103,9 @@ class GibbsEngine(ChainEngine):
 
         def start_chains(draws: int, seed: np.random.SeedSequence) -> list[WeightChain]:
             """Return new chains of this many draws, from this seed."""
-            return build_weight_chains(replace(settings, draws=draws), W, codes, n_classes, seed)
+            return build_weight_chains(
+                replace(settings, draws=draws), W, class_codes, n_classes, seed
+            )
 
         def build_tree(chains: Sequence[WeightChain]) -> "xarray.DataTree":
             """Return the posterior tree of the chains."""
@@ -165,8 +167,8 @@ class AscentEngine(Engine):
         """Return the training rows with equal rows of a class merged."""
         from .row_sums import CovariateRows, merge_equal_rows
 
-        W, codes, counts = merge_equal_rows(data.matrix, data.codes, data.counts)
-        return CovariateRows(W, codes, n_classes, counts, run.cores)
+        W, class_codes, counts = merge_equal_rows(data.matrix, data.codes, data.counts)
+        return CovariateRows(W, class_codes, n_classes, counts, run.cores)
 
     def list_facts(self, model: "PlackettLuceRegression") -> Facts:
         """Return (name, text) facts: prior shape a and log-likelihood."""
@@ -181,10 +183,13 @@ class AscentEngine(Engine):
 
         weights = np.asarray(model.weights_)
         positive_cells = list_nonzero_cells(weights)
-        names = [f"weight[{model.classes_[k]}, {model._columns_[j]}]" for k, j in positive_cells]
-        mean = np.array([weights[cell] for cell in positive_cells])
+        row_names = [
+            f"weight[{model.classes_[k]}, {model._columns_[j]}]" for k, j in positive_cells
+        ]
+        mean_weights = np.array([weights[cell] for cell in positive_cells])
         return Table(
-            {"mean": mean} | self.build_spread_columns(model, positive_cells, ci), index=names
+            {"mean": mean_weights} | self.build_spread_columns(model, positive_cells, ci),
+            index=row_names,
         )
 
     def build_spread_columns(

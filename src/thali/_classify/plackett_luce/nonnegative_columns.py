@@ -132,9 +132,9 @@ class PlackettLuceDesign:
         d = x.shape[1]
         log_W[:, :d], log_W[:, d : 2 * d] = x, -x
         if self.transform == "exponential-pairs":
-            for column, (a, b) in enumerate(combinations(range(d), 2), start=d):
-                log_W[:, 2 * column] = x[:, a] + x[:, b]
-                log_W[:, 2 * column + 1] = -log_W[:, 2 * column]
+            for column_index, (a, b) in enumerate(combinations(range(d), 2), start=d):
+                log_W[:, 2 * column_index] = x[:, a] + x[:, b]
+                log_W[:, 2 * column_index + 1] = -log_W[:, 2 * column_index]
         log_W[:, -1] = 0.0
         log_W -= log_W.max(axis=1, keepdims=True)
 
@@ -159,11 +159,12 @@ class PlackettLuceDesign:
             )
         is_invalid = ~(np.isfinite(W) & (W >= 0.0))
         if is_invalid.any():
-            row = _find_first_row(is_invalid.any(axis=1), row_numbers)
-            column = int(np.argmax(is_invalid[row]))
+            row_index = _find_first_row(is_invalid.any(axis=1), row_numbers)
+            column_index = int(np.argmax(is_invalid[row_index]))
             raise DataError(
-                f"{subject} is {W[row, column]:g} in row {row_numbers[row]}, column"
-                f" {self.columns[column]!r}, but this transform requires finite, non-negative"
+                f"{subject} is {W[row_index, column_index]:g} in row {row_numbers[row_index]},"
+                " column"
+                f" {self.columns[column_index]!r}, but this transform requires finite, non-negative"
                 " entries",
                 advice,
                 ".",
@@ -181,8 +182,8 @@ class PlackettLuceDesign:
 
 def _find_first_row(is_invalid: Any, row_numbers: np.ndarray) -> int:
     """Return the index of the invalid row with the smallest row number."""
-    rows = np.flatnonzero(is_invalid)
-    return int(rows[np.argmin(row_numbers[rows])])
+    invalid_rows = np.flatnonzero(is_invalid)
+    return int(invalid_rows[np.argmin(row_numbers[invalid_rows])])
 
 
 def check_transform(transform: Any) -> None:
@@ -227,13 +228,13 @@ class ColumnSummary(NamedTuple):
 def summarise_columns(W: np.ndarray, counts: np.ndarray) -> ColumnSummary:
     """Return the summary of columns of W, whose rows have maximum 1."""
     is_positive, n_dominated = np.zeros(W.shape[1], bool), np.zeros(W.shape[1])
-    for start in range(0, len(W), BLOCK_ROWS):
-        block = W[start : start + BLOCK_ROWS]
+    for first_row in range(0, len(W), BLOCK_ROWS):
+        block = W[first_row : first_row + BLOCK_ROWS]
         is_positive |= (block > 0.0).any(axis=0)
         is_dominated = block.sum(axis=1) - 1.0 < _MAX_OTHER_SUM
         n_dominated += np.bincount(
             block[is_dominated].argmax(axis=1),
-            counts[start : start + BLOCK_ROWS][is_dominated],
+            counts[first_row : first_row + BLOCK_ROWS][is_dominated],
             W.shape[1],
         )
     return ColumnSummary(int(counts.sum()), is_positive, n_dominated.astype(np.int64))

@@ -61,12 +61,12 @@ def build_weight_tree(
         name: np.stack([record[name] for record in draws_by_chain]) for name in draws_by_chain[0]
     }
     weights = draws["weights"]
-    W, codes = data.matrix, data.codes
+    W, class_codes = data.matrix, data.codes
     logit_rows = select_logit_rows(len(data.row))
     distinct_rows = data.row[logit_rows]
     rows_and_logits = (
         data.number[logit_rows],
-        compute_logits(weights, W[distinct_rows], codes[distinct_rows]),
+        compute_logits(weights, W[distinct_rows], class_codes[distinct_rows]),
     )
     posterior = build_weight_group(
         draws["a"], draws["log_likelihood"], weights, rows_and_logits, classes, columns
@@ -81,7 +81,7 @@ def build_weight_tree(
         "sample_stats": xr.Dataset(sample_stats, {"chain": posterior["chain"]}),
     }
     add_log_likelihood(
-        groups, lambda rows: _log_class_probability(weights, W[rows], codes[rows]), data
+        groups, lambda rows: _log_class_probability(weights, W[rows], class_codes[rows]), data
     )
     add_log_prior(
         groups,
@@ -216,18 +216,18 @@ def iterate_weight_probabilities(
     """Yield blocks of rows with class probabilities (rows, draws, K)."""
     n_draws, n_classes, p = weights.shape
     flat_weights = weights.reshape(-1, p)
-    step = max(1, _BLOCK_SCORES // len(flat_weights))
-    for start in range(0, len(matrix), step):
-        row_slice = slice(start, start + step)
+    block_size = max(1, _BLOCK_SCORES // len(flat_weights))
+    for first_row in range(0, len(matrix), block_size):
+        row_slice = slice(first_row, first_row + block_size)
         scores = (design.apply(matrix[row_slice]) @ flat_weights.T).reshape(-1, n_draws, n_classes)
         total_scores = scores.sum(axis=2, keepdims=True)
         has_underflow = total_scores[..., 0] < MIN_SCORE
         if has_underflow.any():
             log_W = design.compute_logs(matrix[row_slice])
-            for row in np.flatnonzero(has_underflow.any(axis=1)):
-                draw_weights = weights[has_underflow[row]]
-                row_log_W = np.broadcast_to(log_W[row], (len(draw_weights), p))
-                scores[row, has_underflow[row]] = compute_scores_from_logs(
+            for row_index in np.flatnonzero(has_underflow.any(axis=1)):
+                draw_weights = weights[has_underflow[row_index]]
+                row_log_W = np.broadcast_to(log_W[row_index], (len(draw_weights), p))
+                scores[row_index, has_underflow[row_index]] = compute_scores_from_logs(
                     row_log_W, draw_weights, class_count
                 )
             total_scores = scores.sum(axis=2, keepdims=True)
@@ -279,8 +279,10 @@ def compute_importances(weights: np.ndarray, design: PlackettLuceDesign) -> np.n
         )
         if design.transform == "exponential-pairs":
             pair_shares = column_shares[2 * n_varying : -1].reshape(-1, 2).sum(axis=1)
-            for share, pair in zip(pair_shares, combinations(varying_indices, 2), strict=True):
-                shares[list(pair)] += 0.5 * share
+            for pair_share, column_pair in zip(
+                pair_shares, combinations(varying_indices, 2), strict=True
+            ):
+                shares[list(column_pair)] += 0.5 * pair_share
     total = shares.sum()
     if total > 0.0:
         shares /= total
@@ -302,7 +304,7 @@ def sample_prior_weights(
 
     with np.errstate(divide="ignore"):
         log_W = np.log(W)
-    a_draws, weights, codes, log_likelihoods = [], [], [], []
+    a_draws, weights, code_draws, log_likelihoods = [], [], [], []
     for rng in rngs:
         log_a = prior.low
         if prior.learned:
@@ -315,9 +317,9 @@ def sample_prior_weights(
         scaled_weights = np.exp(log_weights - log_weights.max())
         a_draws.append(a)
         weights.append(scaled_weights / scaled_weights.sum())
-        codes.append(row_codes)
+        code_draws.append(row_codes)
         log_likelihoods.append(log_likelihood)
-    class_codes = np.array(codes)
+    class_codes = np.array(code_draws)
     logit_rows, drawn_weights = select_logit_rows(len(W)), np.array([weights])
     rows_and_logits = (
         logit_rows,

@@ -90,21 +90,21 @@ class LogWeights(Target[WeightPoint]):
         self.pull = max(a - 1.0, 0.0)
         self.n_passes = 0
 
-    def evaluate(self, logs: np.ndarray) -> WeightPoint:
+    def evaluate(self, log_weights: np.ndarray) -> WeightPoint:
         """Return objective and gradient at log weights, in one pass over the rows."""
-        maximum = logs.max()
-        logs = logs - (maximum + np.log(np.exp(logs - maximum).sum()))
+        maximum = log_weights.max()
+        log_weights = log_weights - (maximum + np.log(np.exp(log_weights - maximum).sum()))
         weights = np.zeros(self.shape)
-        weights[self.active] = np.exp(logs)
+        weights[self.active] = np.exp(log_weights)
         self.n_passes += 1
         sums = self.data.compute_statistics(weights, weights.sum(axis=0))
         active_weights = weights[self.active]
         gradient = active_weights * (sums.R[self.active] - sums.s[self.active[1]])
         value = sums.log_likelihood
         if self.pull:
-            value += self.pull * logs.sum()
+            value += self.pull * log_weights.sum()
             gradient += self.pull * (1.0 - active_weights.size * active_weights)
-        return WeightPoint(logs, float(value), gradient, weights, sums)
+        return WeightPoint(log_weights, float(value), gradient, weights, sums)
 
     def move_point(self, point: WeightPoint, change: np.ndarray) -> WeightPoint:
         """Return the point after a change of the log weights."""

@@ -94,18 +94,20 @@ def choose_standardization(
     model: Any, matrix: np.ndarray, has_intercept: bool, counts: np.ndarray | None = None
 ) -> Standardization:
     """Return the covariates' standardisation; identity if not requested."""
-    names = vars(model).get("feature_names_in_")
+    column_names = vars(model).get("feature_names_in_")
     column_min, column_max = compute_column_ranges(matrix)
     if check_allowed("standardize", model.standardize, (True, False)):
-        standardization = compute_standardization(matrix, names, counts)
+        standardization = compute_standardization(matrix, column_names, counts)
         # columns of zeros are expected: words that these rows lack
-        warn_about_constant_columns(standardization, names, is_sparse(matrix) & (column_min == 0.0))
+        warn_about_constant_columns(
+            standardization, column_names, is_sparse(matrix) & (column_min == 0.0)
+        )
         return standardization
     max_absolute = np.maximum(-column_min, column_max)
     if (max_absolute > _MAX_COVARIATE).any():
         column_index = int(np.argmax(max_absolute))
         raise DataError(
-            f"{_capitalise(format_column_name(names, column_index))} reaches"
+            f"{_capitalise(format_column_name(column_names, column_index))} reaches"
             f" {max_absolute[column_index]:g}, whose square overflows; rescale it",
             Clause(", or set ", Setting("standardize", True)),
             ".",
@@ -114,8 +116,8 @@ def choose_standardization(
     if constant_indices.size and has_intercept:
         warn(
             DataWarning(
-                f"{_capitalise(format_column_name(names, int(constant_indices[0])))} is constant"
-                " and equivalent to the intercept; remove it."
+                f"{_capitalise(format_column_name(column_names, int(constant_indices[0])))} is"
+                " constant and equivalent to the intercept; remove it."
             )
         )
     d = matrix.shape[1]

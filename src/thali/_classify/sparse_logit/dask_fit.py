@@ -88,13 +88,16 @@ def _build_dask_maximum_job(model: "SparseMultinomialLogit", scan: BlockScan, pr
     blocks = persist(
         *(delayed(_build_block_columns)(x, standardization, prior.intercept) for x, _ in scan.pairs)
     )
-    codes, n_penalised = _encode_dask_labels(scan), int(standardization.varies.sum())
+    class_codes, n_penalised = _encode_dask_labels(scan), int(standardization.varies.sum())
     columns = BlockColumns(blocks, scan.rows, n_penalised + prior.intercept)
     free_classes = np.flatnonzero(np.arange(len(scan.classes)) != model._reference_index())
     observed = ObservedRows(
-        columns, (codes[:, None] == free_classes).astype(float), np.ones(len(codes)), n_penalised
+        columns,
+        (class_codes[:, None] == free_classes).astype(float),
+        np.ones(len(class_codes)),
+        n_penalised,
     )
-    return build_maximum_job(model, observed, prior.eta, model._describe_size(len(codes)))
+    return build_maximum_job(model, observed, prior.eta, model._describe_size(len(class_codes)))
 
 
 def _fit_dask_approximation(
@@ -104,16 +107,16 @@ def _fit_dask_approximation(
     from dask.base import persist
     from dask.delayed import delayed
 
-    standardization, codes = model._standard_, _encode_dask_labels(scan)
+    standardization, class_codes = model._standard_, _encode_dask_labels(scan)
     problem_arguments = standardization, scan.classes, model._reference_index(), prior
     problems = persist(
         *(delayed(_build_block_problem)(*pair, *problem_arguments) for pair in scan.pairs)
     )
     no_rows = np.empty((0, int(standardization.varies.sum())))
     empty_problem = build_coefficient_problem(
-        no_rows, codes[:0], len(scan.classes), problem_arguments[2], prior, False
+        no_rows, class_codes[:0], len(scan.classes), problem_arguments[2], prior, False
     )
-    n_radii = choose_radii(empty_problem, float(len(codes)))
+    n_radii = choose_radii(empty_problem, float(len(class_codes)))
 
     def expand_over_blocks(coef: np.ndarray, covariance: np.ndarray | None = None) -> Expansion:
         """Return the log-likelihood's expansion, summed over all blocks."""
@@ -122,9 +125,9 @@ def _fit_dask_approximation(
     model._normal_ = fit_normal_approximation(
         empty_problem, prior.eta, model._used_engine.has_bound, expand_over_blocks
     )
-    unit_weights, row_numbers = np.ones(len(codes)), np.arange(len(codes))
+    unit_weights, row_numbers = np.ones(len(class_codes)), np.arange(len(class_codes))
     training_data = TrainingData(
-        no_rows, codes, unit_weights, row_numbers, unit_weights, row_numbers
+        no_rows, class_codes, unit_weights, row_numbers, unit_weights, row_numbers
     )
     return run_sampling(model, model._build_sampling(training_data, run))
 

@@ -130,11 +130,11 @@ def _iterate_row_blocks(
     """Yield blocks of rows of the covariates (m, n)."""
     m, n = covariates.shape
     is_dense = isinstance(covariates, np.ndarray)
-    step = BLOCK_ROWS
+    block_size = BLOCK_ROWS
     if not is_dense:
-        step = max(1, min(BLOCK_ROWS, _BLOCK_CELLS // m))
-    for start in range(0, n, step):
-        row_slice = slice(start, start + step)
+        block_size = max(1, min(BLOCK_ROWS, _BLOCK_CELLS // m))
+    for first_row in range(0, n, block_size):
+        row_slice = slice(first_row, first_row + block_size)
         if is_dense:
             yield row_slice, _DenseRows(covariates[:, row_slice])
         else:
@@ -209,25 +209,27 @@ def _expand_mean(
     predictor_covariance = np.empty((n, q, q))
     for k in range(q):
         for other_class in range(k + 1):
-            block = covariance[k * m : (k + 1) * m, other_class * m : (other_class + 1) * m]
+            covariance_block = covariance[
+                k * m : (k + 1) * m, other_class * m : (other_class + 1) * m
+            ]
             predictor_covariance[:, k, other_class] = predictor_covariance[:, other_class, k] = (
-                Z.compute_quadratic_forms(block)
+                Z.compute_quadratic_forms(covariance_block)
             )
     # keeps the covariance of rows of zeros positive definite
     predictor_covariance[:, np.arange(q), np.arange(q)] += 1e-14 * (
         1.0 + np.einsum("ikk->ik", predictor_covariance)
     )
-    root = np.linalg.cholesky(predictor_covariance)
+    covariance_root = np.linalg.cholesky(predictor_covariance)
     points, weights = build_quadrature_rule(q, n_radii)
-    deviations = points @ np.ascontiguousarray(root.transpose(2, 1, 0)).reshape(q, q * n)
+    deviations = points @ np.ascontiguousarray(covariance_root.transpose(2, 1, 0)).reshape(q, q * n)
     log_p, probabilities = _compute_class_probabilities(
         predictors + deviations.reshape(-1, q, n), is_class
     )
     weighted_residuals = weights[:, None, None] * (is_class - probabilities)
     slopes = (points.T @ weighted_residuals.reshape(-1, q * n)).reshape(q, q, n).transpose(2, 1, 0)
-    P = np.tril(root.transpose(0, 2, 1) @ slopes)
+    P = np.tril(covariance_root.transpose(0, 2, 1) @ slopes)
     P[:, np.arange(q), np.arange(q)] *= 0.5
-    inverse_root = np.linalg.inv(root)
+    inverse_root = np.linalg.inv(covariance_root)
     curvature = -inverse_root.transpose(0, 2, 1) @ (P + P.transpose(0, 2, 1)) @ inverse_root
     return _RowExpansion(
         weights @ log_p, weighted_residuals.sum(axis=0), curvature.transpose(1, 2, 0)
@@ -336,14 +338,14 @@ def fit_laplace_approximation(
         )
         covariance = cho_solve((precision_factor, True), np.eye(q * m))
         new_sd = np.sqrt(np.diag(covariance))
-        step = cho_solve((precision_factor, True), expansion.gradient - prior_slope)
-        largest_change = max(np.abs(step / new_sd).max(), np.abs(np.log(new_sd / sd)).max())
+        newton_step = cho_solve((precision_factor, True), expansion.gradient - prior_slope)
+        largest_change = max(np.abs(newton_step / new_sd).max(), np.abs(np.log(new_sd / sd)).max())
         sd = np.sqrt(sd * new_sd)
         if has_settled:
             break
         objective = _compute_mean_objective(expansion, mean, sd, mean_root_eta, is_intercept)
         while True:
-            new_mean = mean + step_length * step
+            new_mean = mean + step_length * newton_step
             new_expansion = expand(new_mean.reshape(q, m))
             if (
                 _compute_mean_objective(new_expansion, new_mean, sd, mean_root_eta, is_intercept)
@@ -452,10 +454,10 @@ class _LowerBound:
         self.n_evaluations += 1
         problem, is_intercept = self.problem, self.is_intercept
         try:
-            factor = cholesky(precision, lower=True)
+            precision_factor = cholesky(precision, lower=True)
         except LinAlgError:
             return None
-        covariance = cho_solve((factor, True), np.eye(len(factor)))
+        covariance = cho_solve((precision_factor, True), np.eye(len(precision_factor)))
         mean, sd = covariance @ pull, np.sqrt(np.diag(covariance))
         expansion: Expansion = self.expand(mean.reshape(problem.classes - 1, -1), covariance)
         absolute_sum = float(mean_absolute_value(mean, sd)[~is_intercept].sum())
@@ -472,8 +474,8 @@ class _LowerBound:
             expansion.curvature + np.diag(prior_curvature),
             expansion.gradient - prior_slope,
         )
-        bound = expansion.log_likelihood + _compute_prior_and_entropy(
-            problem, self.eta, absolute_sum, mean[is_intercept], sd[is_intercept], factor
+        lower_bound = expansion.log_likelihood + _compute_prior_and_entropy(
+            problem, self.eta, absolute_sum, mean[is_intercept], sd[is_intercept], precision_factor
         )
         sd_change = 0.5 * np.abs(np.einsum("ij,ji->i", covariance, target_precision - precision))
         largest_change = max(
@@ -481,7 +483,15 @@ class _LowerBound:
         )
         steps = target_precision - precision, target_precision @ mean + gradient - pull
         return _VariationalPoint(
-            precision, pull, factor, mean, sd, eta_distribution, bound, *steps, largest_change
+            precision,
+            pull,
+            precision_factor,
+            mean,
+            sd,
+            eta_distribution,
+            lower_bound,
+            *steps,
+            largest_change,
         )
 
 
@@ -554,12 +564,15 @@ def _combine_steps(points: Sequence[_VariationalPoint]) -> tuple[np.ndarray, np.
     """Return the precision P and pull P m mixed from several steps (Anderson acceleration)."""
     # Sizes of steps are measured in the scale of the last precision.
     *previous_points, last_point = points
-    scale = 1.0 / np.sqrt(np.diag(last_point.precision))
+    coordinate_scale = 1.0 / np.sqrt(np.diag(last_point.precision))
 
     def flatten_step(precision: np.ndarray, pull: np.ndarray) -> np.ndarray:
         """Return a step as one vector, scaled by the last precision."""
         return np.concatenate(
-            [(precision * scale * scale[:, None]).ravel() / math.sqrt(2.0), pull * scale]
+            [
+                (precision * coordinate_scale * coordinate_scale[:, None]).ravel() / math.sqrt(2.0),
+                pull * coordinate_scale,
+            ]
         )
 
     mixed_points = [

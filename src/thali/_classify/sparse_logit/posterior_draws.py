@@ -79,7 +79,7 @@ def build_posterior_tree(
 
     recorded_chains, draws_by_chain = cut_records(chains)
     problem = recorded_chains[0].problem
-    labels = convert_class_labels(classes)
+    stored_labels = convert_class_labels(classes)
     free_classes = problem.free_classes
     coefs = np.stack([record["coef"][:, free_classes] for record in draws_by_chain])
     scales, log_likelihoods = (
@@ -90,10 +90,10 @@ def build_posterior_tree(
     if problem.prior != HORSESHOE:
         scale_draws = {"eta": scales[..., 0]}
     posterior = build_draws_group(
-        coefs, scale_draws, log_likelihoods, labels[free_classes], columns, has_intercept
+        coefs, scale_draws, log_likelihoods, stored_labels[free_classes], columns, has_intercept
     )
     constants = {
-        "reference": labels[problem.reference],
+        "reference": stored_labels[problem.reference],
         "learned_eta": problem.learns_eta and problem.prior != HORSESHOE,
     }
     groups = {
@@ -255,10 +255,10 @@ def iterate_logit_probabilities(
         intercepts = posterior_draws["intercept"].values.reshape(n_draws, n_free_classes)
     if is_sparse(matrix):
         matrix = matrix.tocsr()
-    step = max(1, _BLOCK_PREDICTORS // (n_draws * (n_free_classes + 1)))
-    for start in range(0, matrix.shape[0], step):
+    block_size = max(1, _BLOCK_PREDICTORS // (n_draws * (n_free_classes + 1)))
+    for first_row in range(0, matrix.shape[0], block_size):
         standardised_rows = np.clip(
-            standardization.varying(matrix[start : start + step]),
+            standardization.varying(matrix[first_row : first_row + block_size]),
             -_MAX_STANDARDISED,
             _MAX_STANDARDISED,
         )
@@ -271,7 +271,7 @@ def iterate_logit_probabilities(
         scores -= scores.max(axis=1, keepdims=True)
         np.exp(scores, out=scores)
         scores /= scores.sum(axis=1, keepdims=True)
-        yield slice(start, start + step), scores.transpose(2, 0, 1)
+        yield slice(first_row, first_row + block_size), scores.transpose(2, 0, 1)
 
 
 def compute_posterior_means(
@@ -329,9 +329,9 @@ def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFr
         "original": model.coef_[:, model._standard_.varies].ravel(),
     }
     frame = Table(columns_by_name)
-    scale = describe_scale(model)
+    scale_text = describe_scale(model)
     frame.attrs["interval"] = ci
-    frame.attrs["scale"] = dict.fromkeys(("coef", "sd", "low", "high"), scale) | {
+    frame.attrs["scale"] = dict.fromkeys(("coef", "sd", "low", "high"), scale_text) | {
         "original": ORIGINAL_SCALE
     }
     row_order = np.lexsort((-np.abs(columns_by_name["coef"]), -columns_by_name["probability"]))
@@ -375,7 +375,7 @@ def sample_prior_predictive(
     sample_coefficients = _sample_laplace_coefficients
     if prior.is_horseshoe:
         sample_coefficients = _sample_horseshoe_coefficients
-    all_scales, coefs, codes, log_likelihoods = [], [], [], []
+    all_scales, coefs, code_draws, log_likelihoods = [], [], [], []
     for rng in rngs:
         coef = np.zeros((len(classes), d + 1))
         scales, coef[is_free, :d] = sample_coefficients(prior, rng, (is_free.sum(), d))
@@ -384,7 +384,7 @@ def sample_prior_predictive(
         row_codes, log_likelihood = sample_prior_codes(matrix @ coef[:, :d].T + coef[:, d], rng)
         all_scales.append(scales)
         coefs.append(coef[is_free])
-        codes.append(row_codes)
+        code_draws.append(row_codes)
         log_likelihoods.append(log_likelihood)
     free_labels = convert_class_labels(classes)[is_free]
     scales = {
@@ -398,7 +398,7 @@ def sample_prior_predictive(
         columns,
         prior.intercept,
     )
-    return dataset, np.array(codes)
+    return dataset, np.array(code_draws)
 
 
 def _sample_laplace_coefficients(
@@ -417,7 +417,7 @@ def _sample_horseshoe_coefficients(
     """Sample tau, the slab, and horseshoe coefficients of shape `size`."""
     tau = prior.global_scale * abs(rng.standard_cauchy())
     slab = SLAB_SCALE * math.sqrt(0.5 * SLAB_DF / rng.gamma(0.5 * SLAB_DF))
-    spread = tau * np.abs(rng.standard_cauchy(size))
+    local_scales = tau * np.abs(rng.standard_cauchy(size))
     return {"tau": tau, "slab": slab}, rng.standard_normal(size) / np.hypot(
-        1.0 / spread, 1.0 / slab
+        1.0 / local_scales, 1.0 / slab
     )

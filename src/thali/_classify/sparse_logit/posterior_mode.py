@@ -197,19 +197,19 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
         # They are Z_a^T diag(c p_k (1{k=l} - p_l)) Z_b.
         class_positions = [np.flatnonzero(class_indices == k) for k in range(point.coef.shape[0])]
         curvature = np.empty((len(column_indices), len(column_indices)))
-        for k, rows in enumerate(class_positions):
+        for k, positions in enumerate(class_positions):
             for other_class in range(k + 1):
-                columns = class_positions[other_class]
-                weights = (
+                other_positions = class_positions[other_class]
+                row_weights = (
                     self._observed.counts
                     * point.share[:, k]
                     * ((k == other_class) - point.share[:, other_class])
                 )
-                block = self._observed.columns.compute_gram(
-                    weights, column_indices[rows], column_indices[columns]
+                curvature_block = self._observed.columns.compute_gram(
+                    row_weights, column_indices[positions], column_indices[other_positions]
                 )
-                curvature[np.ix_(rows, columns)] = block
-                curvature[np.ix_(columns, rows)] = block.T
+                curvature[np.ix_(positions, other_positions)] = curvature_block
+                curvature[np.ix_(other_positions, positions)] = curvature_block.T
         intercepts = np.flatnonzero(column_indices >= self._observed.n_penalised)
         curvature[intercepts, intercepts] += 1.0 / INTERCEPT_VARIANCE
         return curvature
@@ -280,17 +280,17 @@ def build_observed_rows(
     """Return covariates and prior for a fit of the posterior mode."""
     from .covariate_columns import DenseColumns, build_sparse_columns
 
-    standard = model._standard_
+    standardization = model._standard_
     if is_sparse(data.matrix):
-        columns: Any = build_sparse_columns(data.matrix, standard, prior.intercept)
+        columns: Any = build_sparse_columns(data.matrix, standardization, prior.intercept)
     else:
-        columns = DenseColumns(standard.varying(data.matrix), prior.intercept)
+        columns = DenseColumns(standardization.varying(data.matrix), prior.intercept)
     free_classes = np.flatnonzero(np.arange(len(model.classes_)) != model._reference_index())
     return ObservedRows(
         columns,
         (data.codes[:, None] == free_classes).astype(float),
         data.counts,
-        int(standard.varies.sum()),
+        int(standardization.varies.sum()),
     )
 
 
@@ -350,11 +350,11 @@ def build_maximum_summary(model: "SparseMultinomialLogit") -> "pandas.DataFrame"
     """Return a table of nonzero coefficients, largest first."""
     from thali._result_table import Table
 
-    coef, names = model.scaled_coef_, list_varying_columns(model)
+    coef, column_names = model.scaled_coef_, list_varying_columns(model)
     classes, nonzero_cells = list_non_reference_classes(model), list_nonzero_cells(coef)
     return Table(
         {"mean": [coef[cell] for cell in nonzero_cells]},
-        index=[f"coef[{classes[k]}, {names[j]}]" for k, j in nonzero_cells],
+        index=[f"coef[{classes[k]}, {column_names[j]}]" for k, j in nonzero_cells],
     )
 
 

@@ -31,14 +31,14 @@ def rank_bounds(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     (array([1, 0, 1, 3]), array([2, 0, 2, 3]))
     """
     n_values = values.shape[-1]
-    order = np.argsort(values, axis=-1)
-    sorted_values = np.take_along_axis(values, order, -1)
+    sorted_indices = np.argsort(values, axis=-1)
+    sorted_values = np.take_along_axis(values, sorted_indices, -1)
     positions = np.arange(n_values)
     is_first = np.ones(values.shape, bool)  # whether it begins a run of equal numbers
     np.not_equal(sorted_values[..., 1:], sorted_values[..., :-1], out=is_first[..., 1:])
     if is_first.all():
         best_rank = np.empty(values.shape, np.intp)
-        np.put_along_axis(best_rank, order, np.broadcast_to(positions, values.shape), -1)
+        np.put_along_axis(best_rank, sorted_indices, np.broadcast_to(positions, values.shape), -1)
         return best_rank, best_rank.copy()
     is_last = np.ones(values.shape, bool)
     is_last[..., :-1] = is_first[..., 1:]
@@ -47,8 +47,8 @@ def rank_bounds(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         np.where(is_last, positions, n_values)[..., ::-1], axis=-1
     )[..., ::-1]
     best_rank, worst_rank = np.empty(values.shape, np.intp), np.empty(values.shape, np.intp)
-    np.put_along_axis(best_rank, order, best_positions, -1)
-    np.put_along_axis(worst_rank, order, worst_positions, -1)
+    np.put_along_axis(best_rank, sorted_indices, best_positions, -1)
+    np.put_along_axis(worst_rank, sorted_indices, worst_positions, -1)
     return best_rank, worst_rank
 
 
