@@ -388,7 +388,7 @@ def explain_refusal(folder: str) -> str:
 
 
 def find_untrusted_writers(path: Path) -> set[tuple[str, int]]:
-    """Return users and groups who may write the path but not the installed library's folder.
+    """Return users and groups that may write to the path, but not to the installed library.
 
     The user of this process and the administrator (root) are excluded.
     """

@@ -371,7 +371,7 @@ class RunningFit:
     def _build_tree(
         self, chains: Sequence[Chain], earlier: "xarray.DataTree | None"
     ) -> "xarray.DataTree":
-        """Build the posterior from the draws of an earlier fit, if any, and of these chains."""
+        """Build the posterior from these chains, appended to the draws of an earlier fit if any."""
         if earlier is None:
             return self.sampling.tree(chains)
         if choose_recorded_chains(chains)[1] == 0:  # stopped before the next draw

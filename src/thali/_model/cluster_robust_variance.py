@@ -65,7 +65,7 @@ class ScoredProblem(Protocol):
         ...
 
     def expect_outcomes(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Return weights of outcomes whose squared scores sum to each row's information."""
+        """Return weights of outcomes; weighted squared scores sum to the information, per row."""
         ...
 
 

@@ -122,7 +122,7 @@ def add_column_descriptions(table: "pandas.DataFrame | None") -> "pandas.DataFra
 
 
 def _find_error_column(name: str, names: list[str]) -> str:
-    """Return the name of the column with the errors of a column; "" if none."""
+    """Return the name of the column with this column's errors; "" if none."""
     for error_column in (COLUMNS[name].error, f"{name}_se"):
         if error_column in names:
             return error_column

@@ -24,7 +24,7 @@ def split_pairs(option_indices: Any) -> np.ndarray:
 
 
 def pair_indices(pairs: Any, labels: list[str], has_ties: bool) -> np.ndarray:
-    """Return option indices of labelled pairs, shape (2, pairs); raise without a model of ties."""
+    """Return option indices of labelled pairs, shape (2, pairs); raise if ties are not modelled."""
     if not has_ties:
         raise ArgumentError(
             "The model does not include ties (none in the data, or not modelled); use"
@@ -53,7 +53,7 @@ def tabulate_outcomes(
 
 
 def set_indices(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:
-    """Return option indices of each labelled set, and whether all are pairs in a list."""
+    """Return option indices of each labelled set, and whether the sets are a list of pairs."""
     if isinstance(sets, Choices):
         return _label_indices(sets.sets, labels), False
     index_arrays = _label_indices(sets, labels)

@@ -68,7 +68,7 @@ class QuestionOutcomes(NamedTuple):
 
 
 class LearningTarget(NamedTuple):
-    """What questions should teach: the whole draw, or variables computed from it."""
+    """Target of questions: the complete draw, or variables computed from it."""
 
     # (rows, draws) bool: whether a draw has a value; the values of a variable partition the draws
     values: np.ndarray | None = None

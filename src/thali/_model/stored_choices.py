@@ -18,7 +18,7 @@ MAX_PAIRS = 2_000
 
 
 def pair_index(first_option: np.ndarray, second_option: np.ndarray, n_options: int) -> np.ndarray:
-    """Return the number of the pair of options first < second in the list of all pairs.
+    """Return the number of each pair of options in the list of all pairs.
 
     The list is row-major.
     """
@@ -107,7 +107,7 @@ def store_pairs(data: "PairedComparisons", lapse: float, has_ties: bool) -> Stor
 
 
 def store_sets(data: "Choices", lapse: float) -> StoredData:
-    """Return choices from sets, or best and worst, as data to store in a posterior."""
+    """Return choices from sets, or best-worst choices, as data to store in a posterior."""
     labels = np.asarray(data.labels, dtype=str)
     questions = data.questions()
     coefficients = questions.log_coefficients()

@@ -228,7 +228,7 @@ def _estimate_population_share(
 
 
 def label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
-    """Return draws of the number of classes and similar quantities, by name.
+    """Return draws of quantities that do not depend on class numbers, by name.
 
     These are `kappa`, and for several classes `n_classes`, `class_share[1]`, ...,
     `class_agreement`.

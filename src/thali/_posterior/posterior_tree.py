@@ -202,7 +202,7 @@ class Posterior(PosteriorTree):
 
     @property
     def population(self) -> str:
-        """How respondents differ: ONE, GROUPS, KINDS (latent classes) or PEOPLE."""
+        """Form of heterogeneity: ONE, GROUPS, KINDS (latent classes) or PEOPLE."""
         if self._find_variable("common_weights") is not None:
             return PEOPLE
         if POPULATION not in self.fixed:
@@ -218,7 +218,7 @@ class Posterior(PosteriorTree):
 
     @property
     def dependence(self) -> Dependence | None:
-        """How repeated answers were treated; None if respondents are unknown."""
+        """Treatment of repeated answers; None if respondents are unknown."""
         return read_dependence(self.attributes)
 
     @cached_property

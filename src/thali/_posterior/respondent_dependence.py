@@ -1,4 +1,4 @@
-"""How a fit treated repeated answers by one respondent: independent, adjusted, modelled."""
+"""Treatment of repeated answers by one respondent: independent, adjusted, modelled."""
 
 import math
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _PREFIX = "people_"
 
 @dataclass(frozen=True)
 class Dependence:
-    r"""How a fit treated repeated answers by one respondent, and their design effect.
+    r"""Treatment of repeated answers by one respondent, and their design effect.
 
     The design effect is the mean factor by which the variance of an estimate grows if answers of a
     respondent depend on each other,

@@ -153,7 +153,7 @@ def sort_leaves_first(nodes: TreeNodes) -> TreeNodes:
 
 
 def rescale_lengths(nodes: TreeNodes, labels: tuple[str, ...], rescale: str | None) -> list[float]:
-    """Return lengths divided by the depth of the leaves, so that all are at 1.
+    """Return edge lengths divided by the leaves' depth, so that all leaves are at depth 1.
 
     The edges above the leaves absorb the rounding, or the missing length with rescale "extend".
     """

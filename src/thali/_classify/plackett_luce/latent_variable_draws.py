@@ -28,7 +28,7 @@ def _add_weighted_times(W: Any, times: Any, b: Any, size: Any, s: Any) -> None:
 def _find_columns(
     W: Any, weights: Any, b: Any, k: Any, size: Any, target: Any, running: Any, column_index: Any
 ) -> None:
-    """Find the column at which the running sum of W lambda of class k passes each row's target."""
+    """Find each row's column where its running sum of W lambda (class k) passes the target."""
     # The rows are the first `size` of block b.
     # The running sum of a row is the sum of W λ over columns.
     for r in range(size):
@@ -123,7 +123,7 @@ def redraw_columns(rng: Any, rows: Any, state: Any) -> None:
 
 @scalar
 def _redraw_column(rng: Any, W: Any, b: Any, r: Any, pull: Any, old: Any) -> Any:
-    """Redraw the column j of row r with probability proportional to W[b, j, r] * pull[j]."""
+    """Redraw the column j of row r, with probability proportional to W[b, j, r] * pull[j]."""
     # `old` is the current column.
     # The current column is often drawn again.
     target = rng.random() * _sum_terms(W, b, r, pull)

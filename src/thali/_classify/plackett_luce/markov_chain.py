@@ -103,7 +103,7 @@ def _restart_step_adaptation(motion: Any, real: Any) -> None:
 def _add_block_sums(
     W: Any, b: Any, k: Any, size: Any, inverse_T: Any, inverse_S: Any, R: Any, s: Any
 ) -> None:
-    """Add the sums of W / T over block b, of class k, to R[k], and those of W / S to s."""
+    """Add the sums over block b (class k) of W / T to R[k], and of W / S to s."""
     for j in range(W.shape[1]):
         class_sum = 0.0
         total_sum = 0.0

@@ -198,7 +198,7 @@ def find_sparse_maximum(
 def _drop_weights(
     data: Any, point: WeightPoint, is_active: np.ndarray
 ) -> tuple[WeightPoint | None, int]:
-    """Return a point with nearly useless weights at 0, or None, and the number of tries."""
+    """Return a point with nearly useless weights at 0 (None if worse), and the number of tries."""
     is_falling = is_active & (point.statistics.R < point.statistics.s)
     explained_rows = point.weights * point.statistics.R
     max_explained, n_passes = _MIN_EXPLAINED, 0
@@ -221,7 +221,7 @@ def _drop_weights(
 def _restore_weights(
     data: Any, point: WeightPoint, is_rising: np.ndarray
 ) -> tuple[np.ndarray | None, int]:
-    """Return weights moved to rising zeros, or None, and the number of tries."""
+    """Return weights with rising zeros made positive (None if not better), and number of tries."""
     slopes = np.where(is_rising, point.statistics.R - point.statistics.s, 0.0)
     slopes /= slopes.sum()
     restored_shares = 10.0 ** -np.arange(1, 11)

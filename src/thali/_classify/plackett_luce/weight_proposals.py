@@ -69,7 +69,7 @@ def _evaluate_block(
     new_S: Any,
     change: Any,
 ) -> Any:
-    """Update scores T, S of block b, of class k; return log-likelihood and imprecise rows."""
+    """Update scores T, S of block b (class k); return log-likelihood, number of imprecise rows."""
     # Columns j and `taker` change.
     # Rows are imprecise if their sums, which change by differences, have too few correct digits.
     class_gain, class_gain_taker = change[k, GAIN], change[k, GAIN_OTHER]
@@ -236,7 +236,7 @@ def exchange_columns(rng: Any, rows: Any, state: Any) -> Any:
 
 @scalar
 def _draw_exchanged_column(rng: Any, rows: Any, state: Any, k: Any) -> Any:
-    """Draw a column by its weight in class k, to be exchanged; -1 if all weights are zero."""
+    """Draw a column to exchange, by its weight in class k; -1 if all weights are zero."""
     # k = K means the sum over all classes.
     weights = state.totals
     if k < state.weights.shape[0]:
@@ -269,7 +269,7 @@ def _find_largest_class(weights: Any, j: Any) -> Any:
 
 @scalar
 def _fill_column_changes(state: Any, j: Any, taker: Any, chosen_class: Any, shift: Any) -> Any:
-    """Write the weights that columns j and `taker` would have exchanged; return the new sum."""
+    """Write the weights of columns j and `taker` after an exchange; return the total weight."""
     log_weights, weights, change = state.log_weights, state.weights, state.scratch.change
     classes, p = weights.shape
     for entry in range(4):

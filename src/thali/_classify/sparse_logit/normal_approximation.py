@@ -302,7 +302,7 @@ def compute_eta_distribution(
 def evaluate_root_log_density(
     shape: float, absolute_sum: float, rate: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return a grid of ln v, v = sqrt(eta), and its log density, up to a constant."""
+    """Return a grid of ln v, where v = sqrt(eta), and its log density up to a constant."""
     discriminant_root = math.sqrt(absolute_sum * absolute_sum + 8.0 * shape * rate)
     mode = 2.0 * shape / (absolute_sum + discriminant_root)  # of ln v
     width = 1.0 / math.sqrt(absolute_sum * mode + 4.0 * rate * mode * mode)
