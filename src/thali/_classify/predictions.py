@@ -40,36 +40,41 @@ _BLOCK = 2**21  # numbers in a block of rows
 def _count_replicated_labels(
     model: "Predictions",
     matrix: Any,
-    predicted: np.ndarray,
-    bin_index: np.ndarray,
+    predicted_probabilities: np.ndarray,
+    bin_indices: np.ndarray,
     filled_bins: np.ndarray,
     rng: Any,
 ) -> np.ndarray:
     """Count replicated labels of the predicted class by bin, (replicates, bins)."""
     # The labels are sampled from the predictions; the counts have shape (replicates, bins).
     label_counts: Any = 0.0
-    blocks = _repeat_probabilities(predicted)
+    blocks = _repeat_probabilities(predicted_probabilities)
     if model._engine.draws:
         blocks = model._engine.iterate_probabilities(model, matrix)
     for row_slice, probabilities in blocks:
         class_codes = sample_class_codes(probabilities, rng)  # (rows, replicates)
-        for k in range(predicted.shape[1]):
+        for k in range(predicted_probabilities.shape[1]):
             label_counts = label_counts + (class_codes == k).T.astype(float) @ (
-                bin_index[row_slice, k, None] == filled_bins
+                bin_indices[row_slice, k, None] == filled_bins
             )
     return label_counts
 
 
-def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+def _repeat_probabilities(
+    predicted_probabilities: np.ndarray,
+) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield blocks of rows with probabilities repeated, (rows, replicates, K)."""
     # All replicates have the same probabilities.
-    n, K = predicted.shape
+    n, K = predicted_probabilities.shape
     block_size = max(1, _BLOCK // (REPLICATES * K))
     for first_row in range(0, n, block_size):
         row_slice = slice(first_row, first_row + block_size)
         yield (
             row_slice,
-            np.broadcast_to(predicted[row_slice, None], (len(predicted[row_slice]), REPLICATES, K)),
+            np.broadcast_to(
+                predicted_probabilities[row_slice, None],
+                (len(predicted_probabilities[row_slice]), REPLICATES, K),
+            ),
         )
 
 
@@ -321,19 +326,24 @@ class Predictions(ScikitLearn):
         class_codes = _encode_known_labels(
             check_class_labels(y, type(self).__name__, matrix.shape[0]), self.classes_
         )
-        predicted = self._engine.compute_probabilities(self, matrix)
-        K = predicted.shape[1]
-        bin_index = np.minimum((predicted * bins).astype(np.int64), bins - 1) + bins * np.arange(K)
+        predicted_probabilities = self._engine.compute_probabilities(self, matrix)
+        K = predicted_probabilities.shape[1]
+        bin_indices = np.minimum(
+            (predicted_probabilities * bins).astype(np.int64), bins - 1
+        ) + bins * np.arange(K)
         bin_counts, probability_sums, label_counts = np.zeros((3, K * bins))
-        np.add.at(bin_counts, bin_index, 1.0)
-        np.add.at(probability_sums, bin_index, predicted)
-        np.add.at(label_counts, bin_index[np.arange(len(class_codes)), class_codes], 1.0)
+        np.add.at(bin_counts, bin_indices, 1.0)
+        np.add.at(probability_sums, bin_indices, predicted_probabilities)
+        np.add.at(label_counts, bin_indices[np.arange(len(class_codes)), class_codes], 1.0)
         if K == 2:
             bin_counts[:bins] = 0.0  # the first class mirrors the second
         filled_bins = np.flatnonzero(bin_counts)
         (rng,) = spawn_generators(random_seed, 1)
         replicate_interval = compute_interval(
-            _count_replicated_labels(self, matrix, predicted, bin_index, filled_bins, rng), ci
+            _count_replicated_labels(
+                self, matrix, predicted_probabilities, bin_indices, filled_bins, rng
+            ),
+            ci,
         )
         observed = label_counts[filled_bins] / bin_counts[filled_bins]
         low, high = replicate_interval / bin_counts[filled_bins]

@@ -224,7 +224,7 @@ class kernel:
         )
         # A later process cannot find or distinguish definitions of a script or a notebook.
         are_importable = all(
-            getattr(sys.modules.get(stored_name), "__file__", None) for stored_name in user_modules
+            getattr(sys.modules.get(name), "__file__", None) for name in user_modules
         )
         is_stored = bool(sources.digest) and "__main__" not in user_modules and are_importable
         stored_name = "-".join(
@@ -318,9 +318,9 @@ def register_user_function(function: Any, inline: bool) -> Any:
 
 def _find_called_functions(function: Any) -> list[Any]:
     """Return the Python functions that a user's function calls."""
-    names = {name for code in iterate_codes(function) for name in code.co_names}
+    called_names = {name for code in iterate_codes(function) for name in code.co_names}
     candidates = [
-        function.__globals__[name] for name in sorted(names) if name in function.__globals__
+        function.__globals__[name] for name in sorted(called_names) if name in function.__globals__
     ]
     candidates += [cell.cell_contents for cell in function.__closure__ or ()]
     libraries = ("numpy", "numba", "scipy", __name__.split(".")[0])

@@ -63,17 +63,20 @@ def collect_sources(
 
     `options` is the text of the compilation options.
     """
-    walk = _SourceWalk(options)
+    source_walk = _SourceWalk(options)
     for cls in classes:
-        walk.note_class(cls)
-        walk.modules.add(cls.__module__)
-    walk.number_function(function)
-    walk.finish()
+        source_walk.note_class(cls)
+        source_walk.modules.add(cls.__module__)
+    source_walk.number_function(function)
+    source_walk.finish()
     digest = ""
-    if not walk.unidentified:
-        digest = hashlib.sha256("\n".join(walk.lines).encode()).hexdigest()
+    if not source_walk.unidentified:
+        digest = hashlib.sha256("\n".join(source_walk.lines).encode()).hexdigest()
     return CompiledSources(
-        digest, tuple(walk.functions), frozenset(walk.modules), tuple(walk.unidentified)
+        digest,
+        tuple(source_walk.functions),
+        frozenset(source_walk.modules),
+        tuple(source_walk.unidentified),
     )
 
 
@@ -269,6 +272,8 @@ def format_module_code(module: types.ModuleType) -> str:
     ]
     methods = [method for cls in members if isinstance(cls, type) for method in vars(cls).values()]
     functions = [getattr(member, "fget", member) for member in (*members, *methods)]
-    walk = _SourceWalk("")
+    source_walk = _SourceWalk("")
     python_functions = [f for f in functions if isinstance(f, types.FunctionType)]
-    return "\n".join(walk.format_code(code) for f in python_functions for code in iterate_codes(f))
+    return "\n".join(
+        source_walk.format_code(code) for f in python_functions for code in iterate_codes(f)
+    )

@@ -404,9 +404,9 @@ def _check_folder(path: Path) -> None:
     if not path.is_dir():
         return
     foreign_names = [
-        file.name
-        for file in path.iterdir()
-        if not _JOB_FILES.fullmatch(file.name) or file.is_symlink()
+        path_inside.name
+        for path_inside in path.iterdir()
+        if not _JOB_FILES.fullmatch(path_inside.name) or path_inside.is_symlink()
     ]
     if foreign_names:
         raise DataError(

@@ -77,7 +77,7 @@ class Target(Generic[P]):
         return Step(change, float(change @ gradient))
 
     def accepts_step(self, point: Any, ahead: Any, promised: float) -> bool:
-        """Return whether the point after a step is good enough."""
+        """Return whether the point `ahead` of a step is good enough."""
         return ahead.value > point.value
 
     def is_spent(self) -> bool:

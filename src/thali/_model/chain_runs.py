@@ -425,18 +425,21 @@ class RunningFit:
             max_draws = sampling.count_allowed_draws(self.chains)
             min_draws = sampling.min_draws
             max_seconds = seconds * (run.tune + max_draws) / (run.tune + min_draws)
-            upper_text = ""
+            longest_run_text = ""
             if format_duration(max_seconds) != format_duration(seconds):
-                upper_text = f", and up to {format_duration(max_seconds)} if the chains agree late"
+                longest_run_text = (
+                    f", and up to {format_duration(max_seconds)} if the chains agree late"
+                )
             fewer_draws: Any = Setting("draws", max(1, min_draws // 4))
         else:
-            upper_text, fewer_draws = "", "fewer draws"
+            longest_run_text, fewer_draws = "", "fewer draws"
         option_parts = [fewer_draws]
         if sampling.faster:
             option_parts = [sampling.faster, ", or ", fewer_draws]
         warn(
             LongRunWarning(
-                f"This fit takes about {format_duration(seconds)}{upper_text}. Faster options: ",
+                f"This fit takes about {format_duration(seconds)}{longest_run_text}. Faster"
+                " options: ",
                 *option_parts,
                 ".",
             )

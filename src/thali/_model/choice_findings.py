@@ -220,7 +220,7 @@ def build_score_finding(table: "pandas.DataFrame", title_key: str, file_key: str
     picture = None
     if n_groups <= MAX_GROUPS and len(table) <= MAX_GROUPS * MAX_RANKED:
         picture = Picture("scores", SENTENCES["option_scores.caption"], table, file=file_key)
-    n_others = format_number(table.attrs["set_size"] - 1.0)
+    n_others_text = format_number(table.attrs["set_size"] - 1.0)
     brief_text = phrase(SENTENCES, f"{phrase_key}.brief", scale=named_scale, average=reference_text)
     return Finding(
         phrase(SENTENCES, phrase_key, named=best_scores, average=reference_text),
@@ -228,7 +228,7 @@ def build_score_finding(table: "pandas.DataFrame", title_key: str, file_key: str
         table=table,
         shown=brief_table,
         picture=picture,
-        notes=(phrase(SENTENCES, f"{phrase_key}.by", others=n_others, none=anchor),),
+        notes=(phrase(SENTENCES, f"{phrase_key}.by", others=n_others_text, none=anchor),),
         brief=Brief("Scores", brief_text, table=brief_table),
     )
 

@@ -252,8 +252,8 @@ def _decompose_leverage(block: _RespondentBlock, respondent: int) -> tuple[np.nd
 
 def _leverage_correction(leverages: np.ndarray) -> np.ndarray:
     """Return (1 - leverage)^(-1/2); 0 for a respondent with all information."""
-    unleveraged = 1.0 - leverages
-    return np.where(unleveraged > MIN_REST, np.maximum(unleveraged, MIN_REST) ** -0.5, 0.0)
+    remaining_share = 1.0 - leverages
+    return np.where(remaining_share > MIN_REST, np.maximum(remaining_share, MIN_REST) ** -0.5, 0.0)
 
 
 def _sum_entry_variances(matrices: np.ndarray) -> np.ndarray:

@@ -45,11 +45,11 @@ def make_group_ranks_maker(get_rank_draws: Callable[[Any], np.ndarray]) -> Findi
         }
         best_options = []
         for name, table in tables.items():
-            likely = table["p_1"].sort_values(ascending=False, kind="stable")
-            probability = format_probability(likely.iloc[0])
+            p_best = table["p_1"].sort_values(ascending=False, kind="stable")
+            probability = format_probability(p_best.iloc[0])
             best_options.append(
                 SENTENCES["first"].format(
-                    option=likely.index[0], name=name, probability=probability
+                    option=p_best.index[0], name=name, probability=probability
                 )
             )
         sentence = phrase(SENTENCES, "ranks", first=list_names(best_options, MAX_GROUPS))
@@ -66,10 +66,10 @@ def make_group_ranks_maker(get_rank_draws: Callable[[Any], np.ndarray]) -> Findi
 def _describe_differences(rank_draws: dict[str, np.ndarray], labels: list[str]) -> Text:
     """Describe options that clearly rank higher in one respondent group than another."""
     differences = [
-        {"option": option, "more": remainder_text, "less": less, "p": float(p)}
-        for remainder_text, less in permutations(rank_draws, 2)
+        {"option": option, "more": more, "less": less, "p": float(p)}
+        for more, less in permutations(rank_draws, 2)
         for option, p in zip(
-            labels, (rank_draws[remainder_text] < rank_draws[less]).mean(axis=0), strict=True
+            labels, (rank_draws[more] < rank_draws[less]).mean(axis=0), strict=True
         )
     ]
     differences.sort(key=lambda difference: -difference["p"])

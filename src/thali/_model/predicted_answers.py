@@ -189,8 +189,8 @@ def _select_most_answered(questions: Questions, n_shown: np.ndarray) -> list[sli
     """Return slices of the most answered question groups, at most `MAX_ROWS` table rows."""
     by_n_answers = argsort_descending(sum_parts(questions.totals, questions.rows.group))
     n_groups = int((np.cumsum(n_shown[by_n_answers]) <= MAX_ROWS).sum())
-    groups = np.sort(by_n_answers[: max(1, n_groups)])
-    group_runs = np.split(groups, np.flatnonzero(np.diff(groups) > 1) + 1)
+    group_indices = np.sort(by_n_answers[: max(1, n_groups)])
+    group_runs = np.split(group_indices, np.flatnonzero(np.diff(group_indices) > 1) + 1)
     return [slice(int(run[0]), int(run[-1]) + 1) for run in group_runs]
 
 

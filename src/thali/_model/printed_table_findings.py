@@ -9,11 +9,11 @@ from .finding import FULL, ON_SCREEN, Brief, Finding, FindingMaker, Findings
 
 def build_printed_findings(result: PrintedResult) -> Findings:
     """Build one finding per table of a printed result; the first has its sentence."""
-    names = list(result.tables())
+    table_names = list(result.tables())
     main_maker = FindingMaker("table", result.title, ON_SCREEN, _report_main_table)
     other_makers = [
         FindingMaker(name, name.capitalize(), FULL, partial(_report_table, name=name))
-        for name in names[1:]
+        for name in table_names[1:]
     ]
     return Findings(result, (main_maker, *other_makers))
 

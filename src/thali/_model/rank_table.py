@@ -37,9 +37,9 @@ def tabulate_ranks(
         best_rank, worst_rank = rank_bounds(negative_utility)
         mean_rank[first_draw : first_draw + step] = (best_rank + worst_rank) / 2.0 + 1.0
         probability_per_rank = 1.0 / (worst_rank - best_rank + 1)
-        option_index = np.broadcast_to(option_row, negative_utility.shape)
-        np.add.at(p_rank_steps, (option_index, best_rank), probability_per_rank)
-        np.add.at(p_rank_steps, (option_index, worst_rank + 1), -probability_per_rank)
+        option_indices = np.broadcast_to(option_row, negative_utility.shape)
+        np.add.at(p_rank_steps, (option_indices, best_rank), probability_per_rank)
+        np.add.at(p_rank_steps, (option_indices, worst_rank + 1), -probability_per_rank)
     p_rank = np.clip(np.cumsum(p_rank_steps[:, :n_options], axis=1) / len(utility), 0.0, 1.0)
     low, high = compute_discrete_interval(mean_rank, ci)
     columns = {"rank": mean_rank.mean(axis=0), "rank_low": low, "rank_high": high}

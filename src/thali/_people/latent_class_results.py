@@ -220,9 +220,11 @@ def _estimate_population_share(
     for p in interval_tails(ci):
         component_quantiles = betaincinv(a, b, p)
         quantile = component_quantiles.min()
-        upper = component_quantiles.max()
-        if quantile < upper:
-            quantile = brentq(lambda x, p=p: weights @ betainc(a, b, x) - p, quantile, upper)
+        largest_quantile = component_quantiles.max()
+        if quantile < largest_quantile:
+            quantile = brentq(
+                lambda x, p=p: weights @ betainc(a, b, x) - p, quantile, largest_quantile
+            )
         interval_ends.append(quantile)
     return weights @ (a / (a + b)), interval_ends[0], interval_ends[1]
 

@@ -107,14 +107,16 @@ def search_sets(reaches: np.ndarray, size: int, n_sets: int) -> ReachSearch:
         reach_counts = np.concatenate(list(_count_all_reaches(reach_bits, size)))
         return ReachSearch(sets[_largest_indices(reach_counts, n_sets)], True, 1.0)
     reach_bits = pack_reaches(reaches)
-    best_set, max_count = search_greedily(reach_bits, size)
+    best_set, max_reach_count = search_greedily(reach_bits, size)
     best_set = improve_by_exchange(reach_bits, best_set)
     sets = np.array(
         [best_set, *(sorted(members) for members in list_neighbours(best_set, n_options))], np.int32
     )
     reach_counts = np.array([_count_reach(reach_bits, members) for members in sets])
     return ReachSearch(
-        sets[_largest_indices(reach_counts, n_sets)], False, max_count / (n_draws * n_respondents)
+        sets[_largest_indices(reach_counts, n_sets)],
+        False,
+        max_reach_count / (n_draws * n_respondents),
     )
 
 
@@ -162,19 +164,21 @@ def search_greedily(reach_bits: np.ndarray, size: int) -> tuple[list[int], float
 
     and than :math:`f(C_K) / (1 - (1 - 1/K)^K)` (Nemhauser, Wolsey & Fisher 1978).
     """
-    chosen: list[int] = []
+    chosen_options: list[int] = []
     chosen_bits = np.zeros_like(reach_bits[0])
     reach_count = 0
-    max_count = float(_count_reach(reach_bits, range(len(reach_bits))))
+    max_reach_count = float(_count_reach(reach_bits, range(len(reach_bits))))
     for _ in range(size + 1):
         gains = np.bitwise_count(reach_bits | chosen_bits).sum(axis=1, dtype=np.int64) - reach_count
-        max_count = min(max_count, reach_count + float(np.sort(gains)[-size:].sum()))
-        if len(chosen) < size:
-            gains[chosen] = -1
-            chosen.append(int(gains.argmax()))
-            chosen_bits = chosen_bits | reach_bits[chosen[-1]]
+        max_reach_count = min(max_reach_count, reach_count + float(np.sort(gains)[-size:].sum()))
+        if len(chosen_options) < size:
+            gains[chosen_options] = -1
+            chosen_options.append(int(gains.argmax()))
+            chosen_bits = chosen_bits | reach_bits[chosen_options[-1]]
             reach_count = int(np.bitwise_count(chosen_bits).sum())
-    return sorted(chosen), min(max_count, reach_count / (1.0 - (1.0 - 1.0 / size) ** size))
+    return sorted(chosen_options), min(
+        max_reach_count, reach_count / (1.0 - (1.0 - 1.0 / size) ** size)
+    )
 
 
 def improve_by_exchange(reach_bits: np.ndarray, members: list[int]) -> list[int]:

@@ -468,8 +468,8 @@ class Posterior(PosteriorTree):
         """Parameters of a custom likelihood by name, each (chain, draw)."""
         if "parameters" not in self.fixed:
             return {}
-        names = str(self.fixed["parameters"].item()).split(",")
-        return {name: self.draws[name].values for name in filter(None, names)}
+        parameter_names = str(self.fixed["parameters"].item()).split(",")
+        return {name: self.draws[name].values for name in filter(None, parameter_names)}
 
     # observations and predictions -----------------------------------------------------------------
 

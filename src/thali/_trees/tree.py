@@ -346,13 +346,13 @@ class Tree(DescribedObject):
         node_order = [leaf_indices[label] for label in options] + list(
             range(self.n_leaves, len(self.parents))
         )
-        names = [self.names[node] for node in node_order]
+        node_names = [self.names[node] for node in node_order]
         # parents are inner nodes, which have not moved yet
         return build_frozen_tree(
             options,
             sort_leaves_first(
                 TreeNodes(
-                    names, self.lengths[node_order].tolist(), self.parents[node_order].tolist()
+                    node_names, self.lengths[node_order].tolist(), self.parents[node_order].tolist()
                 )
             ),
         )

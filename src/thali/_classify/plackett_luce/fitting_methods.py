@@ -223,7 +223,7 @@ class WeightMaximumEngine(AscentEngine):
                 "column": [model._columns_[j] for j in column_indices],
                 "weight": map_fit.weights[map_fit.support],
             }
-            support = pandas.DataFrame(columns_by_name).sort_values(
+            support_table = pandas.DataFrame(columns_by_name).sort_values(
                 "weight", ascending=False, kind="stable", ignore_index=True
             )
             return {
@@ -233,7 +233,7 @@ class WeightMaximumEngine(AscentEngine):
                 "log_likelihood_": map_fit.log_likelihood,
                 "_n_passes_": map_fit.n_passes,
                 "n_iter_": map_fit.n_iter,
-                "support_": support,
+                "support_": support_table,
                 "converged_": map_fit.converged,
                 "slope_": map_fit.slope,
             }
@@ -286,11 +286,11 @@ class VariationalEngine(AscentEngine):
             variational_fit = fit_variational(
                 data, a=model.a, a_range=model.a_range, b=float(model.b)
             )
-            means = variational_fit.shapes / variational_fit.rates
+            mean_weights = variational_fit.shapes / variational_fit.rates
             return {
                 "shapes_": _label_weights(model, variational_fit.shapes),
                 "rates_": variational_fit.rates,
-                "weights_": _label_weights(model, means / means.sum()),
+                "weights_": _label_weights(model, mean_weights / mean_weights.sum()),
                 "a_": variational_fit.a,
                 "lower_bound_": variational_fit.lower_bound,
                 "log_likelihood_": variational_fit.log_likelihood,

@@ -215,9 +215,13 @@ class CovariateRows:
 
     def sample_rows(self, n_rows: int) -> "CovariateRows":
         """Return a fixed random sample of the rows, in their order."""
-        indices = np.sort(np.random.default_rng(0).choice(len(self.W), n_rows, replace=False))
+        row_indices = np.sort(np.random.default_rng(0).choice(len(self.W), n_rows, replace=False))
         return CovariateRows(
-            self.W[indices], self.codes[indices], self.n_classes, self.counts[indices], self.threads
+            self.W[row_indices],
+            self.codes[row_indices],
+            self.n_classes,
+            self.counts[row_indices],
+            self.threads,
         )
 
     def _sum_blocks(self, sum_block: Any) -> Any:

@@ -183,11 +183,11 @@ class _VariationalAscent:
         theta[-1] = min(max(theta[-1], math.log(self.low)), math.log(self.high))
         gamma_shapes, gamma_rates, a = self.unpack(theta)
         step = take_variational_step(self.data, gamma_shapes, gamma_rates, a, self.b)
-        counts = np.maximum(step.shapes - a, 0.0)
+        expected_counts = np.maximum(step.shapes - a, 0.0)
         slope = -self.shape[0] * float(np.log(step.rates / self.b).sum())
-        new_a = maximise_shape(a, counts, slope, self.inverse_prior, self.low, self.high)
+        new_a = maximise_shape(a, expected_counts, slope, self.inverse_prior, self.low, self.high)
         return self.pack(
-            new_a + counts, step.rates, new_a
+            new_a + expected_counts, step.rates, new_a
         ), step.bound - self.inverse_prior * math.log(a)
 
 

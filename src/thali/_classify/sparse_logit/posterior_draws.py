@@ -120,8 +120,8 @@ def _log_class_probability(
     # `coefs` has shape (chains, draws, K, m).
     A = problem.covariates
     if isinstance(A, SparseColumns):
-        products = SparseColumns(A.S[rows], A.shift).multiply(coefs.reshape(-1, A.m))
-        predictors = np.moveaxis(products.reshape(-1, *coefs.shape[:-1]), 0, -1)
+        flat_predictors = SparseColumns(A.S[rows], A.shift).multiply(coefs.reshape(-1, A.m))
+        predictors = np.moveaxis(flat_predictors.reshape(-1, *coefs.shape[:-1]), 0, -1)
     else:
         predictors = coefs @ problem.columns[:, rows]
     class_predictor = np.take_along_axis(

@@ -18,8 +18,8 @@ def average_ranks(values: np.ndarray) -> np.ndarray:
 
 def twice_ranks(values: np.ndarray) -> np.ndarray:
     """Return twice the average ranks along the last axis, from 0, as integers."""
-    best, worst = rank_bounds(values)
-    return best + worst
+    best_rank, worst_rank = rank_bounds(values)
+    return best_rank + worst_rank
 
 
 def rank_bounds(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
