@@ -111,7 +111,7 @@ def test_a_second_process_compiles_nothing_and_an_edited_callee_is_compiled_anew
     compiled, hits, misses, second = run(RUN)
     assert (compiled, hits, misses) == ("True", "1", "0")
     assert first == second
-    callee = folder / "thali" / "_inference" / "numerics" / "decisions.py"
+    callee = folder / "thali" / "_inference" / "numerics" / "discrete_draws.py"
     callee.write_text(
         callee.read_text().replace(
             "return int(rng.random() * n)", "return 100 + int(rng.random() * n)"
