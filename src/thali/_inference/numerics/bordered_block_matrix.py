@@ -57,7 +57,7 @@ class BorderedBlocks(NamedTuple):
 
 
 class BorderedFactor:
-    """Factor of a `Bordered` matrix H; time and memory are linear in T.
+    """Factor of a `BorderedBlocks` matrix H; time and memory are linear in T.
 
     Raises
     ------
