@@ -49,7 +49,7 @@ _FORMAT = b"thali kernel 2 "
 SUFFIX = ".kernel"
 
 
-def platform_tag() -> str:
+def format_platform_tag() -> str:
     """Return Python, numba, system and machine as a folder name."""
     python_tag = f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}"
     return f"{python_tag}-numba-{numba.__version__}-{sys.platform}-{platform.machine().lower()}"
@@ -275,17 +275,17 @@ def find_cache_root() -> Path:
 
 def build_folder(tag: str, parent: Path) -> KernelFolder:
     """Return the folder for code of a target processor."""
-    return KernelFolder(parent / f"thali-{platform_tag()}-{tag}", tag, True)
+    return KernelFolder(parent / f"thali-{format_platform_tag()}-{tag}", tag, True)
 
 
-def native_folder() -> KernelFolder:
+def get_native_folder() -> KernelFolder:
     """Return the folder for code compiled on this machine."""
     return build_folder(processor_types.find_native_tag(), find_cache_root())
 
 
 def prepare_native_folder() -> KernelFolder | None:
     """Create the folder for compiled code; warn and return None if unusable."""
-    folder = native_folder()
+    folder = get_native_folder()
     if not folder.path.is_dir():
         try:
             folder.path.mkdir(parents=True, exist_ok=True)
@@ -345,7 +345,7 @@ def find_shipped() -> ShippedCode:
     folder_names = []
     if SHIPPED.is_dir():
         folder_names = [folder.name for folder in SHIPPED.iterdir() if folder.is_dir()]
-    prefix = f"thali-{platform_tag()}-"
+    prefix = f"thali-{format_platform_tag()}-"
     reason = ""
     for level in processor_types.LEVELS:
         if prefix + level not in folder_names:
@@ -355,7 +355,7 @@ def find_shipped() -> ShippedCode:
             return ShippedCode(KernelFolder(SHIPPED / (prefix + level), level, False), "")
     if folder_names and not reason:
         shipped_tags = ", ".join(sorted(name.removeprefix("thali-") for name in folder_names))
-        reason = f"it is for {shipped_tags}, but this machine is {platform_tag()}"
+        reason = f"it is for {shipped_tags}, but this machine is {format_platform_tag()}"
     return ShippedCode(None, reason)
 
 
@@ -462,7 +462,7 @@ def _list_kernel_files() -> list[Path]:
 
 def cache_info() -> CacheInfo:
     """Return folder and size of the compiled code on disk."""
-    folder = native_folder().path
+    folder = get_native_folder().path
     refused = ""
     if folder.is_dir():
         refused = explain_refusal(str(folder))

@@ -32,7 +32,7 @@ BLOCK = 2**14  # draws times sets at once; each has all of its subsets
 MIN_SHARE = 1e-100
 
 
-def default_rule(data: Any) -> str:
+def choose_default_rule(data: Any) -> str:
     """Return the default rule of best and worst, "ranking" or "reversed", for the data."""
     if data.worst is not None and data.sizes.max() > LARGEST_RANKED:
         return REVERSED
@@ -49,9 +49,9 @@ def answer_probabilities(
     set_sizes = np.diff(set_start)
     first_answers = find_first_answers(set_start)
     probabilities = np.empty((len(weights), first_answers[-1]))
-    compute_by_rule = _difference_probabilities
+    compute_by_rule = _compute_maxdiff_probabilities
     if rule == RANKING:
-        compute_by_rule = _ranking_probabilities
+        compute_by_rule = _compute_ranking_probabilities
     for m in np.unique(set_sizes).tolist():
         sets_of_size = np.flatnonzero(set_sizes == m)
         for set_block in np.split(
@@ -64,7 +64,7 @@ def answer_probabilities(
     return probabilities
 
 
-def _ranking_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
+def _compute_ranking_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
     """Return P(i first, j last of a ranking) of ordered pairs; weights (..., m)."""
     # All subsets are visited, small ones first.
     m = weights.shape[-1]
@@ -103,7 +103,7 @@ def floor_weights(weights: np.ndarray) -> np.ndarray:
     return np.maximum(weights, np.where(largest > 0.0, MIN_SHARE * largest, 1.0))
 
 
-def _difference_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
+def _compute_maxdiff_probabilities(weights: np.ndarray, lapse: float) -> np.ndarray:
     """Return P(i best, j worst) of ordered pairs, proportional to w_i / w_j."""
     m = weights.shape[-1]
     best, worst = list_ordered_pairs(m)

@@ -188,7 +188,7 @@ class RespondentScores:
                     respondent_pulls.append(
                         vectors_k
                         @ (
-                            (leverages * _leverage_correction(leverages))[:, None]
+                            (leverages * _compute_leverage_correction(leverages))[:, None]
                             * (vectors_k.T @ whitened_contrasts)
                         )
                     )
@@ -212,7 +212,7 @@ def _remove_leverage(
         )
     for k in np.flatnonzero(leverage > MAX_SERIES_LEVERAGE).tolist():
         vectors, leverages = _decompose_leverage(block, k)
-        excess_correction = _leverage_correction(leverages) - 1.0
+        excess_correction = _compute_leverage_correction(leverages) - 1.0
         for respondent_scores, corrected in zip(score_arrays, corrected_scores, strict=True):
             corrected[k] = respondent_scores[k] + vectors @ (
                 excess_correction * (respondent_scores[k] @ vectors)
@@ -250,7 +250,7 @@ def _decompose_leverage(block: _RespondentBlock, respondent: int) -> tuple[np.nd
     ), np.minimum(eigenvalues[is_informed], 1.0)
 
 
-def _leverage_correction(leverages: np.ndarray) -> np.ndarray:
+def _compute_leverage_correction(leverages: np.ndarray) -> np.ndarray:
     """Return (1 - leverage)^(-1/2); 0 for a respondent with all information."""
     remaining_share = 1.0 - leverages
     return np.where(remaining_share > MIN_REST, np.maximum(remaining_share, MIN_REST) ** -0.5, 0.0)

@@ -285,7 +285,7 @@ LABELS = Option(
 )
 
 
-def _column_option(role: roles.Role, data_kind: str = "", requirement: str = "") -> Option:
+def _build_column_option(role: roles.Role, data_kind: str = "", requirement: str = "") -> Option:
     """Build the command-line option that names a table's column of this role."""
     help = f"Column with {role.meaning}{requirement}."
     if data_kind:
@@ -293,18 +293,18 @@ def _column_option(role: roles.Role, data_kind: str = "", requirement: str = "")
     return Option(role.name, help, to=DATA, default="recognised", metavar="COLUMN")
 
 
-RESPONDENT = _column_option(roles.RESPONDENT)
-TASK = _column_option(roles.TASK_OF_RESPONDENT)
-ALTERNATIVE = _column_option(roles.ALTERNATIVE)
-CHOSEN = _column_option(roles.CHOSEN)
-FIRST = _column_option(roles.FIRST)
-SECOND = _column_option(roles.SECOND)
-REJECTED = _column_option(roles.REJECTED, requirement=" (requires --chosen)")
-LOSSES = _column_option(roles.LOSSES, requirement=" (requires --count)")
-COUNT = _column_option(roles.COUNT)
-HOME = _column_option(roles.HOME)
-AWAY = _column_option(roles.AWAY)
-RESULT = _column_option(roles.RESULT)
+RESPONDENT = _build_column_option(roles.RESPONDENT)
+TASK = _build_column_option(roles.TASK_OF_RESPONDENT)
+ALTERNATIVE = _build_column_option(roles.ALTERNATIVE)
+CHOSEN = _build_column_option(roles.CHOSEN)
+FIRST = _build_column_option(roles.FIRST)
+SECOND = _build_column_option(roles.SECOND)
+REJECTED = _build_column_option(roles.REJECTED, requirement=" (requires --chosen)")
+LOSSES = _build_column_option(roles.LOSSES, requirement=" (requires --count)")
+COUNT = _build_column_option(roles.COUNT)
+HOME = _build_column_option(roles.HOME)
+AWAY = _build_column_option(roles.AWAY)
+RESULT = _build_column_option(roles.RESULT)
 CODING = Option(
     "coding",
     "Meaning of a value in the column given by --chosen or --result, or in the columns of pairs."
@@ -315,8 +315,8 @@ CODING = Option(
     default="recognised",
     metavar="VALUE=left|right|tie|missing",
 )
-OPTION = _column_option(roles.OPTION, "rankings", " (requires --rank)")
-RANK = _column_option(roles.RANK, "rankings")
+OPTION = _build_column_option(roles.OPTION, "rankings", " (requires --rank)")
+RANK = _build_column_option(roles.RANK, "rankings")
 UNRANKED = Option(
     "unranked",
     "Options missing from a ranking. absent: they were not offered; worse: they were offered and"
@@ -325,8 +325,8 @@ UNRANKED = Option(
     default="absent",
     words={"absent": "absent", "worse": "worse"},
 )
-BEST = _column_option(roles.BEST, "best-worst choices")
-WORST = _column_option(roles.WORST, "best-worst choices")
+BEST = _build_column_option(roles.BEST, "best-worst choices")
+WORST = _build_column_option(roles.WORST, "best-worst choices")
 COVARIATES = Option(
     "covariates",
     "Column that describes a comparison, such as a difference in length (first option minus"
@@ -374,10 +374,10 @@ TRIPLET_OPTIONS = (
         default="recognised",
         metavar="COLUMN,...",
     ),
-    _column_option(roles.ODD, "triplets"),
-    _column_option(roles.ANCHOR, "triplets"),
-    _column_option(roles.NEARER, "triplets"),
-    _column_option(roles.FARTHER, "triplets"),
+    _build_column_option(roles.ODD, "triplets"),
+    _build_column_option(roles.ANCHOR, "triplets"),
+    _build_column_option(roles.NEARER, "triplets"),
+    _build_column_option(roles.FARTHER, "triplets"),
 )
 OBJECT_OPTIONS = (*TRIPLET_OPTIONS, DISSIMILARITIES)
 TIES = Option(

@@ -55,12 +55,12 @@ def tabulate_outcomes(
 def set_indices(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:
     """Return option indices of each labelled set, and whether the sets are a list of pairs."""
     if isinstance(sets, Choices):
-        return _label_indices(sets.sets, labels), False
-    index_arrays = _label_indices(sets, labels)
+        return _find_label_indices(sets.sets, labels), False
+    index_arrays = _find_label_indices(sets, labels)
     return index_arrays, all(len(indices) == 2 for indices in index_arrays)
 
 
-def _label_indices(sets: Any, labels: list[str]) -> list[np.ndarray]:
+def _find_label_indices(sets: Any, labels: list[str]) -> list[np.ndarray]:
     """Return option indices of the labels of each set; raise for unknown or repeated labels."""
     index_of_label = index_labels(labels)
     if not isinstance(sets, Iterable):

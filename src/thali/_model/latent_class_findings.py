@@ -50,7 +50,7 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
     p_by_n_classes = class_table.attrs["n_classes"]
     n_classes = max(p_by_n_classes, key=p_by_n_classes.get)
     notes: list[Text] = []
-    for class_number, class_model in occupied_class_models(model).items():
+    for class_number, class_model in list_occupied_class_models(model).items():
         percent_texts = (100.0 * class_table.loc[class_number].filter(like="share")).map(
             format_number
         )
@@ -91,7 +91,7 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
     )
 
 
-def occupied_class_models(model: Any) -> dict[int, Any]:
+def list_occupied_class_models(model: Any) -> dict[int, Any]:
     """Return the models of classes that are some respondent's most probable, by number."""
     class_of_respondent = membership_probabilities(model._view).argmax(axis=1)
     return {
@@ -110,7 +110,7 @@ def ranks(model: Any, settings: AnswerSettings) -> Finding:
     """Report the ranks of the options in each latent class."""
     tables = {
         class_number: class_model.ranks(every_rank=True, ci=settings.ci)
-        for class_number, class_model in occupied_class_models(model).items()
+        for class_number, class_model in list_occupied_class_models(model).items()
     }
     return join_rank_tables("latent_class", tables, "", SENTENCES["ranks"])
 

@@ -74,7 +74,7 @@ def build_model_tree(model: "Model") -> "xarray.DataTree":
         {name: encode_object(value, arrays) for name, value in attributes.items()}
     )
     arrays[_JSON_VARIABLE] = np.frombuffer(attributes_json.encode(), np.uint8)
-    groups[FITTED] = xr.Dataset(_array_variables(arrays))
+    groups[FITTED] = xr.Dataset(_convert_to_variables(arrays))
     return build_tree(groups, {**attrs, "thali_model": json.dumps(describe_model(model))})
 
 
@@ -93,13 +93,13 @@ def encode_result(result_object: Any) -> memoryview:
 
     return to_netcdf(
         build_tree(
-            {FITTED: xr.Dataset(_array_variables(encode_arrays(result_object)))},
+            {FITTED: xr.Dataset(_convert_to_variables(encode_arrays(result_object)))},
             {**describe_origin(), _RESULT_ATTRIBUTE: 1},
         )
     )
 
 
-def _array_variables(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+def _convert_to_variables(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """Convert arrays to xarray variables that share no dimensions."""
     return {
         name: (tuple(f"{name}_{axis}" for axis in range(array.ndim)), array)
@@ -248,7 +248,7 @@ def encode_object(stored_object: Any, arrays: dict[str, np.ndarray] | None) -> A
     if isinstance(stored_object, list):
         return [encode_object(v, arrays) for v in stored_object]
     if type(stored_object).__module__.startswith(_LIBRARY) and not _is_table(stored_object):
-        fields = _object_fields(stored_object).items()
+        fields = _list_object_fields(stored_object).items()
         return {
             "object": class_name_in_file(type(stored_object)),
             "fields": {name: encode_object(field_object, arrays) for name, field_object in fields},
@@ -351,7 +351,7 @@ def _is_storable(encoded: Any) -> bool:
     )
 
 
-def _object_fields(stored_object: Any) -> dict[str, Any]:
+def _list_object_fields(stored_object: Any) -> dict[str, Any]:
     """Return the fields of a dataclass, NamedTuple or other thali object, by name."""
     if isinstance(stored_object, Observed):
         return {"data": stored_object.original}

@@ -98,7 +98,7 @@ def choose_questions(
     n_draws = len(outcomes.probabilities)
     weights = np.full((1, n_draws), 1.0 / n_draws)
     p_answers = np.ones(1)
-    information_alone = expected_information(outcomes, target, weights, p_answers)
+    information_alone = compute_expected_information(outcomes, target, weights, p_answers)
     candidate_indices = argsort_descending(information_alone)[: max(CANDIDATES, n)]
     candidates = outcomes.select_questions(candidate_indices)
     gains, chosen_candidates, chosen_gains = information_alone[candidate_indices], [], []
@@ -107,7 +107,7 @@ def choose_questions(
             weights, p_answers = _extend_answers(
                 candidates, chosen_candidates[-1], weights, p_answers, target.rows, rng
             )
-            gains = expected_information(candidates, target, weights, p_answers)
+            gains = compute_expected_information(candidates, target, weights, p_answers)
             gains[chosen_candidates] = -np.inf
         chosen_candidates.append(int(gains.argmax()))
         chosen_gains.append(max(float(gains[chosen_candidates[-1]]), 0.0))
@@ -119,14 +119,14 @@ def choose_questions(
     )
 
 
-def expected_information(
+def compute_expected_information(
     outcomes: QuestionOutcomes, target: LearningTarget, weights: np.ndarray, p_answers: np.ndarray
 ) -> np.ndarray:
     """Return the expected information of each question in nats, after earlier answers.
 
     `weights` (answers, draws) and `p_answers` (answers,) describe combinations of earlier answers.
     """
-    predictive_entropies = p_answers @ _mixture_entropies(outcomes, weights)
+    predictive_entropies = p_answers @ _compute_mixture_entropies(outcomes, weights)
     if target.values is None:
         return predictive_entropies - (p_answers @ weights) @ outcomes.compute_entropies()
     entropies_within = np.zeros(len(outcomes.start) - 1)
@@ -139,7 +139,7 @@ def expected_information(
             entropies_within += (
                 p_answer
                 * p_values[is_possible]
-                @ _mixture_entropies(
+                @ _compute_mixture_entropies(
                     outcomes, joint_weights[is_possible] / p_values[is_possible, None]
                 )
             )
@@ -150,7 +150,7 @@ def expected_information(
     )
 
 
-def _mixture_entropies(outcomes: QuestionOutcomes, weights: np.ndarray) -> np.ndarray:
+def _compute_mixture_entropies(outcomes: QuestionOutcomes, weights: np.ndarray) -> np.ndarray:
     """Return entropies of outcomes averaged over weighted draws, (rows, questions)."""
     # They are corrected for bias.
     p = outcomes.probabilities

@@ -133,7 +133,7 @@ def build_check_table(
     expected_missed = float(frame.pop("outside").sum())
     frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
     if float(frame["n"].to_numpy().mean()) >= MIN_MEAN_COUNT:
-        p_value = _tail_probability(*discrepancy)
+        p_value = _compute_tail_probability(*discrepancy)
     else:
         p_value = math.nan
     frame.attrs |= {
@@ -272,7 +272,7 @@ def compute_discrepancy(x: np.ndarray, expected: np.ndarray) -> np.ndarray:
     return np.divide(residual**2, expected, out=certain_terms, where=expected > 0).sum(axis=0)
 
 
-def _tail_probability(observed: np.ndarray, replicated: np.ndarray) -> float:
+def _compute_tail_probability(observed: np.ndarray, replicated: np.ndarray) -> float:
     """Return P(replicated discrepancy > observed); ties count half."""
     is_tied = np.isclose(replicated, observed, rtol=TIE, atol=0.0)
     return float(np.mean(np.where(is_tied, 0.5, replicated > observed)))

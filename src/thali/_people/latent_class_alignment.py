@@ -35,7 +35,7 @@ def add_class_order(tree: "xarray.DataTree") -> "xarray.DataTree":
     first_draws = memberships.reshape(n_chains, n_draws, -1)[:, :N_ALIGNMENT_DRAWS].reshape(
         -1, memberships.shape[1]
     )
-    aligned_order = match_classes(memberships, common_memberships(first_draws, n_classes))
+    aligned_order = match_classes(memberships, estimate_common_memberships(first_draws, n_classes))
     common_sizes = (memberships[:, :, None] == aligned_order[:, None, :]).sum(axis=(0, 1))
     aligned_order = aligned_order[:, argsort_descending(common_sizes)]
     class_order = ("chain", "draw", "class"), aligned_order.reshape(n_chains, n_draws, -1)
@@ -47,15 +47,15 @@ def share_by_class(memberships: np.ndarray, n_classes: int, axis: int) -> np.nda
     return np.stack([(memberships == g).mean(axis=axis) for g in range(n_classes)], axis=-1)
 
 
-def same_class_probabilities(memberships: np.ndarray, n_classes: int) -> np.ndarray:
+def compute_same_class_probabilities(memberships: np.ndarray, n_classes: int) -> np.ndarray:
     """Return P(two respondents share a class), shape (respondents, respondents)."""
     indicators = np.concatenate([(memberships == g) for g in range(n_classes)]).astype(np.float32)
     return (indicators.T @ indicators).astype(float) / len(memberships)
 
 
-def central_partition(memberships: np.ndarray, n_classes: int) -> np.ndarray:
+def find_central_partition(memberships: np.ndarray, n_classes: int) -> np.ndarray:
     """Return the draw's partition that is nearest to all draws, (respondents,)."""
-    excess_p = same_class_probabilities(memberships, n_classes) - 0.5
+    excess_p = compute_same_class_probabilities(memberships, n_classes) - 0.5
     candidates = memberships[
         np.unique(np.linspace(0, len(memberships) - 1, N_CANDIDATES).astype(int))
     ]
@@ -66,10 +66,10 @@ def central_partition(memberships: np.ndarray, n_classes: int) -> np.ndarray:
     return candidates[int(np.argmax(scores))]
 
 
-def rand_index(memberships: np.ndarray, n_classes: int) -> np.ndarray:
+def compute_rand_index(memberships: np.ndarray, n_classes: int) -> np.ndarray:
     """Return each draw's Rand index with the central partition, shape (draws,)."""
     n_respondents = memberships.shape[1]
-    central_memberships = central_partition(memberships, n_classes)
+    central_memberships = find_central_partition(memberships, n_classes)
     overlaps = np.stack(
         [
             [
@@ -87,11 +87,11 @@ def rand_index(memberships: np.ndarray, n_classes: int) -> np.ndarray:
     )
 
 
-def common_memberships(memberships: np.ndarray, n_classes: int) -> np.ndarray:
+def estimate_common_memberships(memberships: np.ndarray, n_classes: int) -> np.ndarray:
     """Return log P(aligned class) of each respondent, shape (respondents, classes)."""
     is_member = memberships[:, :, None] == np.arange(n_classes)
     log_p = np.log(
-        (central_partition(memberships, n_classes)[:, None] == np.arange(n_classes))
+        (find_central_partition(memberships, n_classes)[:, None] == np.arange(n_classes))
         * len(memberships)
         + 1.0 / n_classes
     )

@@ -10,7 +10,11 @@ from thali._posterior.posterior_interval import INTERVAL, compute_interval, inte
 from thali._posterior.posterior_tree import Posterior
 from thali.errors import ArgumentError, Setting
 
-from .latent_class_alignment import rand_index, same_class_probabilities, share_by_class
+from .latent_class_alignment import (
+    compute_rand_index,
+    compute_same_class_probabilities,
+    share_by_class,
+)
 from .people_argument import LatentClasses
 
 if TYPE_CHECKING:
@@ -55,7 +59,7 @@ class AlignedClassResults:
         posterior = self._require_classes("same_class")
         respondent_index = pd.Index(posterior.respondents, name="respondent")
         return Table(
-            same_class_probabilities(posterior.members, posterior.max_classes),
+            compute_same_class_probabilities(posterior.members, posterior.max_classes),
             index=respondent_index,
             columns=respondent_index.rename("other"),
         )
@@ -229,7 +233,7 @@ def _estimate_population_share(
     return weights @ (a / (a + b)), interval_ends[0], interval_ends[1]
 
 
-def label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
+def list_label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
     """Return draws of quantities that do not depend on class numbers, by name.
 
     These are `kappa`, and for several classes `n_classes`, `class_share[1]`, ...,
@@ -248,7 +252,7 @@ def label_free_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
     for rank in range(n_classes):
         quantities[f"class_share[{rank + 1}]"] = sorted_shares[:, rank].reshape(shape)
     if memberships.shape[1] > 1:
-        quantities["class_agreement"] = rand_index(memberships, n_classes).reshape(shape)
+        quantities["class_agreement"] = compute_rand_index(memberships, n_classes).reshape(shape)
     return quantities
 
 

@@ -198,13 +198,13 @@ def build_segments(
     segment_numbers = list_segment_numbers(requested_numbers, n_respondents)
     bounded_preferences = np.clip(preferences.values, _CLOSEST, 1.0 - _CLOSEST)
     points = np.log(bounded_preferences / (1.0 - bounded_preferences)) * np.sqrt(
-        _level_weights(preferences)
+        _compute_level_weights(preferences)
     )
     # segments of one number do not depend on the others
     seeds = spawn_generators(random_seed, max(segment_numbers) + 1)
     labels_by_number = {k: _assign_draws(points, k, seeds[k]) for k in segment_numbers}
     n_filled_segments = {
-        k: len(np.unique(_most_frequent_segment(labels, k)))
+        k: len(np.unique(_find_most_frequent_segment(labels, k)))
         for k, labels in labels_by_number.items()
     }
     labels_without_empty = {
@@ -249,7 +249,7 @@ def list_segment_numbers(
     return segment_numbers
 
 
-def _level_weights(preferences: Preferences) -> np.ndarray:
+def _compute_level_weights(preferences: Preferences) -> np.ndarray:
     """Return weights of levels that give all attributes equal influence, (F,)."""
     # A strict order has distance 1 from indifference.
     attributes = [attribute for *attribute, _ in preferences.levels]
@@ -261,12 +261,12 @@ def _assign_draws(points: np.ndarray, n_segments: int, rng: np.random.Generator)
     """Assign respondents in each draw to the nearest of fixed centres, (draws, respondents)."""
     # The centres come from the mean positions; segments are numbered from the largest.
     centres = find_centres(points.mean(axis=0), n_segments, rng)
-    labels = np.stack([squared_distances(draw, centres).argmin(axis=1) for draw in points])
+    labels = np.stack([compute_squared_distances(draw, centres).argmin(axis=1) for draw in points])
     by_size = argsort_descending(np.bincount(labels.ravel(), minlength=n_segments))
     return np.argsort(by_size)[labels]
 
 
-def _most_frequent_segment(labels: np.ndarray, n_segments: int) -> np.ndarray:
+def _find_most_frequent_segment(labels: np.ndarray, n_segments: int) -> np.ndarray:
     """Return each respondent's most frequent segment over draws, (respondents,)."""
     return share_by_class(labels, n_segments, axis=0).argmax(axis=1)
 
@@ -276,7 +276,7 @@ def _evaluate_partition(
 ) -> dict[str, float]:
     """Return stability, explained variance and smallest segment share."""
     mean_points = points.mean(axis=0)
-    segment_of_respondent = _most_frequent_segment(labels, n_segments)
+    segment_of_respondent = _find_most_frequent_segment(labels, n_segments)
     within_sum_of_squares = sum(
         (
             (
@@ -297,7 +297,10 @@ def _evaluate_partition(
     return {
         "stability": float(
             np.mean(
-                [adjusted_rand_index(draw_labels, segment_of_respondent) for draw_labels in labels]
+                [
+                    compute_adjusted_rand_index(draw_labels, segment_of_respondent)
+                    for draw_labels in labels
+                ]
             )
         ),
         "explained": explained_share,
@@ -321,7 +324,7 @@ def _build_result(
     segment_of_respondent = probabilities.argmax(axis=1)
     segment_index = pd.Index(np.arange(1, n_segments + 1), name="segment")
     segment_shares = share_by_class(labels, n_segments, axis=1)
-    profiles = _segment_profiles(preferences.values, labels, n_segments)
+    profiles = _compute_segment_profiles(preferences.values, labels, n_segments)
     average_preferences = preferences.values.mean(axis=(0, 1))
     mean_profiles = np.nanmean(profiles, axis=0)
     low, high = compute_interval(segment_shares, ci)
@@ -360,7 +363,9 @@ def _build_result(
     )
 
 
-def _segment_profiles(preferences: np.ndarray, labels: np.ndarray, n_segments: int) -> np.ndarray:
+def _compute_segment_profiles(
+    preferences: np.ndarray, labels: np.ndarray, n_segments: int
+) -> np.ndarray:
     """Return mean preferences by segment, (draws, K, F); NaN if empty."""
     members = np.stack([labels == k for k in range(n_segments)], axis=1).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -380,7 +385,8 @@ def find_centres(points: np.ndarray, n_segments: int, rng: np.random.Generator) 
         _move_centres(points, _choose_starts(points, n_segments, rng)) for _ in range(_STARTS)
     ]
     return min(
-        centre_sets, key=lambda centres: squared_distances(points, centres).min(axis=1).sum()
+        centre_sets,
+        key=lambda centres: compute_squared_distances(points, centres).min(axis=1).sum(),
     )
 
 
@@ -390,7 +396,7 @@ def _move_centres(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     nearest = None
     for _ in range(_MAX_PASSES):
         previous_nearest = nearest
-        nearest = squared_distances(points, centres).argmin(axis=1)
+        nearest = compute_squared_distances(points, centres).argmin(axis=1)
         if previous_nearest is not None and np.array_equal(nearest, previous_nearest):
             break
         n_points = np.bincount(nearest, minlength=len(centres))
@@ -403,7 +409,7 @@ def _move_centres(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     return centres
 
 
-def squared_distances(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
+def compute_squared_distances(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     """Return squared distances of points and centres, shape (points, centres)."""
     return np.maximum(
         (points**2).sum(axis=1)[:, None] - 2.0 * points @ centres.T + (centres**2).sum(axis=1), 0.0
@@ -414,7 +420,7 @@ def _choose_starts(points: np.ndarray, n_segments: int, rng: np.random.Generator
     """Draw starting centres as in k-means++."""
     centres = points[[rng.integers(len(points))]]
     for _ in range(n_segments - 1):
-        distances = squared_distances(points, centres).min(axis=1)
+        distances = compute_squared_distances(points, centres).min(axis=1)
         total_distance = distances.sum()
         probabilities = None
         if total_distance > 0.0:
@@ -427,7 +433,7 @@ def _choose_starts(points: np.ndarray, n_segments: int, rng: np.random.Generator
 # Agreement of two partitions of the same respondents ----------------------------------------------
 
 
-def adjusted_rand_index(first_labels: np.ndarray, second_labels: np.ndarray) -> float:
+def compute_adjusted_rand_index(first_labels: np.ndarray, second_labels: np.ndarray) -> float:
     r"""Return the adjusted Rand index of two partitions (labels).
 
     It is 1 for equal partitions, and 0 on average for independent ones of the same sizes.

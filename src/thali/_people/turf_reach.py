@@ -105,7 +105,7 @@ def search_sets(reaches: np.ndarray, size: int, n_sets: int) -> ReachSearch:
             chain.from_iterable(combinations(range(n_options), size)), np.int32
         ).reshape(-1, size)
         reach_counts = np.concatenate(list(_count_all_reaches(reach_bits, size)))
-        return ReachSearch(sets[_largest_indices(reach_counts, n_sets)], True, 1.0)
+        return ReachSearch(sets[_find_largest_indices(reach_counts, n_sets)], True, 1.0)
     reach_bits = pack_reaches(reaches)
     best_set, max_reach_count = search_greedily(reach_bits, size)
     best_set = improve_by_exchange(reach_bits, best_set)
@@ -114,7 +114,7 @@ def search_sets(reaches: np.ndarray, size: int, n_sets: int) -> ReachSearch:
     )
     reach_counts = np.array([_count_reach(reach_bits, members) for members in sets])
     return ReachSearch(
-        sets[_largest_indices(reach_counts, n_sets)],
+        sets[_find_largest_indices(reach_counts, n_sets)],
         False,
         max_reach_count / (n_draws * n_respondents),
     )
@@ -146,7 +146,7 @@ def _count_reach(reach_bits: np.ndarray, members: Sequence[int]) -> int:
     return int(np.bitwise_count(np.bitwise_or.reduce(reach_bits[list(members)], axis=0)).sum())
 
 
-def _largest_indices(counts: np.ndarray, n_largest: int) -> np.ndarray:
+def _find_largest_indices(counts: np.ndarray, n_largest: int) -> np.ndarray:
     """Return the indices of the largest counts, in descending order."""
     return argsort_descending(counts)[:n_largest]
 

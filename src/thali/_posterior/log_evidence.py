@@ -199,7 +199,7 @@ def estimate_log_evidence(
     influence = constants.influence[..., 0]
     log_evidence = float(constants.log_z[0]) + log_constant
     chain_influence = influence.sum(axis=1)
-    standard_error, df = influence_standard_error(influence)
+    standard_error, df = compute_influence_error(influence)
     with np.errstate(invalid="ignore"):
         mean_log_likelihood = log_likelihoods.mean(axis=(0, 1)) + log_constant
         sd_log_likelihood = log_likelihoods.std(axis=(0, 1))
@@ -217,7 +217,7 @@ def estimate_log_evidence(
         "draws": n_draws,
         "temperatures": inverse_temperatures.size,
         "swap_rate": float(swap_rates.min()),
-        "apart": chain_deviation(influence),
+        "apart": compute_chain_deviation(influence),
         "drift": _compute_drift(influence),
     }
     estimates = log_evidence + n_chains * chain_influence
@@ -229,7 +229,7 @@ def estimate_log_evidence(
     )
 
 
-def influence_standard_error(influence: np.ndarray) -> tuple[float, float]:
+def compute_influence_error(influence: np.ndarray) -> tuple[float, float]:
     """Return standard error and degrees of freedom of the log evidence, from influences of blocks.
 
     Chains are independent, and blocks nearly so. For a dozen chains or more, the larger of the
@@ -246,13 +246,13 @@ def influence_standard_error(influence: np.ndarray) -> tuple[float, float]:
     return max(
         (between_chains, n_chains - 1.0),
         (
-            math.sqrt(influence.size * _variance_within_chains(influence)),
+            math.sqrt(influence.size * _compute_variance_within_chains(influence)),
             n_chains * (n_blocks - 1.0),
         ),
     )
 
 
-def chain_deviation(influence: np.ndarray) -> float:
+def compute_chain_deviation(influence: np.ndarray) -> float:
     """Return the largest deviation of one chain's estimate, in standard errors.
 
     `influence` has the influence of blocks of draws, shape (chains, blocks).
@@ -260,11 +260,11 @@ def chain_deviation(influence: np.ndarray) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(
             np.abs(influence.sum(axis=1)).max()
-            / np.sqrt(influence.shape[1] * _variance_within_chains(influence))
+            / np.sqrt(influence.shape[1] * _compute_variance_within_chains(influence))
         )
 
 
-def _variance_within_chains(influence: np.ndarray) -> Any:
+def _compute_variance_within_chains(influence: np.ndarray) -> Any:
     """Return the variance of the influences of blocks, within chains."""
     return influence.var(axis=1, ddof=1).mean()
 
@@ -279,7 +279,7 @@ def _compute_drift(influence: np.ndarray) -> float:
     if n_chains >= CHAINS:
         variance = differences.var(ddof=1)
     else:
-        variance = _variance_within_chains(influence) * (1.0 / n_early + 1.0 / n_late)
+        variance = _compute_variance_within_chains(influence) * (1.0 / n_early + 1.0 / n_late)
     with np.errstate(divide="ignore", invalid="ignore"):
         return float(np.abs(differences.sum()) / np.sqrt(n_chains * variance))
 
@@ -343,7 +343,7 @@ def integrate_log_likelihood(
     integral_by_chain = (
         integrate_trapezoids(temperature_gaps, compute_cumulants(log_likelihoods)) + log_constant
     )
-    bias = float(np.abs(next_order_terms(temperature_gaps, cumulants)).sum())
+    bias = float(np.abs(compute_next_order_terms(temperature_gaps, cumulants)).sum())
     standard_error, difference_error = (
         float(estimates_by_chain.std(ddof=1) / math.sqrt(n_chains))
         for estimates_by_chain in (integral_by_chain, integral_by_chain - evidence_by_chain)
@@ -370,7 +370,7 @@ def integrate_trapezoids(temperature_gaps: np.ndarray, cumulants: np.ndarray) ->
     return (trapezoids + temperature_gaps**2 * np.diff(variance, axis=1) / 12.0).sum(axis=1)
 
 
-def next_order_terms(temperature_gaps: np.ndarray, cumulants: np.ndarray) -> np.ndarray:
+def compute_next_order_terms(temperature_gaps: np.ndarray, cumulants: np.ndarray) -> np.ndarray:
     """Return the third-order error term of each gap between temperatures."""
     _, variance, third_cumulant = cumulants
     return (

@@ -32,7 +32,7 @@ def compute_ess_and_r_hat(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     .. math:: \hat R = \sqrt{\frac{B / W + n - 1}{n}}
     """
-    ess, r_hat = _apply_in_blocks(_block_ess_and_r_hat, draws, 2)
+    ess, r_hat = _apply_in_blocks(_compute_block_ess_and_r_hat, draws, 2)
     return ess, r_hat
 
 
@@ -91,7 +91,7 @@ def _apply_in_blocks(
     return diagnostics
 
 
-def _block_ess_and_r_hat(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _compute_block_ess_and_r_hat(draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return bulk ESS and R-hat of a block of quantities."""
     half_chains = _split_chains(draws)
     normal_scores = _rank_normalise(half_chains)
@@ -136,7 +136,7 @@ def _compute_ess(chains: np.ndarray) -> np.ndarray:
     n_quantities, m, n = chains.shape
     # A mean over the last axis adds in the same order as arviz-stats, so that no pair below changes
     # its sign.
-    covariance = np.ascontiguousarray(_autocovariance(chains).swapaxes(1, 2)).mean(axis=2)
+    covariance = np.ascontiguousarray(_compute_autocovariances(chains).swapaxes(1, 2)).mean(axis=2)
     within_variance = covariance[:, :1] * n / (n - 1.0)
     total_variance = within_variance * (n - 1.0) / n
     if m > 1:
@@ -168,7 +168,7 @@ def _compute_ess(chains: np.ndarray) -> np.ndarray:
     return np.where(is_constant, float(n_draws), ess)
 
 
-def _autocovariance(chains: np.ndarray) -> np.ndarray:
+def _compute_autocovariances(chains: np.ndarray) -> np.ndarray:
     """Return the autocovariances of chains at every lag, by Fourier transform."""
     n = chains.shape[2]
     fft_length = find_fast_length(2 * n)
@@ -215,7 +215,7 @@ def build_summary(quantities: dict[str, np.ndarray], ci: float = INTERVAL) -> "p
     from thali._result_table import Table
 
     draws = np.stack(list(quantities.values())).astype(float)
-    frame = Table(_summary_columns(draws, ci), index=list(quantities))
+    frame = Table(_compute_summary_columns(draws, ci), index=list(quantities))
     frame.attrs.update(chains=draws.shape[1], draws=draws.shape[2], interval=ci)
     return frame
 
@@ -229,7 +229,7 @@ def compute_mean_errors(draws: np.ndarray) -> np.ndarray:
     return errors
 
 
-def _summary_columns(draws: np.ndarray, ci: float) -> dict[str, np.ndarray]:
+def _compute_summary_columns(draws: np.ndarray, ci: float) -> dict[str, np.ndarray]:
     """Return the summary's columns for draws (quantities, chains, draws)."""
     is_constant = np.ptp(draws, axis=(1, 2)) == 0
     tail_probability, _ = interval_tails(ci)

@@ -11,7 +11,7 @@ from thali._data.groups import GroupedData
 from thali._data.judged import Judged, merge_new_data
 from thali._data.kinds import PAIRS
 from thali._inference.random_seeds import spawn_generators
-from thali._model.best_worst_probabilities import RULES, default_rule
+from thali._model.best_worst_probabilities import RULES, choose_default_rule
 from thali._model.data_argument_check import check_data
 from thali._model.fitting_methods import Engine, PreparedFit
 from thali._model.group_models import MultiGroupModel
@@ -434,7 +434,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         pooled = data
         if isinstance(data, GroupedData):
             pooled = data.pooled()
-        rule = self.best_worst or default_rule(pooled)
+        rule = self.best_worst or choose_default_rule(pooled)
         lapse = check_share("lapse", self.lapse, "the probability of a random choice")
         spread = self.spread
         if spread is not None:

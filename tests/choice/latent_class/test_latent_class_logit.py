@@ -22,7 +22,7 @@ from thali._choice.latent_class.fit import (
     expect_and_maximise,
     start_equal_classes,
 )
-from thali._people.respondent_segments import adjusted_rand_index
+from thali._people.respondent_segments import compute_adjusted_rand_index
 from thali.errors import ArgumentError, DataError, EstimateWarning
 
 SIZES, TASTES = np.array([0.2, 0.5, 0.3]), np.random.default_rng(1).normal(size=(3, 5))
@@ -88,7 +88,7 @@ def test_one_class_is_the_multinomial_logit():
 @pytest.mark.fit
 def test_three_segments_are_found_again():
     model, (_, truth) = fitted(), segments()
-    assert adjusted_rand_index(model.membership_.to_numpy().argmax(axis=1), truth) >= 0.9
+    assert compute_adjusted_rand_index(model.membership_.to_numpy().argmax(axis=1), truth) >= 0.9
     row = model.choice_.loc[3]
     assert row["times_found"] >= 3 and row["starts"] >= 12
     names = ["price[15]", "price[25]", "brand[B]", "brand[C]", "zoom[yes]"]

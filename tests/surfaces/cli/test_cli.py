@@ -348,7 +348,7 @@ def test_a_data_set_is_printed(run):
 
 def test_cache_info_and_clear_count_the_files(run, tmp_path, monkeypatch):
     keep_code_in(monkeypatch, tmp_path / "own")
-    folder = kernels.native_folder().path
+    folder = kernels.get_native_folder().path
     folder.mkdir(parents=True, mode=0o700)
     for number in range(12):
         (folder / f"{number}{kernels.SUFFIX}").write_bytes(bytes(100_000))

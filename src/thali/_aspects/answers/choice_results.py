@@ -17,7 +17,7 @@ from thali._model.rank_table import tabulate_ranks
 from thali._model.stored_choices import store_pairs, store_sets
 from thali._people.latent_class_results import (
     align_members,
-    label_free_quantities,
+    list_label_free_quantities,
     membership_probabilities,
 )
 from thali._posterior.posterior_tree import Posterior, flatten_chains
@@ -189,7 +189,7 @@ class LatentClassResults(PosteriorResults):
     def _get_kind_quantities(self) -> Quantities:
         """Return draws of label-free class rows and, with few options, of pooled choice rows."""
         posterior = self.posterior
-        class_rows = label_free_quantities(posterior)
+        class_rows = list_label_free_quantities(posterior)
         if posterior.n_options > quantities.MAX_OPTIONS:
             return class_rows
         return class_rows | self.pooled_results._get_kind_quantities()

@@ -31,7 +31,7 @@ class VariationalStep:
     log_likelihood: float
 
 
-def mean_log_weights(shapes: np.ndarray, rates: np.ndarray) -> np.ndarray:
+def compute_mean_log_weights(shapes: np.ndarray, rates: np.ndarray) -> np.ndarray:
     """Return expected log weights for Gamma shapes (K, p) and rates (p,)."""
     from scipy.special import digamma
 
@@ -42,18 +42,18 @@ def take_variational_step(
     data: Any, shapes: np.ndarray, rates: np.ndarray, a: float, b: float
 ) -> VariationalStep:
     """Return the bound, and one coordinate ascent step of the posterior."""
-    log_weights = mean_log_weights(shapes, rates)
+    log_weights = compute_mean_log_weights(shapes, rates)
     # maximum of each class, as ⟨ln λ⟩ may be far below the range of exp
     maximum = log_weights.max(axis=1, keepdims=True)
     A = np.exp(log_weights - maximum)
     sums = data.compute_statistics(A, (shapes / rates).sum(axis=0))
     expected_counts = A * sums.R
     log_likelihood = sums.log_likelihood + float(expected_counts.sum(axis=1) @ maximum[:, 0])
-    bound = log_likelihood - kl_divergence(shapes, rates, a, b)
+    bound = log_likelihood - compute_kl_divergence(shapes, rates, a, b)
     return VariationalStep(bound, a + expected_counts, b + sums.s, log_likelihood)
 
 
-def kl_divergence(shapes: np.ndarray, rates: np.ndarray, a: float, b: float) -> float:
+def compute_kl_divergence(shapes: np.ndarray, rates: np.ndarray, a: float, b: float) -> float:
     """Return the summed KL divergence of the Gamma posteriors from the prior."""
     from scipy.special import digamma, gammaln
 

@@ -269,21 +269,21 @@ def differentiate_prior(
     z = mean / sd
     slope = np.where(is_intercept, mean / INTERCEPT_VARIANCE, mean_root_eta * (2.0 * ndtr(z) - 1.0))
     return slope, np.where(
-        is_intercept, 1.0 / INTERCEPT_VARIANCE, 2.0 * mean_root_eta * normal_density(z) / sd
+        is_intercept, 1.0 / INTERCEPT_VARIANCE, 2.0 * mean_root_eta * compute_normal_density(z) / sd
     )
 
 
-def normal_density(z: np.ndarray) -> np.ndarray:
+def compute_normal_density(z: np.ndarray) -> np.ndarray:
     """Return the standard normal density at z."""
     return np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
 
 
-def mean_absolute_value(mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
+def compute_mean_absolute_value(mean: np.ndarray, sd: np.ndarray) -> np.ndarray:
     """Return E|x| of x ~ Normal(mean, sd²)."""
     from scipy.special import ndtr
 
     z = mean / sd
-    return 2.0 * sd * normal_density(z) + mean * (2.0 * ndtr(z) - 1.0)
+    return 2.0 * sd * compute_normal_density(z) + mean * (2.0 * ndtr(z) - 1.0)
 
 
 def compute_eta_distribution(
@@ -356,7 +356,7 @@ def fit_laplace_approximation(
             step_length *= 0.5
         mean, expansion, step_length = new_mean, new_expansion, min(1.0, 2.0 * step_length)
         if eta is None:
-            absolute_sum = float(mean_absolute_value(mean, sd)[~is_intercept].sum())
+            absolute_sum = float(compute_mean_absolute_value(mean, sd)[~is_intercept].sum())
             etas, eta_probabilities = compute_eta_distribution(
                 2.0 * problem.shape + q * problem.n_penalised, absolute_sum, problem.rate
             )
@@ -396,7 +396,7 @@ def _compute_mean_objective(
     minus_log_prior = np.where(
         is_intercept,
         0.5 * mean**2 / INTERCEPT_VARIANCE,
-        mean_root_eta * mean_absolute_value(mean, sd),
+        mean_root_eta * compute_mean_absolute_value(mean, sd),
     )
     return expansion.log_likelihood - float(minus_log_prior.sum())
 
@@ -460,7 +460,7 @@ class _LowerBound:
         covariance = cho_solve((precision_factor, True), np.eye(len(precision_factor)))
         mean, sd = covariance @ pull, np.sqrt(np.diag(covariance))
         expansion: Expansion = self.expand(mean.reshape(problem.classes - 1, -1), covariance)
-        absolute_sum = float(mean_absolute_value(mean, sd)[~is_intercept].sum())
+        absolute_sum = float(compute_mean_absolute_value(mean, sd)[~is_intercept].sum())
         if self.eta is None:
             eta_distribution = compute_eta_distribution(
                 2.0 * problem.shape + np.count_nonzero(~is_intercept), absolute_sum, problem.rate

@@ -12,7 +12,7 @@ from thali._model.latent_class_findings import (
     class_notes,
     describe_matching,
     latent_classes,
-    occupied_class_models,
+    list_occupied_class_models,
     question,
     ranks,
     same_class,
@@ -47,7 +47,7 @@ def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Fi
 def report_class_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the log worths of all options in each class."""
     return report_stacked_worths(
-        "latent_class", occupied_class_models(model), ENGLISH["worths"], settings
+        "latent_class", list_occupied_class_models(model), ENGLISH["worths"], settings
     )
 
 
