@@ -445,11 +445,11 @@ def test_a_killed_process_loses_nothing(tmp_path, always):
 def test_ctrl_c_keeps_what_is_finished(tmp_path, cores):
     job = tmp_path / "job"
     code = (
-        "import os, signal, sys, warnings, thali as th\nfrom thali._inference import jobs,"
-        " parts\nif __name__ == '__main__':\n    jobs.MIN_SECONDS = 0.0\n    add ="
-        " parts.PartsFolder.add\n    def add_and_stop(folder, *args):\n        add(folder,"
+        "import os, signal, sys, warnings, thali as th\nfrom thali._inference import job_folders,"
+        " resumable_tasks\nif __name__ == '__main__':\n    job_folders.MIN_SECONDS = 0.0\n    add ="
+        " resumable_tasks.PartsFolder.add\n    def add_and_stop(folder, *args):\n        add(folder,"
         " *args)\n        if len(folder.records) == 3:\n            os.kill(os.getpid(),"
-        " signal.SIGSTOP)\n    parts.PartsFolder.add = add_and_stop\n   "
+        " signal.SIGSTOP)\n    resumable_tasks.PartsFolder.add = add_and_stop\n   "
         " warnings.simplefilter('always')\n    models = {'BTL':"
         " th.EliminationByAspects('unique')}\n    table = th.compare(models,"
         f" th.datasets.celebrities(), draws=100, tune=50,\n                       cores={cores},"

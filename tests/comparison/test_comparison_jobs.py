@@ -94,10 +94,10 @@ import numpy as np
 import pandas as pd
 import thali as th
 from helpers.stopped_jobs import killed_at_a_rename
-from thali._inference import jobs
+from thali._inference import job_folders
 
 rng = np.random.default_rng(seed)
-jobs.MIN_SECONDS, jobs.SHARE = 0.0, 1e9
+job_folders.MIN_SECONDS, job_folders.SHARE = 0.0, 1e9
 trio = th.PairedComparisons([[0, 6, 2], [1, 0, 3], [4, 1, 0]], labels=["x", "y", "z"])
 models = {"BTL": th.EliminationByAspects("unique"), "two": th.EliminationByAspects(2)}
 how = {"draws": 40, "tune": 10, "chains": 2, "thin": 1, "random_seed": 3, "progressbar": False, "cores": 1, "by": by}
@@ -112,7 +112,7 @@ for number in range(times):
     pd.testing.assert_frame_equal(again, whole, check_exact=True)
     if by == "prediction":
         pd.testing.assert_frame_equal(again.attrs["predictions"], whole.attrs["predictions"], check_exact=True)
-    assert jobs.read_index(jobs.Path(folder))["ended"] and not jobs.is_running(jobs.Path(folder))
+    assert job_folders.read_index(job_folders.Path(folder))["ended"] and not job_folders.is_running(job_folders.Path(folder))
 print(killed, "times killed, the same")
 """
 

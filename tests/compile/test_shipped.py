@@ -160,8 +160,8 @@ def test_the_most_demanding_level_that_runs_is_used(came, monkeypatch):
 def test_code_for_the_processor_named_by_the_environment_is_compiled(came):
     """NUMBA_CPU_NAME may name a lesser processor than the level, which no code of the level may run
     on."""
-    code = "from pathlib import Path; import sys, warnings; from thali._compile import store\n"
-    code += f"store.SHIPPED = Path({str(came.parents[1])!r}); warnings.simplefilter('error')\n"
+    code = "from pathlib import Path; import sys, warnings; from thali._compile import compiled_code_files\n"
+    code += f"compiled_code_files.SHIPPED = Path({str(came.parents[1])!r}); warnings.simplefilter('error')\n"
     own = {"NUMBA_CACHE_DIR": str(came.parents[2] / "own")}
     assert in_another_process(code + ROLL, **own) == [str(RIGHT), "1", LEVEL]
     code = code.replace("'error'", "'ignore'")

@@ -43,15 +43,15 @@ def wait_until_stopped(process):
 # The command line, which stops itself when so many draws of every chain are in its job.
 _STOPPING = """
 import os, signal
-from thali._inference import jobs, threads
-jobs.MIN_SECONDS, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-3
-write = jobs.FitFolder.write
+from thali._inference import job_folders, threads_and_processes
+job_folders.MIN_SECONDS, job_folders.SHARE, threads_and_processes.SLICE = 0.0, 1e9, 1e-3
+write = job_folders.FitFolder.write
 def write_and_stop(self, states, draws, recorded, *rest, **how):
     write(self, states, draws, recorded, *rest, **how)
     if min(recorded) >= DRAWS:
-        jobs.FitFolder.write = write
+        job_folders.FitFolder.write = write
         os.kill(os.getpid(), signal.SIGSTOP)
-jobs.FitFolder.write = write_and_stop
+job_folders.FitFolder.write = write_and_stop
 from thali._surfaces.cli import main
 main()
 """

@@ -133,10 +133,10 @@ import numpy as np
 from helpers import watched_runs
 from helpers.interrupted_fits import draws_of, fitted
 from helpers.stopped_jobs import killed_at_a_rename
-from thali._inference import jobs, threads
+from thali._inference import job_folders, threads_and_processes
 
 rng = np.random.default_rng(seed)
-jobs.MIN_SECONDS, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-3
+job_folders.MIN_SECONDS, job_folders.SHARE, threads_and_processes.SLICE = 0.0, 1e9, 1e-3
 whole = draws_of(fitted(kind, size, cores=1))
 killed = 0
 for number in range(times):
@@ -181,10 +181,10 @@ place, kind, times, seed = json.loads(sys.argv[2])
 import numpy as np
 from helpers import watched_runs
 from helpers.interrupted_fits import draws_of, fitted
-from thali._inference import jobs, threads
+from thali._inference import job_folders, threads_and_processes
 
 rng = np.random.default_rng(seed)
-jobs.MIN_SECONDS, jobs.SHARE, threads.SLICE = 0.0, 1e9, 1e-2
+job_folders.MIN_SECONDS, job_folders.SHARE, threads_and_processes.SLICE = 0.0, 1e9, 1e-2
 fitted(kind, cores=1)  # compiles
 began = time.monotonic()
 whole = draws_of(fitted(kind, cores=1))

@@ -20,9 +20,9 @@ path = Path(place) / "file"
 
 if kind == "posterior":
     from helpers.posterior_cases import small_fit
-    from thali._posterior import store
-    store.save(small_fit()[2], path)
-    read = lambda: store.load(path)
+    from thali._posterior import datatree_files
+    datatree_files.save(small_fit()[2], path)
+    read = lambda: datatree_files.load(path)
 elif kind in ("parts", "parts index"):
     from thali._inference.resumable_tasks import PartsFolder
     rng = np.random.default_rng(1)
@@ -50,7 +50,7 @@ else:
 
     def read():
         with FitFolder(folder, stamp, 1) as job:
-            (state,), (drawn,) = job.found.states, job.found.draws
+            (state,), (drawn,) = job.snapshot.states, job.snapshot.draws
         assert (drawn["draws"] == draws).all() and (state["ends"] == np.arange(300)).all()
 
 whole, rng = path.read_bytes(), random.Random(seed)

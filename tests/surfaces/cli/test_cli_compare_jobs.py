@@ -91,7 +91,7 @@ def test_stopped_status_and_resume(run, folder, monkeypatch):
 
 
 KILLED = (
-    "from thali._inference import jobs; jobs.MIN_SECONDS = 0.0; from thali._surfaces.cli"
+    "from thali._inference import job_folders; job_folders.MIN_SECONDS = 0.0; from thali._surfaces.cli"
     " import app; app()"
 )
 
