@@ -11,9 +11,9 @@ import xarray as xr
 from scipy.special import expit
 
 from thali._inference.seeds import spawn_generators
-from thali._paired.leaderboard_worths import WorthsRequest, build_worth_problem
-from thali._worths.chains import Sampler, tune_step
-from thali._worths.laplace import Marginal
+from thali._paired.leaderboard_posterior import WorthsRequest, build_worth_problem
+from thali._worths.hamiltonian_chains import Sampler, tune_step
+from thali._worths.laplace_approximation import Marginal
 
 
 class Board(NamedTuple):

@@ -15,13 +15,13 @@ HOMES = {
 # The `ModelSpec` of each model, in the order of lists of models.
 MODELS = (
     "thali._aspects.spec:ELIMINATION",
-    "thali._worths.spec:BRADLEY_TERRY_LUCE",
+    "thali._worths.model_spec:BRADLEY_TERRY_LUCE",
     "thali._aspects.spec:ADDITIVE",
     "thali._aspects.spec:OPEN",
-    "thali._choice.product_classes.spec:PRODUCT_CLASSES",
-    "thali._choice.logits.spec:MULTINOMIAL",
-    "thali._choice.logits.spec:HIERARCHICAL",
-    "thali._choice.latent_class.spec:LATENT_CLASS",
+    "thali._choice.product_classes.model_spec:PRODUCT_CLASSES",
+    "thali._choice.logits.model_specs:MULTINOMIAL",
+    "thali._choice.logits.model_specs:HIERARCHICAL",
+    "thali._choice.latent_class.model_spec:LATENT_CLASS",
     "thali._classify.plackett_luce.spec:PLACKETT_LUCE",
     "thali._classify.sparse_logit.spec:SPARSE_LOGIT",
 )

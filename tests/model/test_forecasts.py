@@ -8,7 +8,7 @@ import pytest
 from helpers.places import PROJECT
 
 import thali as th
-import thali._choice.latent_class.fit as fit
+import thali._choice.latent_class.maximum_likelihood as fit
 
 # Microseconds of a sweep that `benchmarks/forecast.py` measured, of the four sizes of each problem.
 MEASURED = {

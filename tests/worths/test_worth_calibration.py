@@ -6,8 +6,8 @@ import pytest
 from scipy.stats import kstest
 from worth_problems import random_density, sample_prior_points, simulated
 
-import thali._worths.chains as chains
-from thali._worths.laplace import Marginal
+import thali._worths.hamiltonian_chains as chains
+from thali._worths.laplace_approximation import Marginal
 from thali._worths.posterior_sample import sample_posterior
 
 pytestmark = [pytest.mark.long, pytest.mark.fit]

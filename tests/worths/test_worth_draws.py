@@ -16,11 +16,11 @@ from worth_problems import (
     simulated,
 )
 
-import thali._worths.chains as chains
-import thali._worths.scale_moves as scales
+import thali._worths.hamiltonian_chains as chains
+import thali._worths.prior_sd_moves as scales
 from thali._posterior.summary import compute_ess_and_r_hat, compute_tail_ess
-from thali._worths.density import Density, DistinctComparisons, LikelihoodExpansion
-from thali._worths.laplace import Marginal, find_mode
+from thali._worths.laplace_approximation import Marginal, find_mode
+from thali._worths.posterior_density import Density, DistinctComparisons, LikelihoodExpansion
 
 pytestmark = pytest.mark.fit
 

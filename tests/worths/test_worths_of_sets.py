@@ -13,13 +13,13 @@ from scipy.special import expit
 from scipy.stats import kstest
 from worth_problems import build_spreads, run_short_chains, sample_prior_points
 
-import thali._worths.chains as chains
-import thali._worths.scale_moves as scales
+import thali._worths.hamiltonian_chains as chains
+import thali._worths.prior_sd_moves as scales
 from thali._posterior.summary import compute_mean_mcse
-from thali._worths.density import add_bordered
-from thali._worths.laplace import Marginal, find_mode
+from thali._worths.laplace_approximation import Marginal, find_mode
+from thali._worths.posterior_density import add_bordered
 from thali._worths.posterior_sample import sample_posterior
-from thali._worths.set_density import ChoiceSetDensity, SetAnswersBySize
+from thali._worths.set_choice_density import ChoiceSetDensity, SetAnswersBySize
 
 pytestmark = pytest.mark.fit
 CHOICE, RANKING = "choice", "ranking"

@@ -3,8 +3,8 @@
 import numpy as np
 from helpers.naive.worths import Comparison, log_joint
 
-from thali._worths.chains import Sampler, tune_step
-from thali._worths.density import (
+from thali._worths.hamiltonian_chains import Sampler, tune_step
+from thali._worths.posterior_density import (
     HALF_NORMAL_SCALE,
     LOG_SPREAD_MEAN,
     Density,

@@ -12,7 +12,7 @@ from thali._inference.optimise import Concave, maximise_newton
 from thali._labels import list_names, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, one_of
 
-from .coding import Coding, CodingRequest, build_coding_from_numbers
+from .product_coding import Coding, CodingRequest, build_coding_from_numbers
 
 if TYPE_CHECKING:
     import pandas

@@ -32,7 +32,7 @@ from .products import (
 if TYPE_CHECKING:
     import pandas
 
-    from thali._choice.coding import Coding
+    from thali._choice.product_coding import Coding
     from thali._data.experiments import ChoiceExperiment
 
 _TARGET_ERROR = 0.1  # standard error of a utility for which respondents are counted
@@ -153,7 +153,7 @@ def check(
     >>> round(checked.d_efficiency, 3)
     1.0
     """
-    from thali._choice.coding import build_coding
+    from thali._choice.product_coding import build_coding
 
     n_respondents = check_integer("respondents", respondents, 1)
     target_error = check_positive("standard_error", standard_error, "the target for each utility")
@@ -253,7 +253,7 @@ def code_interactions(
     data: "ChoiceExperiment", interactions: Any, names: Any
 ) -> "tuple[list[tuple[str, str]], Coding]":
     """Return interactions by attribute names, and the design matrix coding with them."""
-    from thali._choice.coding import build_coding
+    from thali._choice.product_coding import build_coding
 
     crossed = [(names[i], names[j]) for i, j in parse_interactions(interactions, names)]
     return crossed, build_coding(data, interactions=crossed)

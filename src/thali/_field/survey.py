@@ -17,7 +17,7 @@ from thali._data.described_columns import find_option_columns
 from thali._data.experiments.product_encoding import HELD_OUT
 from thali._designs.sets import sets
 from thali._labels import check_labels, format_label, format_plural, index_labels, shorten
-from thali._paired.design import PairDesign
+from thali._paired.pair_design import PairDesign
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from .collect import TASK, TRIAL

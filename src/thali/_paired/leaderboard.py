@@ -22,13 +22,13 @@ from thali._posterior.interval import INTERVAL
 from thali._posterior.repeated_answers import POWER
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
-from .leaderboard_check import check_votes
+from .elo_scale import WorthScale
+from .leaderboard_posterior import WorthsRequest, prior_required_error
+from .leaderboard_predictive_check import check_votes
+from .leaderboard_reliability import measure_reliability
 from .leaderboard_result import Leaderboard
 from .leaderboard_table import build_board
-from .leaderboard_worths import WorthsRequest, prior_required_error
 from .pooled_worths import PooledWorths, check_pool, pool_worths
-from .rating_scale import WorthScale
-from .reliability import measure_reliability
 from .vote_counts import (
     DAVIDSON,
     CountedComparisons,
@@ -46,7 +46,7 @@ from .worth_estimates import WorthEstimates, estimate_worths, fit_individuals
 if TYPE_CHECKING:
     import pandas
 
-    from thali._worths.laplace import Marginal
+    from thali._worths.laplace_approximation import Marginal
 
 _MIN_DECIDED = 8  # from here on only the outcome itself predicts every choice
 METHODS = ("laplace", "mcmc", "maximum-likelihood")

@@ -31,8 +31,8 @@ from thali._model.versions import describe_program
 from thali._posterior.interval import INTERVAL, describe_interval
 from thali._posterior.repeated_answers import SCORES
 
+from .leaderboard_posterior import WorthsRequest
 from .leaderboard_result import Leaderboard
-from .leaderboard_worths import WorthsRequest
 from .vote_counts import Judgements, convert_to_judgements
 
 _NAMED = 12  # maximum of covariates, or columns, in a sentence

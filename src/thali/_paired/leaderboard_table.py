@@ -18,8 +18,8 @@ from thali._posterior.interval import (
     describe_interval,
 )
 
+from .elo_scale import SCALE, WorthScale
 from .leaderboard_result import Leaderboard
-from .rating_scale import SCALE, WorthScale
 from .vote_counts import Judgements
 from .worth_estimates import WorthEstimates
 

@@ -11,12 +11,12 @@ from thali._labels import shorten
 from thali._posterior.interval import compute_interval
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from .leaderboard_worths import WorthsRequest, check_worth_chains
+from .leaderboard_posterior import WorthsRequest, check_worth_chains
 from .vote_counts import list_names_argument
 from .worth_estimates import DRAWS, WorthEstimates
 
 if TYPE_CHECKING:
-    from thali._worths.density import GroupDensity
+    from thali._worths.posterior_density import GroupDensity
 
 
 def check_pool(pool: Any, by: Any, request: WorthsRequest) -> None:
@@ -70,8 +70,8 @@ def pool_worths(
 
     `all_data` has the comparisons of all parts; the likelihood is raised to `power`.
     """
-    from thali._worths.chains import run_chains
-    from thali._worths.laplace import Marginal
+    from thali._worths.hamiltonian_chains import run_chains
+    from thali._worths.laplace_approximation import Marginal
     from thali._worths.posterior_sample import sample_posterior
 
     density = _build_group_density(parts, all_data, power, request.lapse)
@@ -120,7 +120,7 @@ def _build_group_density(
     parts: Mapping[str, PairedComparisons], all_data: PairedComparisons, power: float, lapse: float
 ) -> "GroupDensity":
     """Build the joint density of all parts' comparisons."""
-    from thali._worths.density import DistinctComparisons, GroupDensity
+    from thali._worths.posterior_density import DistinctComparisons, GroupDensity
 
     option_index = {label: k for k, label in enumerate(all_data.labels)}
     names = all_data.covariate_names

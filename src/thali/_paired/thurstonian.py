@@ -72,7 +72,7 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     import pandas as pd
     from scipy.special import ndtr
 
-    from thali._worths.data_density import list_wins
+    from thali._worths.density_from_data import list_wins
 
     data = prepare_pairs(data)
     check_finite(data.labels, *list_wins(data))

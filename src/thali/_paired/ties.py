@@ -132,7 +132,7 @@ def davidson(
     """
     import pandas as pd
 
-    from thali._worths.data_density import list_wins
+    from thali._worths.density_from_data import list_wins
 
     if order:
         if ties is not None:

@@ -13,7 +13,8 @@ from thali._posterior.certain_signs import CERTAIN
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.repeated_answers import Dependence
 
-from .leaderboard_worths import (
+from .elo_scale import WorthScale
+from .leaderboard_posterior import (
     BoardProblem,
     JudgedWorths,
     WorthsRequest,
@@ -22,13 +23,12 @@ from .leaderboard_worths import (
     check_worth_chains,
     tabulate_judged_worths,
 )
-from .rating_scale import WorthScale
 from .vote_counts import Judgements
 
 if TYPE_CHECKING:
-    from thali._worths.density import Spreads
-    from thali._worths.laplace import Marginal
-    from thali._worths.respondent_variance import RespondentAdjustment
+    from thali._worths.laplace_approximation import Marginal
+    from thali._worths.posterior_density import Spreads
+    from thali._worths.respondent_sandwich import RespondentAdjustment
 
 # numbers of draws of Laplace's approximation; maximum of numbers in memory
 DRAWS, MIN_DRAWS, MAX_NUMBERS = 4000, 500, 25_000_000
@@ -93,9 +93,9 @@ def estimate_worths(
     data: Judgements, request: WorthsRequest, scale: WorthScale, progressbar: bool
 ) -> WorthEstimates:
     """Estimate a leaderboard's worths by the requested method."""
-    from thali._worths.data_density import check_estimable, convert_for_likelihood
-    from thali._worths.laplace import Marginal
-    from thali._worths.respondent_variance import RespondentAdjustment, build_adjustment
+    from thali._worths.density_from_data import check_estimable, convert_for_likelihood
+    from thali._worths.laplace_approximation import Marginal
+    from thali._worths.respondent_sandwich import RespondentAdjustment, build_adjustment
 
     data = convert_for_likelihood(data)
     by_chains = request.method == "mcmc"
@@ -144,7 +144,7 @@ def _estimate_by_laplace(
     from scipy.special import ndtri, stdtrit
 
     from thali._worths.posterior_sample import sample_posterior
-    from thali._worths.respondent_variance import widen_points
+    from thali._worths.respondent_sandwich import widen_points
 
     density = problem.density
     spreads = None
@@ -185,8 +185,8 @@ def _estimate_by_chains(
     progressbar: bool,
 ) -> WorthEstimates:
     """Estimate worths by Markov chains, tempered if respondents repeat answers."""
-    from thali._worths.chains import run_chains
-    from thali._worths.laplace import Marginal
+    from thali._worths.hamiltonian_chains import run_chains
+    from thali._worths.laplace_approximation import Marginal
 
     if people is not None and people.power < 1.0:
         marginal = Marginal(problem.density.raise_to_power(people.power), problem.request.spread)

@@ -41,7 +41,7 @@ from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 
-from .data_density import split_by_respondent
+from .density_from_data import split_by_respondent
 from .reliability import describe_reliability, estimate_split_halves, tabulate_reliability
 
 if TYPE_CHECKING:

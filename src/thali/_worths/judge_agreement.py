@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .laplace import Marginal, find_mode
+from .laplace_approximation import Marginal, find_mode
 
 # limits of judges, and of judges times rows, for separate fits without each judge
 _MAX_REFITTED_JUDGES, _MAX_REFITTED_ROWS = 50, 500_000

@@ -49,9 +49,9 @@ from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from .data_density import keep_single_choices
-from .engines import LaplaceEngine, TrajectoryEngine, WorthMaximumEngine
-from .posterior import WorthProblem
+from .density_from_data import keep_single_choices
+from .estimation_methods import LaplaceEngine, TrajectoryEngine, WorthMaximumEngine
+from .population_posterior import WorthProblem
 from .worth_draws import WorthDraws, tabulate_worths
 
 if TYPE_CHECKING:
@@ -61,9 +61,9 @@ if TYPE_CHECKING:
     from thali._model.settings import AnswerSettings
     from thali._posterior.convergence import Advice
 
-    from .classes.respondents import WorthClasses
-    from .engines import EstimatedWorths
-    from .people.respondents import WorthRespondents
+    from .estimation_methods import EstimatedWorths
+    from .latent_classes.respondent_results import WorthClasses
+    from .people.respondent_results import WorthRespondents
 
 
 def distinguished_respondents(model: Any, name: str) -> None:
@@ -84,15 +84,15 @@ def several_groups(model: Any, name: str) -> None:
 def find_population_engine(people: Any) -> Any:
     """Return the method for individuals, classes or groups; None if all are equal."""
     if isinstance(people, Individuals):
-        from .people.engine import INDIVIDUALS
+        from .people.estimation_method import INDIVIDUALS
 
         return INDIVIDUALS
     if isinstance(people, LatentClasses):
-        from .classes.engine import CLASSES
+        from .latent_classes.estimation_method import CLASSES
 
         return CLASSES
     if isinstance(people, Groups) and people.weights != COMMON:
-        from .groups.engine import GROUPS
+        from .groups.estimation_method import GROUPS
 
         return GROUPS
     return None
@@ -782,7 +782,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
             If the model was not fitted to two groups or more with separate worths, or `ci` is not
             between 0 and 1.
         """
-        from .groups.engine import tabulate_differences
+        from .groups.estimation_method import tabulate_differences
 
         return tabulate_differences(self, ci)
 
@@ -994,7 +994,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
 
     def _estimate_log_evidence(self, data: Any, random_seed: Any) -> LogEvidence:
         """Estimate the log evidence of the model for converted data."""
-        from .evidence import estimate_log_evidence
+        from .log_evidence import estimate_log_evidence
 
         if isinstance(self.people, Individuals | LatentClasses | Groups):
             adjusted = Setting("people", "independent")

@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .chains import Sampler, adapt_step
-from .density import WORTHS, Spreads
-from .laplace import Marginal
-from .scale_moves import ScaleState, move_spreads
+from .hamiltonian_chains import Sampler, adapt_step
+from .laplace_approximation import Marginal
+from .posterior_density import WORTHS, Spreads
+from .prior_sd_moves import ScaleState, move_spreads
 
 # up to this asymmetry, mirrored draws have rank probabilities to within 0.01
 MAX_ASYMMETRY = 0.5

@@ -9,8 +9,8 @@ from thali._inference.seeds import spawn_generators
 from thali._model.finding import Finding
 from thali._posterior.interval import compute_interval, describe_interval
 
-from .density import Density, Spreads
-from .laplace import find_mode
+from .laplace_approximation import find_mode
+from .posterior_density import Density, Spreads
 
 if TYPE_CHECKING:
     import pandas

@@ -15,11 +15,11 @@ from thali._model.prior_sample import (
 )
 from thali._posterior.view import Posterior
 
-from .density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
+from .posterior_density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
 from .worth_draws import WorthDraws
 
 if TYPE_CHECKING:
-    from .posterior import WorthProblem
+    from .population_posterior import WorthProblem
 
 
 def _build_observed_variables(problem: "WorthProblem", data: Any) -> dict[str, np.ndarray]:

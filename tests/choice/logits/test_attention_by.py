@@ -14,13 +14,13 @@ from scipy.special import expit, logit
 
 import thali as th
 from thali._choice.logit_likelihood import EncodedTasks
-from thali._choice.logits.attention import Attention
-from thali._choice.logits.attribute_attendance import (
+from thali._choice.logits.attendance_moves import (
     flip_attention,
     move_attention_odds,
     write_heeded_mask,
     write_odds_slope,
 )
+from thali._choice.logits.attribute_non_attendance import Attention
 from thali._choice.logits.hierarchical_draws import TasteDistribution, TasteScale, draw_new_people
 from thali._choice.logits.hierarchical_sweep import (
     TastePrior,

@@ -26,9 +26,9 @@ from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 from thali._posterior.interval import describe_interval
 
-from ..answers.english import ENGLISH
-from ..answers.findings import RESPONDENT_FINDINGS, build_choice_makers, report_check, report_levels
-from .fit import N_FOLDS
+from ..reports.finding_sentences import ENGLISH
+from ..reports.findings import RESPONDENT_FINDINGS, build_choice_makers, report_check, report_levels
+from .maximum_likelihood import N_FOLDS
 
 if TYPE_CHECKING:
     from .model import LatentClassLogit

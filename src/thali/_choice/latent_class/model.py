@@ -24,10 +24,7 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..answers.logit_chooser import LogitChooser, LogitReports
-from ..answers.predictive_check import ChoiceModelCheck
-from ..answers.segments import estimate_taste_preferences
-from ..coding import (
+from ..product_coding import (
     Coding,
     build_coding,
     build_measured_facts,
@@ -36,7 +33,11 @@ from ..coding import (
     refuse_many_levels,
     require_experiment,
 )
-from .fit import (
+from ..reports.level_preferences import estimate_taste_preferences
+from ..reports.logit_choice_draws import LogitChooser, LogitReports
+from ..reports.predictive_check import ChoiceModelCheck
+from .class_probabilities import ClassesByColumns, ClassSizes
+from .maximum_likelihood import (
     BIC,
     HELD_OUT,
     N_DRAWS,
@@ -56,7 +57,6 @@ from .fit import (
     limit_starts,
     scale_columns,
 )
-from .membership import ClassesByColumns, ClassSizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from thali._people.respondent_columns import RespondentCovariates
     from thali._people.segments import Preferences
 
-    from .respondents import ClassRespondents
+    from .respondent_results import ClassRespondents
 
 CRITERIA = (BIC, HELD_OUT)
 
@@ -424,7 +424,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         NotFittedError
             Before `fit`.
         """
-        from .respondents import ClassRespondents
+        from .respondent_results import ClassRespondents
 
         self._require_fitted()
         return ClassRespondents(self)
@@ -461,8 +461,8 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         ArgumentError
             If `ci` is not a probability.
         """
-        from ..answers.chooser import append_interval
         from ..logit_likelihood import choice_probabilities
+        from ..reports.choice_draws import append_interval
 
         self._require_fitted()
         matrix, encoded = encode_new_tasks(
@@ -551,7 +551,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         from thali._inference.task_jobs import PartsFolder
         from thali._model.model_files import compute_digest, describe_model
 
-        from .bootstrap import fit_tests, run_tests
+        from .class_number_bootstrap import fit_tests, run_tests
 
         self._require_fitted()
         replicates = check_integer("replicates", replicates, 1)

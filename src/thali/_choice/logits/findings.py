@@ -33,8 +33,8 @@ from thali._model.settings import AnswerSettings
 from thali._posterior.interval import describe_interval
 from thali.errors import Setting
 
-from ..answers.english import ENGLISH
-from ..answers.findings import (
+from ..reports.finding_sentences import ENGLISH
+from ..reports.findings import (
     MARKET_FINDINGS,
     RESPONDENT_FINDINGS,
     SEGMENT_SENTENCE,
@@ -43,14 +43,14 @@ from ..answers.findings import (
     report_check,
     report_levels,
 )
-from .hierarchical import HierarchicalLogit
 from .hierarchical_draws import list_attributes_near_zero, measure_prior_influence
 from .hierarchical_fit import MEAN_SD
+from .hierarchical_logit import HierarchicalLogit
 
 if TYPE_CHECKING:
     import pandas
 
-    from .multinomial import MultinomialLogit
+    from .multinomial_logit import MultinomialLogit
 
 
 def list_makers(

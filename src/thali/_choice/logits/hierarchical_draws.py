@@ -13,18 +13,18 @@ from thali._posterior.store import BITS, build_draws
 from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
-from ..answers.chooser import interval_ends
-from ..answers.logit_chooser import LogitChooser, iterate_level_differences
-from ..answers.predictive_check import (
+from ..logit_likelihood import DIRECTIONS, choice_probabilities
+from ..product_coding import Coding
+from ..reports.choice_draws import interval_ends
+from ..reports.logit_choice_draws import LogitChooser, iterate_level_differences
+from ..reports.predictive_check import (
     build_level_indicators,
     build_report_arrays,
     list_effect_names,
     list_reference_pairs,
     list_share_names,
 )
-from ..coding import Coding
-from ..logit_likelihood import DIRECTIONS, choice_probabilities
-from .attention import COVARIATE, EFFECT, Attention, attention_effects
+from .attribute_non_attendance import COVARIATE, EFFECT, Attention, attention_effects
 from .willingness_to_pay_space import convert_to_utility
 
 if TYPE_CHECKING:

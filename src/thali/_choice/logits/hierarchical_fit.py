@@ -13,7 +13,7 @@ from thali._model.sampling import Sampling, limit_run
 from thali._posterior.view import PosteriorTree
 
 from ..logit_likelihood import choice_probabilities, encode_choices
-from .attention import Attention
+from .attribute_non_attendance import Attention
 from .hierarchical_draws import (
     FitArguments,
     TasteScale,

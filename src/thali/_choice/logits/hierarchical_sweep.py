@@ -30,7 +30,7 @@ from thali._compile.jit import allocating, scalar
 from thali._inference.chains import FixedChain
 
 from ..logit_likelihood import EncodedTasks, maximise_log_likelihood
-from .attribute_attendance import sample_attention, sample_rates, write_heeded_mask
+from .attendance_moves import sample_attention, sample_rates, write_heeded_mask
 from .hierarchical_moves import (
     add_curvature,
     add_population_curvature,

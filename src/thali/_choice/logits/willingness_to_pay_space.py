@@ -8,9 +8,9 @@ import numpy as np
 from thali._labels import shorten
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.willingness_to_pay import find_price_attribute
-from ..coding import Coding
 from ..logit_likelihood import encode_choices, maximise_log_likelihood
+from ..product_coding import Coding
+from ..reports.willingness_to_pay import find_price_attribute
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment

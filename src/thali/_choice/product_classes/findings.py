@@ -25,8 +25,8 @@ from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 
-from ..answers.english import ENGLISH
-from ..answers.findings import (
+from ..reports.finding_sentences import ENGLISH
+from ..reports.findings import (
     RESPONDENT_FINDINGS,
     SEGMENT_SENTENCE,
     build_choice_makers,

@@ -34,9 +34,10 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from ..coding import refuse_many_levels
 from ..logit_likelihood import describe_contradicted_directions, parse_directions
-from .arguments import (
+from ..product_coding import refuse_many_levels
+from .convergence_checks import describe_parameters, estimate_climb, format_chain_remarks
+from .fit_preparation import (
     CHAINS,
     FIRST_DRAWS,
     GROUPS,
@@ -53,10 +54,9 @@ from .arguments import (
     refuse_uninformative,
     schedule_next_look,
 )
-from .convergence import describe_parameters, estimate_climb, format_chain_remarks
-from .engines.lapse_path import USABLE
+from .model_spec import PRODUCT_CLASSES
 from .reports.report_methods import ProductClassReports
-from .spec import PRODUCT_CLASSES
+from .samplers.tempering_path import USABLE
 
 if TYPE_CHECKING:
     import xarray
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.design import ExperimentDesign
 
-    from .particles import Particles
+    from .ragged_draws import Particles
     from .state import ClassProblem
 
 
@@ -411,14 +411,14 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         """Return the prepared chains of a fit to checked data."""
         from thali._data.experiments.design import build_design
 
-        from .engines.mcmc import (
+        from .posterior_tree import build_classes_datatree
+        from .samplers.mcmc import (
             build_chains,
             build_engine_result,
             compute_mean_classes,
             format_chain_status,
             read_chain_draws,
         )
-        from .posterior import build_classes_datatree
 
         # share of the budget that the looks take
         looks = LOOK_DRAWS * run.chains * estimate_draw_seconds(source) / BUDGET
@@ -474,8 +474,8 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         """Fit by sequential Monte Carlo; return the fitted attributes."""
         from thali._data.experiments.design import build_design
 
-        from .engines.smc import run_smc
-        from .posterior import build_classes_datatree
+        from .posterior_tree import build_classes_datatree
+        from .samplers.smc import run_smc
 
         problem = self._build_problem(data)
         settings = {"draws": run.draws, "chains": run.chains, "sweeps_per_step": sweeps_per_step}
@@ -503,7 +503,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         """
         import pandas as pd
 
-        from .posterior import read_step_trace
+        from .posterior_tree import read_step_trace
 
         self._require_fitted()
         check_finished(self)
@@ -547,7 +547,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
     def _simulate_replicates(self, rng: Any, data: Any) -> dict[str, Any]:
         """Simulate the choices of the data at every draw."""
-        from .reports.predict import draw_choices
+        from .reports.choice_probabilities import draw_choices
 
         groups, draw_indices = self._view.shape[0], np.arange(self._draws_.n_draws)
         choices = draw_choices(self._draws_, self._design_, rng, draw_indices)
@@ -605,7 +605,7 @@ def _read_fitted_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
     """Return the fitted attributes by name, from a posterior tree."""
     from thali._data.experiments.design import read_design
 
-    from .particles import read_particles
+    from .ragged_draws import read_particles
 
     posterior = PosteriorTree(tree)
     stats = posterior.stats

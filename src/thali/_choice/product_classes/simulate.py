@@ -11,7 +11,6 @@ from thali._data.experiments.design import build_design
 from thali._inference.numerics.bounds import part_ends, part_range
 from thali._model.prior_sample import PriorSample, build_predictive_dataset
 
-from .engines.draw_records import DrawRecorder
 from .likelihood import (
     compare_owned,
     is_in_class,
@@ -19,9 +18,10 @@ from .likelihood import (
     log_likelihood,
     sign_of_value,
 )
-from .particles import concatenate_draws
-from .posterior import build_scalar_group
-from .reports.effects import label_reports, simulate_quantities
+from .posterior_tree import build_scalar_group
+from .ragged_draws import concatenate_draws
+from .reports.level_effects import label_reports, simulate_quantities
+from .samplers.stored_draws import DrawRecorder
 from .state import (
     CLASS,
     NEXT_OWNED,

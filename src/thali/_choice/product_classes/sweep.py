@@ -5,15 +5,15 @@ from typing import Any
 from thali._compile.jit import compiled, scalar
 from thali._inference.numerics.decisions import draw_poisson, shuffle
 
-from .moves.class_moves import move_class
-from .moves.flip import flip_classes
+from .moves.class_complement import flip_classes
+from .moves.class_content_moves import move_class
+from .moves.feature_values import update_values
 from .moves.lapsed_choices import draw_lapses
 from .moves.ownership import scan_ownership
-from .moves.scale import rescale_values
+from .moves.quantile_transport import transport_values
+from .moves.respondent_scale import rescale_values
 from .moves.singleton_refresh import replace_singletons
-from .moves.transport import transport_values
 from .moves.value_shapes import sample_shapes_by_walk
-from .moves.values import update_values
 from .prior import add_respondent, singleton_rate
 from .state import (
     ALPHA,

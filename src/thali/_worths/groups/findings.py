@@ -19,7 +19,7 @@ from thali._model.phrases import phrase
 from thali._model.settings import AnswerSettings
 
 from .. import findings as of_one
-from ..classes.findings import report_stacked_worths
+from ..latent_classes.findings import report_stacked_worths
 
 if TYPE_CHECKING:
     from ..model import BradleyTerryLuce

@@ -9,7 +9,7 @@ from thali._data.choices import Choices
 from thali._inference.indexing import part_bounds
 from thali._model.best_worst import REVERSED
 
-from ..set_density import iterate_answers_by_size
+from ..set_choice_density import iterate_answers_by_size
 
 
 class AnswerTable(NamedTuple):

@@ -8,14 +8,14 @@ import numpy as np
 from thali._data.questions import draw_answers
 from thali._inference.indexing import iterate_slices
 
-from ..density import TIE_SD
+from ..posterior_density import TIE_SD
 from ..simulation import observe_each, sample_log_spread
 from ..worth_draws import WorthDraws
-from .answer_check import respondent_probabilities, split_questions
 from .gibbs_sweep import PeopleRecord
-from .moves import EFFECT_SD
-from .problem import PeopleProblem
+from .individual_posterior import PeopleProblem
 from .respondent_draws import RespondentDraws
+from .respondent_fit import respondent_probabilities, split_questions
+from .sampler_moves import EFFECT_SD
 
 
 class SimulatedAnswers(NamedTuple):

@@ -34,7 +34,7 @@ from ..state import (
     collect_owned_slots,
     free_feature,
 )
-from .bounds import (
+from .choice_bounds import (
     bound_compared_feature,
     bound_owned_feature,
     compute_shapes,

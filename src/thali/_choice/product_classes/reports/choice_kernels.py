@@ -13,7 +13,7 @@ from thali._inference.numerics.gamma import draw_log_gamma
 from ..likelihood import log_add_exp
 
 if TYPE_CHECKING:
-    from ..particles import Particles
+    from ..ragged_draws import Particles
 
 _SAFE = 1e-280  # relative values below this are rescaled before they are compared
 

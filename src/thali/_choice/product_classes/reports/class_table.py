@@ -11,7 +11,7 @@ from thali._inference.numerics.shares import replace_zeros
 from thali._labels import choose_number
 from thali._model.table_columns import MONTE_CARLO
 
-from ...answers.chooser import standard_error
+from ...reports.choice_draws import standard_error
 
 if TYPE_CHECKING:
     import pandas
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from thali._data.experiments.design import ExperimentDesign
     from thali._data.experiments.product_encoding import Scheme
 
-    from ..particles import Particles
+    from ..ragged_draws import Particles
 
 
 # Distinct preferences: equivalent classes are merged ----------------------------------------------

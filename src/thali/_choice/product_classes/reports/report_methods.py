@@ -10,8 +10,8 @@ from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, Setting
 
-from ...answers.market_answers import MarketAnswers
-from ...answers.predictive_check import ChoiceModelCheck, read_summary_rows
+from ...reports.market_methods import MarketMethods
+from ...reports.predictive_check import ChoiceModelCheck, read_summary_rows
 from .class_table import MIN_OVERLAP, build_class_table
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from thali._data.experiments.design import ExperimentDesign
     from thali._people.segments import Preferences
 
-    from ...answers.simulator import MarketDraws
-    from ..particles import Particles
-    from .market_chooser import ClassChooser
+    from ...reports.market_simulator import MarketDraws
+    from ..ragged_draws import Particles
+    from .class_choice_draws import ClassChooser
 
 _STUCK = (
     "the chains stay in different sets of classes, and longer runs help only slowly. Predictions"
@@ -31,7 +31,7 @@ _STUCK = (
 )
 
 
-class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
+class ProductClassReports(MarketMethods, ChoiceModelCheck, SampledModel):
     """Methods of fitted product classes: summary, classes and predictions."""
 
     posterior_: "xarray.DataTree"
@@ -136,7 +136,7 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
 
     def _preferences(self) -> "Preferences":
         """Return each respondent's simulated preferences between levels."""
-        from .effects import simulate_preferences
+        from .level_effects import simulate_preferences
 
         return simulate_preferences(*self._fitted_parts())
 
@@ -144,8 +144,8 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         self, max_draws: int, rng: np.random.Generator
     ) -> "tuple[ExperimentDesign, np.ndarray]":
         """Return the design, and choices simulated at up to `max_draws` draws."""
-        from ...answers.chooser import select_draws
-        from .predict import draw_choices
+        from ...reports.choice_draws import select_draws
+        from .choice_probabilities import draw_choices
 
         draws, design = self._fitted_parts()
         return design, draw_choices(draws, design, rng, select_draws(draws.group, max_draws))
@@ -199,8 +199,8 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         """
         from thali._arguments import check_integer
 
-        from ...answers.chooser import append_interval, standard_error
-        from .predict import INTERVAL_DRAWS, predict_tasks
+        from ...reports.choice_draws import append_interval, standard_error
+        from .choice_probabilities import INTERVAL_DRAWS, predict_tasks
 
         draws, design = self._fitted_parts()
         if repeats is not None:
@@ -222,7 +222,7 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
 
     def _build_chooser(self) -> "ClassChooser":
         """Return the `Chooser` of the fitted respondents."""
-        from .market_chooser import ClassChooser
+        from .class_choice_draws import ClassChooser
 
         return ClassChooser(*self._fitted_parts(), self._people_)
 
@@ -232,6 +232,6 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
 
     def _get_market_draws(self) -> "MarketDraws":
         """Return draws for the market simulator of a page."""
-        from .market import build_market_draws
+        from .simulator_draws import build_market_draws
 
         return build_market_draws(*self._fitted_parts(), self._people_)

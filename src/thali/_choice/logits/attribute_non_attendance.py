@@ -1,0 +1,306 @@
+"""Attribute non-attendance: which attributes respondents may ignore, and tables about it."""
+
+from collections.abc import Iterable, Sequence
+from itertools import compress
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.experiments.product_encoding import INSIDE
+from thali._inference.indexing import argsort_descending, space_evenly
+from thali._labels import suggest
+from thali._people.respondent_columns import (
+    RespondentCovariates,
+    build_covariates,
+    list_column_names,
+)
+from thali._posterior.interval import interval_tails
+from thali._posterior.view import flatten_chains
+from thali.errors import Argument, ArgumentError
+
+from ..product_coding import Coding, build_attention_error
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from thali._data.experiments import ChoiceExperiment
+
+ALL_ATTENDED = "everything"  # the pattern of people who ignore no attribute
+NONE_ATTENDED = "nothing"  # the pattern of people who ignore all attributes
+OTHER_PATTERNS = "other patterns"
+# variable of effects of people's columns on attention, and its dimension
+EFFECT, COVARIATE = "attention_effect", "attention_covariate"
+_MAX_PATTERNS = 16  # rows of the table
+_PATTERN_DRAWS = 1000  # largest number of draws to count patterns
+
+
+class Attention(NamedTuple):
+    """Attributes that respondents may ignore, and the coefficients of each."""
+
+    names: tuple[str, ...]  # (K,)
+    owned: np.ndarray  # (K, p) 1.0 where a coefficient belongs to the attribute
+    people: RespondentCovariates | None = None  # covariates of attention
+
+    def is_heeded(self, attends: np.ndarray) -> np.ndarray:
+        """Return a mask (..., p) of coefficients of attended attributes."""
+        return (1.0 - attends) @ self.owned == 0.0
+
+    def attention_rates(self, rate: np.ndarray, effect: np.ndarray, like: Any = ...) -> np.ndarray:
+        """Return probabilities of attending to each attribute, (..., people or 1, K).
+
+        `rate` is theta (..., K), `effect` is gamma (..., r, K). The people are the respondents, or
+        have the columns of respondents with the indices `like` (..., people).
+        """
+        from scipy.special import expit, logit
+
+        rate = rate[..., None, :]
+        if self.people is None:
+            return rate
+        return expit(logit(rate) + self.people.matrix[like, 1:] @ effect)
+
+
+def resolve_attention(
+    attention: Any, data: "ChoiceExperiment", coding: Coding, by: Any = None
+) -> Attention:
+    """Return the attributes that respondents may ignore, from the user's arguments."""
+    if attention is None:
+        if list_column_names(by, "attention_by"):
+            raise build_attention_error("attention_by")
+        return build_attention((), data.attributes, coding)
+    people = build_covariates(by, data.people, data.n_respondents, "attention_by")
+    resolved = _resolve_attributes(attention, data, coding)
+    if people.names:
+        resolved = resolved._replace(people=people)
+    return resolved
+
+
+def _resolve_attributes(attention: Any, data: "ChoiceExperiment", coding: Coding) -> Attention:
+    """Return the attributes that the argument `attention` allows to be ignored."""
+    names = [name for name in data.attributes if not _is_constant(name, data)]
+    owned = build_attention(names, data.attributes, coding).owned
+    names = compress(names, np.any(owned, axis=1))
+    eligible = build_attention(names, data.attributes, coding)
+    if len(eligible.names) < 2:
+        named = "none"
+        if eligible.names:
+            named = f"only {eligible.names[0]!r}"
+        raise ArgumentError(
+            Argument("attention"),
+            f" requires at least two attributes that vary between products; the data have {named}."
+            " A respondent who ignored all attributes would choose at random.",
+        )
+    if attention is True:
+        return eligible
+    for name in (chosen := _list_names(attention)):
+        _check_attribute(name, eligible.names, data)
+    return build_attention(chosen, data.attributes, coding)
+
+
+def build_attention(names: Iterable[str], attributes: Sequence[str], coding: Coding) -> Attention:
+    """Return named attributes that may be ignored, with their coefficients.
+
+    These are coefficients of levels, slopes, and interactions with another attribute. People who
+    ignore an attribute still see whether a product has it: that column is a constant of such
+    products.
+    """
+    names = tuple(dict.fromkeys(names))
+    owners = np.concatenate(
+        [np.where(part.table[-1] == 0.0, i, -1) for i, part in enumerate(coding.parts)]
+        or [np.zeros(0)]
+    )
+    owned = np.zeros((len(names), len(coding.names)))
+    for k, name in enumerate(names):
+        is_owned = owners == attributes.index(name)
+        owned[k] = [*is_owned, *(is_owned[a] or is_owned[b] for a, b in coding.crossed)]
+    return Attention(names, owned)
+
+
+def _is_constant(name: str, data: "ChoiceExperiment") -> bool:
+    """Return whether an attribute only marks an alternative, such as no choice."""
+    return name in (INSIDE, data.scheme.alternative)
+
+
+def _list_names(attention: Any) -> list[str]:
+    """Return the attribute names in the argument `attention`."""
+    if isinstance(attention, str):
+        return [attention]
+    if (
+        isinstance(attention, bool)
+        or not isinstance(attention, Iterable)
+        or not (names := [str(name) for name in attention])
+    ):
+        raise ArgumentError(
+            Argument("attention"),
+            " must be True (all attributes), or a list of attributes that respondents may ignore;"
+            f" got {attention!r}.",
+        )
+    return names
+
+
+def _check_attribute(name: str, eligible: Sequence[str], data: "ChoiceExperiment") -> None:
+    """Raise ArgumentError unless respondents can ignore this attribute."""
+    if name in eligible:
+        return
+    if name not in data.attributes:
+        raise ArgumentError(
+            Argument("attention"),
+            f" contains {name!r}, which is not an attribute.{suggest(name, eligible)}",
+        )
+    reason = "constant in all products"
+    if _is_constant(name, data):
+        reason = "a constant, to which all respondents attend"
+    raise ArgumentError(
+        Argument("attention"), f" contains {name!r}, which is {reason}; remove {name!r}."
+    )
+
+
+# Tables from draws --------------------------------------------------------------------------------
+
+
+class AttentionTables(NamedTuple):
+    """Three tables on attention: shares, by respondent, and patterns.
+
+    Attributes
+    ----------
+    shares : pandas.DataFrame
+        Index attribute: `attends`, the posterior mean of the share of the population that attends
+        to it, its interval `low` to `high`, its `ess` and `r_hat`, and `r_hat_respondents`, the
+        largest R-hat of a respondent's attention.
+    people : pandas.DataFrame (respondents, attributes)
+        The probability that each respondent attends to each attribute.
+    patterns : pandas.DataFrame
+        Index pattern, the attended attributes: `share` of the respondents, its interval `low` to
+        `high`; the most frequent first, with one row for all patterns after the first 15 if there
+        are more than 16.
+    odds : pandas.DataFrame, optional
+        With `attention_by`, one row per attribute and covariate, `attribute` and `column`: the
+        factor of the `odds` of attending for one unit of the column (posterior median), its
+        interval `low` to `high`; for its logarithm the posterior mean `log_odds`, `ess` and
+        `r_hat`.
+    """
+
+    shares: "pandas.DataFrame"
+    people: "pandas.DataFrame"
+    patterns: "pandas.DataFrame"
+    odds: "pandas.DataFrame | None" = None
+
+
+def build_attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionTables:
+    """Build tables of attentive shares, probabilities by respondent, and patterns."""
+    import pandas as pd
+
+    from thali._posterior.summary import build_summary
+    from thali._result_table import Table
+
+    tails = interval_tails(ci)
+    names = [str(name) for name in posterior["attribute"].values]
+    rates, attends = posterior["attention"].values, posterior["attends"].values
+    rows = build_summary({name: rates[..., k] for k, name in enumerate(names)})
+    low, high = np.quantile(rates.reshape(-1, len(names)), tails, axis=0)
+    shares = Table(
+        {
+            "attends": rates.mean(axis=(0, 1)),
+            "low": low,
+            "high": high,
+            "ess": rows[["ess_bulk", "ess_tail"]].min(axis=1).to_numpy(),
+            "r_hat": rows["r_hat"].to_numpy(),
+            "r_hat_respondents": [_largest_r_hat(attends[..., k]) for k in range(len(names))],
+        },
+        index=pd.Index(names, name="attribute"),
+    )
+    shares.attrs["interval"] = ci
+    respondents = pd.Index(posterior["respondent"].values, name="respondent")
+    people = Table(attends.mean(axis=(0, 1)), index=respondents, columns=names)
+    patterns = _tabulate_patterns(flatten_chains(attends), names, tails, ci)
+    tables = AttentionTables(shares, people, patterns)
+    if EFFECT in posterior:
+        tables = tables._replace(odds=_tabulate_odds(posterior, tails, ci))
+    return tables
+
+
+def attention_effects(posterior: "xarray.Dataset") -> dict[tuple[str, str], np.ndarray]:
+    """Return draws of effects on the log odds of attending, by (attribute, column)."""
+    if EFFECT not in posterior:
+        return {}
+    effects = posterior[EFFECT].values
+    attributes, columns = (
+        [str(name) for name in posterior[dim].values] for dim in ("attribute", COVARIATE)
+    )
+    return {
+        (name, column): effects[..., r, k]
+        for k, name in enumerate(attributes)
+        for r, column in enumerate(columns)
+    }
+
+
+def _tabulate_odds(
+    posterior: "xarray.Dataset", tails: tuple[float, float], ci: float
+) -> "pandas.DataFrame":
+    """Return a table of odds ratios of attending, by column about respondents."""
+    from thali._posterior.summary import build_summary
+    from thali._result_table import Table
+
+    effects = attention_effects(posterior)
+    rows = build_summary({" ".join(pair): draws for pair, draws in effects.items()})
+    odds_draws = np.exp(np.array([draws.ravel() for draws in effects.values()]))
+    low, median, high = np.quantile(odds_draws, [tails[0], 0.5, tails[1]], axis=1)
+    table = Table(list(effects), columns=["attribute", "column"]).assign(
+        odds=median,
+        low=low,
+        high=high,
+        log_odds=rows["mean"].to_numpy(),
+        ess=rows[["ess_bulk", "ess_tail"]].min(axis=1).to_numpy(),
+        r_hat=rows["r_hat"].to_numpy(),
+    )
+    table.attrs["interval"] = ci
+    return table
+
+
+def _largest_r_hat(attends: np.ndarray) -> float:
+    """Return the largest R-hat of respondents' draws (chain, draw, people)."""
+    # People without changes have none.
+    from thali._posterior.summary import compute_ess_and_r_hat
+
+    r_hat = compute_ess_and_r_hat(np.moveaxis(attends, 2, 0))[1]
+    return float(np.fmax.reduce(r_hat, initial=np.nan))  # ignores NaN
+
+
+def _tabulate_patterns(
+    attends: np.ndarray, names: list[str], tails: tuple[float, float], ci: float
+) -> "pandas.DataFrame":
+    """Return a table of the shares of respondents with each pattern of attention."""
+    import pandas as pd
+
+    from thali._result_table import Table
+
+    attends = attends[space_evenly(len(attends), _PATTERN_DRAWS)]
+    patterns, pattern_index = np.unique(
+        attends.reshape(-1, len(names)), axis=0, return_inverse=True
+    )
+    counts = np.zeros((len(attends), len(patterns)))
+    np.add.at(
+        counts, (np.repeat(np.arange(len(attends)), attends.shape[1]), pattern_index.ravel()), 1.0
+    )
+    share = counts / attends.shape[1]
+    order = argsort_descending(share.mean(axis=0))
+    has_others = len(order) > _MAX_PATTERNS
+    if has_others:
+        order = order[: _MAX_PATTERNS - 1]
+    columns = share[:, order]
+    labels = [_name_pattern(row, names) for row in patterns[order]]
+    if has_others:
+        columns = np.column_stack([columns, 1.0 - columns.sum(axis=1)])
+        labels.append(OTHER_PATTERNS)
+    low, high = np.quantile(columns, tails, axis=0)
+    index = pd.Index(labels, name="pattern")
+    table = Table({"share": columns.mean(axis=0), "low": low, "high": high}, index=index)
+    table.attrs["interval"] = ci
+    return table
+
+
+def _name_pattern(row: np.ndarray, names: list[str]) -> str:
+    """Return words for a pattern, the attended attributes."""
+    if row.all():
+        return ALL_ATTENDED
+    return " + ".join(compress(names, row)) or NONE_ATTENDED

@@ -1,0 +1,98 @@
+"""Options, arguments and answers of the logit models, listed without loading them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from thali._arguments import check_positive
+from thali._data.kinds import EXPERIMENTS
+from thali._model.options import (
+    ATTENTION,
+    ATTENTION_BY,
+    ATTENTION_SCALE,
+    BY,
+    CHAINS,
+    CONSTANTS,
+    CORES,
+    DRAWS,
+    EXPERIMENT,
+    INTERACTIONS,
+    KNOTS,
+    LINEAR,
+    MARKET_RULES,
+    MARKET_STUDY,
+    MAX_TIME,
+    SEED,
+    SEGMENTS,
+    SIGNS,
+    SPACE,
+    THIN,
+    TUNE,
+)
+from thali._model.spec import AMOUNTS, ModelSpec, Option
+from thali.errors import Argument, ArgumentError
+
+PRIOR_NAMES = ("mean_sd", "df", "scale")
+
+
+def check_priors(name: str, priors: Any) -> dict[str, float]:
+    """Return the user's prior sizes by name; raise ArgumentError if invalid."""
+    if priors is None:
+        return {}
+    if not isinstance(priors, Mapping) or not priors.keys() <= {*PRIOR_NAMES}:
+        sizes = ", ".join(PRIOR_NAMES)
+        raise ArgumentError(
+            Argument(name), f" must map some of {sizes} to numbers; got {priors!r}."
+        )
+    return {
+        size: check_positive(name, number, f"the prior {size}") for size, number in priors.items()
+    }
+
+
+PRIORS = Option(
+    "priors",
+    "Sizes of the priors: mean_sd, df or scale, such as scale=0.5.",
+    AMOUNTS,
+    default="mean_sd=10, df = coefficients + 3, scale=1; with attention scale=0.2",
+    metavar="NAME=NUMBER",
+    check=check_priors,
+)
+CODING = (LINEAR, KNOTS, INTERACTIONS, CONSTANTS)
+MULTINOMIAL = ModelSpec(
+    name="multinomial-logit",
+    aliases=("MNL", "conditional-logit"),
+    cls="thali._choice.logits.multinomial_logit:MultinomialLogit",
+    data=(EXPERIMENTS,),
+    answers="one utility function for all respondents, by maximum likelihood",
+    papers=("mcfadden1974",),
+    options=(*CODING, SPACE, *EXPERIMENT, *MARKET_STUDY, *MARKET_RULES),
+)
+HIERARCHICAL = ModelSpec(
+    name="hierarchical-logit",
+    aliases=("HB", "mixed-logit"),
+    cls="thali._choice.logits.hierarchical_logit:HierarchicalLogit",
+    data=(EXPERIMENTS,),
+    answers="utilities that vary between respondents (multivariate normal)",
+    papers=("rossi2005", "yu2011"),
+    options=(
+        *CODING,
+        SIGNS,
+        BY,
+        ATTENTION,
+        ATTENTION_BY,
+        ATTENTION_SCALE,
+        PRIORS,
+        SPACE,
+        DRAWS,
+        TUNE.but(default="200"),
+        CHAINS,
+        THIN.but(default="2; with attention 4; more for many respondents"),
+        CORES,
+        MAX_TIME,
+        SEED,
+        SEGMENTS,
+        *EXPERIMENT,
+        *MARKET_STUDY,
+        *MARKET_RULES,
+    ),
+    pictures=("trace",),
+)

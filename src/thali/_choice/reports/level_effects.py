@@ -1,0 +1,280 @@
+"""Tables of level effects (preference between levels) and of attribute importance."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.experiments.product_encoding import INSIDE
+from thali._inference.indexing import part_bounds, space_evenly
+
+from .choice_draws import Chooser, check_probability, estimate_interval, point_estimate
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali._data.experiments import ChoiceExperiment
+    from thali._data.experiments.design import ExperimentDesign
+
+_AT_BOUND = 0.5005  # an end of an interval below this is printed as .500
+
+
+def tabulate_level_effects(
+    chooser: "Chooser", each_person: bool, ci: float, cores: int | None, random_seed: Any
+) -> "pandas.DataFrame":
+    """Tabulate the probability that one level is preferred to another, by attribute."""
+    from thali._result_table import Table
+
+    ci = check_probability(ci)
+    pairs = list_level_pairs(chooser.level_cells(), chooser.directions)
+    effects = chooser.compute_once(
+        ("effects", random_seed), lambda: chooser.effects(pairs, cores, random_seed)
+    )
+    scheme = chooser.data.scheme
+    levels = list(scheme.labels.values())
+    labels = [(scheme.names[i], levels[i][b], levels[i][a]) for i, a, b in pairs]
+    if each_person:
+        return build_respondent_table(
+            chooser, ["attribute", "level", "over"], labels, {"effect": effects.by_respondent}
+        )
+    low, high = estimate_interval(chooser, effects.by_draw, ci)
+    is_one_sided = np.array([chooser.directions[i] != 0 for i, _, _ in pairs], bool)
+    table = Table(labels, columns=["attribute", "level", "over"]).assign(
+        effect=point_estimate(chooser, effects.by_draw),
+        low=low,
+        high=high,
+        std_error=chooser.errors(effects.by_draw, effects.chain),
+        **chooser.respondent_interval(effects.by_respondent, ci),
+        at_bound=is_one_sided & (low < _AT_BOUND),
+    )
+    table.attrs.update(chooser.interval_attrs(ci))
+    return table
+
+
+def build_respondent_table(
+    chooser: "Chooser",
+    columns: list[str],
+    names: list[tuple[Any, ...]],
+    columns_by_name: dict[str, np.ndarray],
+) -> "pandas.DataFrame":
+    """Build a table with a row for each respondent and each name.
+
+    The columns are arrays (respondents, names).
+    """
+    from thali._result_table import Table
+
+    respondents = chooser.data.respondents
+    count = len(names)
+    keys = {
+        column: [label[k] for label in names] * len(respondents) for k, column in enumerate(columns)
+    }
+    flat_columns = {
+        label: np.broadcast_to(array, (len(respondents), count)).ravel()
+        for label, array in columns_by_name.items()
+    }
+    return Table(
+        {"respondent": np.repeat(np.asarray(respondents, object), count), **keys, **flat_columns}
+    )
+
+
+# Pairs of levels that are compared ----------------------------------------------------------------
+
+
+_MAX_PAIRED = 8  # up to this many levels, all pairs are compared
+
+
+def list_level_pairs(
+    cells: Sequence[np.ndarray], directions: np.ndarray
+) -> list[tuple[int, int, int]]:
+    """List pairs of levels to compare: (attribute, level, better or later level).
+
+    All pairs of up to eight levels; of more levels, neighbours and the two ends.
+    """
+    pairs = []
+    for i, level_cells in enumerate(cells):
+        known_levels = np.flatnonzero(~np.isnan(level_cells)).tolist()
+        level_pairs = [(a, b) for index, b in enumerate(known_levels) for a in known_levels[:index]]
+        if len(known_levels) > _MAX_PAIRED:
+            level_pairs = [
+                *zip(known_levels, known_levels[1:], strict=False),
+                (known_levels[0], known_levels[-1]),
+            ]
+            level_pairs.sort(key=lambda pair: (pair[1], pair[0]))
+        pairs += [(i, a, b) for a, b in level_pairs]
+    return orient_pairs(pairs, directions)
+
+
+def orient_pairs(
+    pairs: Sequence[tuple[int, int, int]], directions: Sequence[int] | np.ndarray
+) -> list[tuple[int, int, int]]:
+    """Return (attribute, level, other level) with the better level last.
+
+    Pairs of an attribute without a direction are unchanged.
+    """
+    oriented_pairs = []
+    for i, a, b in pairs:
+        if directions[i] < 0:
+            a, b = b, a
+        oriented_pairs.append((i, a, b))
+    return oriented_pairs
+
+
+# The importance of attributes: shares of choices that they decide, and shares of utility ranges ---
+
+
+MAX_DRAWS = 400
+MAX_PERSON_TASKS = 8  # tasks of each respondent from which the share of choices is computed
+
+
+def tabulate_attribute_importance(
+    chooser: "Chooser", each_person: bool, ci: float, cores: int | None, random_seed: Any
+) -> "pandas.DataFrame":
+    """Tabulate each attribute's share of utility ranges and of decided choices.
+
+    "inside", which has no range, is last.
+    """
+    from thali._result_table import Table
+
+    ci = check_probability(ci)
+    decided, errors = chooser.compute_once(
+        ("importance", random_seed), lambda: chooser.importance(cores, random_seed)
+    )
+    fewer = chooser.thin(MAX_DRAWS)
+    ranges = compute_range_shares(fewer)
+    names = list(chooser.data.scheme.names)
+    if each_person:
+        figures = {"range_share": _mean_over_draws(fewer, ranges), "importance": decided}
+        return build_respondent_table(chooser, ["attribute"], [(name,) for name in names], figures)
+    capped_task_counts = np.diff(chooser.data.first_task).clip(max=MAX_PERSON_TASKS)
+    by_draw = mean_over_respondents(ranges)
+    # draws in which every respondent is indifferent between all products
+    is_empty = np.isnan(by_draw).all(axis=1)
+    if not is_empty.all():
+        by_draw[is_empty] = by_draw[~is_empty].mean(axis=0)
+    low, high = estimate_interval(fewer, by_draw, ci)
+    table = Table(
+        {
+            "attribute": names,
+            "range_share": point_estimate(fewer, by_draw),
+            "range_share_low": low,
+            "range_share_high": high,
+            "range_share_se": np.where(np.isnan(low), np.nan, fewer.errors(by_draw, fewer.chain)),
+            "importance": capped_task_counts / capped_task_counts.sum() @ decided,
+            "std_error": errors,
+            **chooser.respondent_interval(decided, ci),
+        }
+    )
+    table.attrs.update(chooser.interval_attrs(ci))
+    return table.sort_values("range_share", ascending=False, kind="stable", ignore_index=True)
+
+
+def compute_range_shares(chooser: "Chooser") -> np.ndarray:
+    r"""Return each attribute's share of utility ranges, (draws, respondents, attributes).
+
+    .. math::
+
+        \frac{r_i}{\sum_k r_k}, \qquad
+        r_i = \max_l u(x \text{ with } l) - \min_l u(x \text{ with } l),
+        \text{ mean over } x
+
+    NaN for "inside", and for a respondent who is indifferent between all products.
+    """
+    variants, n_attributes = build_level_variants(chooser), len(chooser.data.scheme.names)
+    blocks = []
+    for block in chooser.utilities(variants.products):
+        u = variants.reshape_utilities(block)
+        ranges = np.full((*block.shape[:2], n_attributes), np.nan)
+        for i, levels in variants.slices.items():
+            ranges[:, :, i] = np.ptp(u[:, :, levels], axis=2).mean(axis=2)
+        total = np.nansum(ranges, axis=2, keepdims=True)
+        blocks.append(np.divide(ranges, total, out=np.full_like(ranges, np.nan), where=total > 0))
+    return np.concatenate(blocks)
+
+
+class LevelVariants(NamedTuple):
+    """Example products repeated with each level of each attribute in turn."""
+
+    products: np.ndarray  # (levels of all attributes x examples, attributes)
+    examples: np.ndarray
+    slices: dict[int, slice]  # attribute, except "inside" -> its levels among all levels
+    levels: dict[int, np.ndarray]  # attribute -> the codes of these levels
+
+    def reshape_utilities(self, utilities: np.ndarray) -> np.ndarray:
+        """Reshape utilities (..., products) to (..., levels, example products)."""
+        return utilities.reshape(*utilities.shape[:-1], -1, len(self.examples))
+
+
+def build_level_variants(chooser: "Chooser") -> LevelVariants:
+    """Build example products with each estimated level of each attribute."""
+    examples, cells = chooser.sample_products(), chooser.level_cells()
+    variants, slices, levels = [], {}, {}
+    for i, name in enumerate(chooser.data.scheme.names):
+        known_levels = np.flatnonzero(~np.isnan(cells[i]))
+        if name == INSIDE:
+            continue
+        levels[i] = known_levels
+        slices[i] = slice(len(variants), len(variants) + len(levels[i]))
+        for level in cells[i][levels[i]]:
+            changed = examples.copy()
+            changed[:, i] = level
+            variants.append(changed)
+    return LevelVariants(np.concatenate(variants), examples, slices, levels)
+
+
+def mean_over_respondents(figures: np.ndarray) -> np.ndarray:
+    """Return the mean over respondents (second axis), ignoring NaN."""
+    is_present = ~np.isnan(figures)
+    count = is_present.sum(axis=1)
+    return np.divide(
+        np.where(is_present, figures, 0.0).sum(axis=1),
+        count,
+        out=np.full(count.shape, np.nan),
+        where=count > 0,
+    )
+
+
+def _mean_over_draws(chooser: "Chooser", figures: np.ndarray) -> np.ndarray:
+    """Return each respondent's attribute figures averaged over draws."""
+    if chooser.is_estimate:
+        return figures[0]
+    return mean_over_respondents(np.moveaxis(figures, 0, 1))
+
+
+def select_products(
+    data: "ChoiceExperiment | ExperimentDesign", cells: np.ndarray, max_products: int
+) -> np.ndarray:
+    """Return at most `max_products` encoded products that have every attribute.
+
+    If every product lacks one, products are composed of values of several.
+    """
+    if data.scheme.has_inside:
+        cells = cells[cells[:, 0] != 0]
+    complete = cells[~np.isnan(cells).any(axis=1)]
+    if len(complete):
+        return complete[space_evenly(len(complete), max_products)]
+    columns = []
+    for column in cells.T:
+        values = column[~np.isnan(column)]
+        value_indices = np.linspace(0, len(values) - 1, max_products).round().astype(np.int64)
+        columns.append(values[value_indices])
+    return np.stack(columns, axis=1)
+
+
+def select_tasks(
+    data: "ChoiceExperiment | ExperimentDesign", person: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the products shown in some tasks of a respondent, and each task's first row."""
+    start, stop = data.first_task[person], data.first_task[person + 1]
+    tasks = start + space_evenly(stop - start, MAX_PERSON_TASKS)
+    begin, end = data.first_row[tasks].tolist(), data.first_row[tasks + 1].tolist()
+    rows = np.concatenate([np.arange(*ends) for ends in zip(begin, end, strict=True)])
+    return data.row_product[rows], part_bounds(np.subtract(end, begin))
+
+
+def choice_change(decisions: np.ndarray, first_row: np.ndarray) -> np.ndarray:
+    """Return the share of choices that change without each attribute, mean over tasks.
+
+    Compares the choices (..., with all or without one attribute, row) to the first.
+    """
+    differences = np.abs(decisions[..., 1:, :] - decisions[..., :1, :]).sum(axis=-1)
+    return 0.5 * differences / (len(first_row) - 1)

@@ -1,0 +1,577 @@
+"""Tables of market shares, demand curves and best products."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product as combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._arguments import check_integer, is_list
+from thali._data.experiments.levels import parse_number
+from thali._data.experiments.product_encoding import INSIDE
+from thali._inference.indexing import argsort_descending
+from thali._inference.numerics.shares import compute_shares
+from thali._labels import choose_number, format_label, has_repeats, shorten, suggest
+from thali.errors import Argument, ArgumentError
+
+from .choice_draws import (
+    Chooser,
+    check_probability,
+    drop_estimate,
+    estimate_interval,
+    point_estimate,
+)
+from .finding_sentences import ENGLISH
+from .market_tables import (
+    SCENARIO,
+    Market,
+    apply_change,
+    draw_market_weights,
+    find_product,
+    parse_competitors,
+    parse_markets,
+    parse_single_market,
+)
+from .share_settings import ShareSettings
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali._data.experiments.product_encoding import Scheme
+
+
+def tabulate_market_shares(
+    chooser: "Chooser",
+    products: "pandas.DataFrame",
+    change: Any,
+    people: Any,
+    respondent_weights: Any,
+    ci: float,
+    each_draw: bool,
+    settings: ShareSettings,
+    cores: int | None,
+    random_seed: Any,
+) -> "pandas.DataFrame":
+    """Tabulate the share of every product, and its change after `change`."""
+    import pandas as pd
+
+    from thali._result_table import Table
+
+    ci = check_probability(ci)
+    markets = parse_markets(chooser.data.scheme, products)
+    changed_markets = []
+    if change is not None:
+        changed_markets = [apply_change(market, change) for market in markets]
+    settings = settings.validate(markets)
+    weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    share_arrays = settings.shares(
+        chooser, markets + changed_markets, weights.drawn, cores, random_seed
+    )
+    quantities = {"share": np.hstack(share_arrays[: len(markets)])}
+    if change is not None:
+        changed_shares = np.hstack(share_arrays[len(markets) :])
+        quantities |= {"after": changed_shares, "change": changed_shares - quantities["share"]}
+    index = _build_product_index(markets)
+    if each_draw:
+        tables = {name: pd.DataFrame(draws, columns=index) for name, draws in quantities.items()}
+        draw_table = pd.concat(tables, axis=1).rename_axis(index="draw")
+        draw_table.attrs["whose"] = weights.whose
+        return draw_table
+    columns = {name: point_estimate(chooser, draws) for name, draws in quantities.items()}
+    for name, draws in quantities.items():
+        columns |= summarize_draws(chooser, name, draws, ci)
+    table = Table(columns, index=index)
+    table.attrs.update(chooser.interval_attrs(ci), whose=weights.whose)
+    if settings.actual is not None:
+        table.attrs["notes"] = [ENGLISH["shares.known"]]
+    return table
+
+
+def summarize_draws(
+    chooser: "Chooser", name: str, draws: np.ndarray, ci: float
+) -> dict[str, np.ndarray]:
+    """Return estimate, interval and standard error of quantities, by column name."""
+    low, high = estimate_interval(chooser, draws, ci)
+    return {
+        name: point_estimate(chooser, draws),
+        f"{name}_low": low,
+        f"{name}_high": high,
+        f"{name}_se": chooser.errors(draws, chooser.chain),
+    }
+
+
+def _build_product_index(markets: "Sequence[Market]") -> "pandas.Index":
+    """Return a table index of product labels, with scenarios if several."""
+    import pandas as pd
+
+    if markets[0].scenario is None:
+        return pd.Index(markets[0].labels, name="product")
+    rows = [(market.scenario, label) for market in markets for label in market.labels]
+    return pd.MultiIndex.from_tuples(rows, names=[SCENARIO, "product"])
+
+
+def tabulate_demand(
+    chooser: "Chooser",
+    attribute: str,
+    product: Any,
+    values: Any,
+    products: "pandas.DataFrame",
+    people: Any,
+    respondent_weights: Any,
+    ci: float,
+    cost: float | None,
+    settings: ShareSettings,
+    cores: int | None,
+    random_seed: Any,
+) -> "pandas.DataFrame":
+    """Tabulate share (and profit) of a product at each value of an attribute."""
+    from thali._result_table import Table
+
+    ci = check_probability(ci)
+    market = parse_single_market(chooser.data.scheme, products)
+    settings = settings.validate([market])
+    index = find_product(format_label(product), market.labels, "product")
+    if attribute not in market.table.columns:
+        raise ArgumentError(
+            f"`attribute` is {attribute!r}, which the products do not"
+            f" have.{suggest(str(attribute), list(market.table))}"
+        )
+    if not is_list(values) or not len(values := list(values)):
+        raise ArgumentError(
+            f"`values` must list values of {attribute!r}, such as [100, 150, 200]; got {values!r}."
+        )
+    numbers = [parse_number(format_label(value)) for value in values]
+    sale_cost = 0.0
+    if cost is not None:
+        sale_cost = _parse_sale_cost(cost, attribute, numbers)
+    label = market.labels[index]
+    markets = [apply_change(market, {attribute: {label: value}}) for value in values]
+    if settings.actual:  # the shares of the first market
+        markets.insert(0, market)
+    weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    share_arrays = settings.shares(chooser, markets, weights.drawn, cores, random_seed)
+    shares = np.column_stack([draws[:, index] for draws in share_arrays[-len(values) :]])
+    if None not in numbers:
+        values = numbers
+    columns = {attribute: values, **summarize_draws(chooser, "share", shares, ci)}
+    if cost is not None:
+        profit = shares * (np.array(numbers, float) - sale_cost)
+        columns |= summarize_draws(chooser, "profit", profit, ci)
+        columns["probability_best"] = probability_best(chooser, profit)
+    table = Table(columns)
+    table.attrs.update(
+        chooser.interval_attrs(ci), product=label, attribute=attribute, whose=weights.whose
+    )
+    return table
+
+
+def _parse_sale_cost(cost: Any, attribute: str, revenues: Sequence[float | None]) -> float:
+    """Return the cost per sale; raise ArgumentError unless all prices are numbers."""
+    if None in revenues:
+        raise ArgumentError(
+            Argument("cost"), f" requires numeric values of {attribute!r}, the revenue per sale."
+        )
+    sale_cost = parse_number(format_label(cost))
+    if sale_cost is None:
+        raise ArgumentError(
+            Argument("cost"), f", the cost per sale, must be a number; got {cost!r}."
+        )
+    return sale_cost
+
+
+def probability_best(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
+    """Return the share of draws in which each quantity is the largest.
+
+    `values` are (draws, quantities); ties share a draw.
+    """
+    draws = drop_estimate(chooser, values)
+    is_best = draws == draws.max(axis=1, keepdims=True)
+    return compute_shares(is_best).mean(axis=0)
+
+
+# The best products to offer against competitors: search by greedy choice and exchange -------------
+
+
+_MAX_ENUMERATED = 300  # number of products up to which all are tried in each position of a line
+_STARTS = 300  # random products; with more products the search starts from the best of them
+_FINALISTS = 20  # lines that are compared in all draws
+
+ProductCode = tuple[int, ...]  # index of the value of each attribute
+ProductLine = tuple[ProductCode, ...]
+
+
+class MarginComponent(NamedTuple):
+    """A part of the profit per sale, given by the values of one or more attributes."""
+
+    attributes: tuple[int, ...]  # indices of the attributes
+    amounts: np.ndarray  # amount of each combination of values, one axis per attribute
+
+
+class ProductSpace(NamedTuple):
+    """All products that a search may offer, with the profit per sale of each."""
+
+    names: tuple[str, ...]
+    values: tuple[tuple[Any, ...], ...]  # values of each attribute
+    cells: tuple[np.ndarray, ...]  # the same as cells
+    base: np.ndarray  # cells of attributes that are not chosen: "inside"
+    columns: tuple[int, ...]  # columns of the attributes among the cells
+    margins: tuple[MarginComponent, ...]  # components of the profit; empty: maximise shares
+
+    @property
+    def size(self) -> int:
+        """Number of possible products."""
+        return math.prod(map(len, self.values))
+
+    def encode_line(self, line: ProductLine) -> np.ndarray:
+        """Return the products of a line encoded, shape (products, attributes)."""
+        rows = np.repeat(self.base[None], len(line), axis=0)
+        for row, product in zip(rows, line, strict=True):
+            for column, cells, index in zip(self.columns, self.cells, product, strict=True):
+                row[column] = cells[index]
+        return rows
+
+    def decode_product(self, product: ProductCode) -> tuple[Any, ...]:
+        """Return the attribute values of a product code."""
+        return tuple(values[index] for values, index in zip(self.values, product, strict=True))
+
+    @property
+    def objective(self) -> str:
+        """Name of the quantity to maximise: profit or share."""
+        if self.margins:
+            return "profit"
+        return "share"
+
+    def compute_margins(self, line: ProductLine) -> np.ndarray:
+        """Return the profit per sale of each product of a line; 1 for shares."""
+        if not self.margins:
+            return np.ones(len(line))
+        return np.array(
+            [
+                sum(
+                    part.amounts[tuple(product[k] for k in part.attributes)]
+                    for part in self.margins
+                )
+                for product in line
+            ]
+        )
+
+
+def tabulate_best_products(
+    chooser: "Chooser",
+    attributes: Any,
+    competitors: "pandas.DataFrame",
+    n: int,
+    costs: Any,
+    price: str | None,
+    people: Any,
+    respondent_weights: Any,
+    ci: float,
+    top: int,
+    cores: int | None,
+    random_seed: Any,
+) -> "pandas.DataFrame":
+    """Tabulate the best lines of n products, one row per product."""
+    ci, n, top = check_probability(ci), check_integer("n", n, 1), check_integer("top", top, 1)
+    space = build_product_space(chooser, attributes, costs, price)
+    if n > space.size:
+        raise ArgumentError(
+            f"`n` is {n}, but the attributes allow only {space.size:,} different products; reduce"
+            " `n`."
+        )
+    competitor_cells = chooser.cells(parse_competitors(chooser.data.scheme, competitors))
+    market_weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
+
+    def evaluate_lines(
+        chooser: "Chooser", lines: Sequence[ProductLine], weights: np.ndarray | None
+    ) -> np.ndarray:
+        """Return profit or share of lines in each draw, shape (draws, lines)."""
+        markets = [np.vstack([space.encode_line(line), competitor_cells]) for line in lines]
+        shares = chooser.shares(markets, weights, cores, random_seed)
+        pairs = zip(shares, lines, strict=True)
+        return np.column_stack(
+            [share[:, : len(line)] @ space.compute_margins(line) for share, line in pairs]
+        )
+
+    searcher = chooser.thin(chooser.search_draws)
+    search = LineSearch(
+        space, lambda lines: evaluate_lines(searcher, lines, market_weights.plain).mean(axis=0)
+    )
+    search.run(n, np.random.default_rng(0))
+    lines = search.list_best(n, max(top, _FINALISTS))
+    values = evaluate_lines(chooser, lines, market_weights.drawn)
+    figures = summarize_draws(chooser, space.objective, values, ci)
+    figures["probability_best"] = probability_best(chooser, values)
+    table = _tabulate_lines(space, lines, figures, top)
+    table.attrs.update(
+        chooser.interval_attrs(ci),
+        lines=len(lines),
+        tried=len(search.value_by_line),
+        whose=market_weights.whose,
+    )
+    return table
+
+
+def _tabulate_lines(
+    space: ProductSpace, lines: Sequence[ProductLine], figures: dict[str, np.ndarray], top: int
+) -> "pandas.DataFrame":
+    """Tabulate the `top` product lines with the largest objective, one row per product."""
+    # `figures` contain a number per line.
+    from thali._result_table import Table
+
+    rows = []
+    order = argsort_descending(figures[space.objective])
+    for rank, k in enumerate(order[:top].tolist(), 1):
+        line_figures = [figure[k] for figure in figures.values()]
+        rows += [(rank, *space.decode_product(product), *line_figures) for product in lines[k]]
+    return Table(rows, columns=["line", *space.names, *figures])
+
+
+class LineSearch:
+    """Search for the best product lines that remembers the value of each tried line."""
+
+    space: ProductSpace
+    evaluate: Callable[[Sequence[ProductLine]], np.ndarray]
+
+    def __init__(
+        self, space: ProductSpace, evaluate: Callable[[Sequence[ProductLine]], np.ndarray]
+    ) -> None:
+        self.space, self.evaluate = space, evaluate
+        self.value_by_line: dict[ProductLine, float] = {}
+
+    def run(self, n: int, rng: np.random.Generator) -> None:
+        """Add the best products one by one, then exchange products while that improves."""
+        line: ProductLine = ()
+        for _ in range(n):
+            line = self._improve((*line, self._choose_start(line, rng)), len(line))
+        while True:
+            before = self._get_value(line)
+            for position in range(n):
+                line = self._improve(line, position)
+            if self._get_value(line) <= before:
+                return
+
+    def list_best(self, n: int, max_lines: int) -> list[ProductLine]:
+        """Return the best of the tried lines of n products, at most `max_lines`."""
+        lines = [line for line in self.value_by_line if len(line) == n]
+        return sorted(lines, key=lambda line: -self.value_by_line[line])[:max_lines]
+
+    def _choose_start(self, line: ProductLine, rng: np.random.Generator) -> ProductCode:
+        """Return a product to add to the line, the best of some random ones."""
+        sizes = list(map(len, self.space.values))
+        if self._is_enumerable():
+            return next(
+                product for product in combinations(*map(range, sizes)) if product not in line
+            )
+        tried = {tuple(rng.integers(sizes).tolist()) for _ in range(_STARTS)} - set(line)
+        return self._choose_best([(*line, product) for product in sorted(tried)], len(line))[-1]
+
+    def _improve(self, line: ProductLine, position: int) -> ProductLine:
+        """Return the line with the product at one position replaced by the best."""
+        # All products are tried, or attribute by attribute while that helps.
+        sizes = list(map(len, self.space.values))
+        if self._is_enumerable():
+            products = combinations(*map(range, sizes))
+            lines = [_replace_product(line, position, product) for product in products]
+            return self._choose_best(lines, position)
+        while True:
+            before = line
+            for attribute, size in enumerate(sizes):
+                old = line[position]
+                products = [(*old[:attribute], k, *old[attribute + 1 :]) for k in range(size)]
+                lines = [_replace_product(line, position, product) for product in products]
+                line = self._choose_best(lines, position)
+            if self._get_value(line) <= self._get_value(before):
+                return before
+
+    def _is_enumerable(self) -> bool:
+        """Return whether every possible product can be tried in each position."""
+        return self.space.size <= _MAX_ENUMERATED
+
+    def _choose_best(self, lines: Sequence[ProductLine], position: int) -> ProductLine:
+        """Return the best of these lines without duplicate products."""
+        lines = [
+            line for line in lines if line[position] not in line[:position] + line[position + 1 :]
+        ]
+        keys = dict.fromkeys(tuple(sorted(line)) for line in lines)
+        new = [key for key in keys if key not in self.value_by_line]
+        if new:
+            self.value_by_line |= dict(zip(new, self.evaluate(new).tolist(), strict=True))
+        return max(lines, key=self._get_value)
+
+    def _get_value(self, line: ProductLine) -> float:
+        """Return the share or profit of a tried line, in any order of products."""
+        return self.value_by_line[tuple(sorted(line))]
+
+
+def _replace_product(line: ProductLine, position: int, product: ProductCode) -> ProductLine:
+    """Return the line with another product in one position."""
+    return (*line[:position], product, *line[position + 1 :])
+
+
+def build_product_space(
+    chooser: "Chooser", attributes: Any, costs: Any, price: str | None
+) -> ProductSpace:
+    """Build the space of possible products from the user's arguments, checked."""
+    import pandas as pd
+
+    names = tuple(name for name in chooser.data.scheme.names if name != INSIDE)
+    if not isinstance(attributes, Mapping):
+        raise ArgumentError(
+            "`attributes` must map each attribute to its possible values, such as {'price': [1,"
+            f" 2]}}; got {attributes!r}."
+        )
+    values_by_name = {str(name): values for name, values in attributes.items()}
+    for name in values_by_name:
+        if name not in names:
+            raise ArgumentError(
+                f"`attributes` contains {name!r}, which is not an attribute of the"
+                f" data.{suggest(name, names)}"
+            )
+    if absent := [name for name in names if name not in values_by_name]:
+        raise ArgumentError(
+            f"`attributes` lack {shorten(absent)}; list the possible values of each, or a single"
+            " value to keep an attribute fixed."
+        )
+    values = tuple(_parse_values(name, values_by_name[name]) for name in names)
+    first_values = {
+        name: possible_values[0] for name, possible_values in zip(names, values, strict=True)
+    }
+    cells, base = [], np.empty(0)
+    for name, possible_values in zip(names, values, strict=True):
+        rows = chooser.cells(pd.DataFrame(first_values | {name: possible_values}))
+        cells.append(rows[:, chooser.data.scheme.names.index(name)])
+        base = rows[0]  # the first value of every attribute
+    columns = tuple(map(chooser.data.scheme.names.index, names))
+    return ProductSpace(
+        names,
+        values,
+        tuple(cells),
+        base,
+        columns,
+        _parse_margins(names, values, costs, price, chooser.data.scheme),
+    )
+
+
+def _parse_values(name: str, values: Any) -> tuple[Any, ...]:
+    """Return the checked possible values of one attribute."""
+    if not is_list(values) or not (possible := tuple(values)):
+        raise ArgumentError(
+            f"`attributes`: {name!r} must list its possible values; got {values!r}."
+        )
+    return possible
+
+
+def _parse_margins(
+    names: Sequence[str],
+    values: Sequence[Sequence[Any]],
+    costs: Any,
+    price: str | None,
+    scheme: "Scheme",
+) -> tuple[MarginComponent, ...]:
+    """Return the parts of the profit per sale; () without a price."""
+    if price is None:
+        if costs is not None:
+            raise ArgumentError(
+                "`costs` require ", Argument("price"), ", the attribute with the revenue per sale."
+            )
+        return ()
+    if price not in names:
+        raise ArgumentError(
+            Argument("price"),
+            f" is {price!r}, which is not an attribute.{suggest(str(price), names)}",
+        )
+    if not isinstance(costs, Mapping | None):
+        raise ArgumentError(
+            "`costs` must map attributes to costs of levels, such as {'zoom': {'yes': 20}};"
+            f" got {costs!r}."
+        )
+    price_index = names.index(price)
+    components = [
+        MarginComponent(
+            (price_index,), np.array([_parse_amount(price, value) for value in values[price_index]])
+        )
+    ]
+    for key, level_costs in (costs or {}).items():
+        if not isinstance(key, tuple):
+            key = (key,)
+        cost_names = tuple(map(str, key))
+        for name in cost_names:
+            if name not in names:
+                raise ArgumentError(
+                    f"`costs` contains {name!r}, which is not an attribute.{suggest(name, names)}"
+                )
+        if has_repeats(cost_names):
+            raise ArgumentError(
+                f"The `costs` of {shorten(cost_names)} list an attribute twice; list each once."
+            )
+        attribute_indices = tuple(map(names.index, cost_names))
+        components.append(
+            MarginComponent(
+                attribute_indices,
+                -_parse_costs(
+                    cost_names, [values[k] for k in attribute_indices], level_costs, scheme
+                ),
+            )
+        )
+    return tuple(components)
+
+
+def _parse_amount(price: str, cell: Any) -> float:
+    """Return a price as a number; raise ArgumentError if it is not one."""
+    number = parse_number(format_label(cell))
+    if number is None:
+        raise ArgumentError(
+            f"`attributes`: the values of {price!r}, the price, must be numbers; got {cell!r}."
+        )
+    return number
+
+
+def _parse_costs(
+    names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any, scheme: "Scheme"
+) -> np.ndarray:
+    """Return the user's costs of levels as an array with one axis per attribute."""
+    subject = f"The `costs` of {shorten(names)}"
+    if not isinstance(costs, Mapping):
+        raise ArgumentError(f"{subject} must map its levels to numbers; got {costs!r}.")
+    cost_by_key = {_parse_cost_key(names, key): cost for key, cost in costs.items()}
+    keys = list(
+        combinations(
+            *([format_label(value) for value in attribute_values] for attribute_values in values)
+        )
+    )
+    if absent := [
+        ", ".join(required_key) for required_key in keys if required_key not in cost_by_key
+    ]:
+        required = choose_number(
+            len(names), "each of its levels", "each combination of their levels"
+        )
+        raise ArgumentError(f"{subject} lack {shorten(absent)}; give a number for {required}.")
+    for name, attribute_values, labels in zip(
+        names, values, zip(*cost_by_key, strict=True), strict=True
+    ):
+        known_labels = [*scheme.levels[name], *map(format_label, attribute_values)]
+        if unknown := [label for label in labels if label not in known_labels]:
+            raise ArgumentError(
+                f"{subject} contain {shorten(unknown)}, which is not a level of {name!r}; remove"
+                f" it.{suggest(unknown[0], known_labels)}"
+            )
+    amounts = [parse_number(format_label(cost_by_key[required_key])) for required_key in keys]
+    if None in amounts:
+        raise ArgumentError(f"{subject} must be numbers; got {costs!r}.")
+    return np.array(amounts, float).reshape([len(attribute_values) for attribute_values in values])
+
+
+def _parse_cost_key(names: Sequence[str], key: Any) -> tuple[str, ...]:
+    """Return the level labels of a key of `costs`, one per attribute."""
+    labels = key
+    if not isinstance(key, tuple):
+        labels = (key,)
+    if len(labels) != len(names):
+        required = choose_number(
+            len(names), "single levels", "tuples with one level of each attribute"
+        )
+        raise ArgumentError(
+            f"The keys of the `costs` of {shorten(names)} must be {required}; got {key!r}."
+        )
+    return tuple(map(format_label, labels))

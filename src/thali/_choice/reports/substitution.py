@@ -1,0 +1,246 @@
+"""Tables of substitution between products: elasticities and source of volume."""
+
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._arguments import is_list
+from thali._data.experiments.levels import parse_number
+from thali._inference.numerics.shares import compute_shares
+from thali._inference.warn import silence_warnings
+from thali._labels import format_label, suggest
+from thali.errors import Argument, ArgumentError, Setting
+
+from .choice_draws import LOGIT, Chooser, check_probability, point_estimate
+from .market_shares import summarize_draws
+from .market_tables import (
+    Market,
+    apply_change,
+    draw_market_weights,
+    find_product,
+    parse_single_market,
+)
+from .share_settings import ShareSettings
+
+if TYPE_CHECKING:
+    import pandas
+
+# relative step of a point elasticity; the error of the difference is about its square
+_STEP = 1e-4
+
+
+def tabulate_elasticities(
+    chooser: Chooser,
+    products: "pandas.DataFrame",
+    attribute: str,
+    change: Any,
+    people: Any,
+    respondent_weights: Any,
+    ci: float,
+    settings: ShareSettings,
+    cores: int | None,
+    random_seed: Any,
+) -> "pandas.DataFrame":
+    """Tabulate the elasticity of each share with respect to each product's price."""
+    from thali._result_table import Table
+
+    ci = check_probability(ci)
+    market = parse_single_market(chooser.data.scheme, products)
+    settings = settings.validate([market])
+    steps = _choose_steps(chooser, market, attribute, change)
+    if (
+        change is None
+        and settings.rule != LOGIT
+        and chooser.is_number(chooser.data.scheme.names.index(attribute))
+    ):
+        raise ArgumentError(
+            Argument("change"),
+            " is required because shares are discontinuous with ",
+            Setting("rule", settings.rule),
+            "; set the relative change of the attribute, such as `change=0.1`.",
+        )
+    markets = [market]
+    for label, (_, low, high) in steps.items():
+        markets += [apply_change(market, {attribute: {label: number}}) for number in (low, high)]
+    weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    # the steps would repeat the warnings of the market about numbers outside the tested range
+    with silence_warnings():
+        base, *changed_shares = settings.shares(chooser, markets, weights.drawn, cores, random_seed)
+    rows, elasticities = [], []
+    for index, (label, (now, low, high)) in enumerate(steps.items()):
+        before, after = changed_shares[2 * index : 2 * index + 2]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if change is None and low < now < high:  # d log s / d log x
+                product_elasticities = (after - before) / base * now / (high - low)
+            else:  # relative to the midpoint, which treats up and down equally
+                product_elasticities = (
+                    (after - before) / (after + before) * (high + low) / (high - low)
+                )
+        elasticities.append(product_elasticities)
+        end = low
+        if low == now:
+            end = high
+        rows += [(label, product, now, end) for product in market.labels]
+    draws = np.hstack(elasticities)
+    table = Table(rows, columns=["changed", "product", "from", "to"]).assign(
+        **summarize_draws(chooser, "elasticity", draws, ci)
+    )
+    if change is None and all(low < now < high for now, low, high in steps.values()):
+        table = table.drop(columns=["from", "to"])
+    table.attrs.update(chooser.interval_attrs(ci), attribute=attribute, whose=weights.whose)
+    return table
+
+
+def _choose_steps(
+    chooser: Chooser, market: Market, attribute: str, change: Any
+) -> dict[str, tuple[float, ...]]:
+    """Return current, lower and upper price of each product, for finite differences."""
+    # Shares at the lower and the upper number are compared.
+    names = chooser.data.scheme.names
+    if attribute not in market.table.columns or attribute not in names:
+        suggestion = ""
+        if attribute not in names:
+            suggestion = suggest(str(attribute), [*map(str, names)])
+        raise ArgumentError(
+            Argument("attribute"), f": the products have no attribute {attribute!r}.{suggestion}"
+        )
+    numbers = {
+        product: parse_number(format_label(cell))
+        for product, cell in zip(market.labels, market.table[attribute], strict=True)
+    }
+    column = names.index(attribute)
+    has_attribute = ~np.isnan(chooser.cells(market.table)[:, column])
+    number_by_product: dict[str, float] = {}
+    for (product, current_value), has in zip(numbers.items(), has_attribute, strict=True):
+        if not has:
+            continue
+        if current_value is None or current_value <= 0.0:
+            raise ArgumentError(
+                Argument("attribute"),
+                f": an elasticity requires positive numbers, but {attribute!r} of {product!r} is"
+                f" {market.table[attribute].tolist()[market.labels.index(product)]!r}.",
+            )
+        number_by_product[product] = current_value
+    if change is not None:
+        to = 1.0 + _parse_relative_change(change)
+        if not chooser.is_number(column):
+            raise ArgumentError(
+                Argument("change"),
+                f" requires values of {attribute!r} that were not tested and have no coefficient;"
+                " remove ",
+                Argument("change"),
+                " to use the next tested value, or make the attribute linear.",
+            )
+        return {
+            product: (current_value, *sorted((current_value, current_value * to)))
+            for product, current_value in number_by_product.items()
+        }
+    if chooser.is_number(column):
+        return {
+            product: (current_value, current_value * (1.0 - _STEP), current_value * (1.0 + _STEP))
+            for product, current_value in number_by_product.items()
+        }
+    levels = list_tested_numbers(chooser, attribute)
+    return {
+        product: (current_value, *_find_next_level(current_value, levels))
+        for product, current_value in number_by_product.items()
+    }
+
+
+def _parse_relative_change(change: Any) -> float:
+    """Return the argument `change`; raise ArgumentError outside its range."""
+    if (
+        not isinstance(change, Real)
+        or isinstance(change, bool)
+        or not 0.0 < abs(float(change)) < 1.0
+    ):
+        raise ArgumentError(
+            Argument("change"),
+            f", a relative change, must be between -1 and 1 and not 0; got {change!r}.",
+        )
+    return float(change)
+
+
+def list_tested_numbers(chooser: Chooser, attribute: str) -> list[float]:
+    """Return the sorted tested numbers of a numeric attribute."""
+    scheme = chooser.data.scheme
+    known_levels = np.flatnonzero(~np.isnan(chooser.level_cells()[scheme.names.index(attribute)]))
+    numbers = [parse_number(scheme.levels[attribute][level]) for level in known_levels]
+    return sorted(number for number in numbers if number is not None)
+
+
+def _find_next_level(now: float, levels: list[float]) -> tuple[float, float]:
+    """Return a number and the next higher tested one (next lower at the highest)."""
+    for level in levels:
+        if level > now:
+            return now, level
+    below = [level for level in levels if level < now]
+    if not below:
+        raise ArgumentError(
+            Argument("attribute"),
+            f": {now:g} is the only tested value, so no arc elasticity can be computed; test other"
+            " values.",
+        )
+    return below[-1], now
+
+
+def tabulate_source_of_volume(
+    chooser: Chooser,
+    products: "pandas.DataFrame",
+    new: Any,
+    people: Any,
+    respondent_weights: Any,
+    ci: float,
+    settings: ShareSettings,
+    cores: int | None,
+    random_seed: Any,
+) -> "pandas.DataFrame":
+    """Tabulate the share that each product loses to new products."""
+    import pandas as pd
+
+    from thali._result_table import Table
+
+    ci = check_probability(ci)
+    market = parse_single_market(chooser.data.scheme, products)
+    if not is_list(new):
+        new = [new]
+    added = list(
+        dict.fromkeys(find_product(format_label(label), market.labels, "new") for label in new)
+    )
+    if not added:
+        raise ArgumentError(Argument("new"), " is empty; name at least one product of the market.")
+    other_indices = [index for index in range(len(market.labels)) if index not in added]
+    if len(other_indices) < 1:
+        raise ArgumentError(
+            Argument("new"),
+            " contains every product of the market; leave at least one as a source.",
+        )
+    before_market = market._replace(
+        labels=[market.labels[k] for k in other_indices], table=market.table.iloc[other_indices]
+    )
+    settings = settings.validate([market])
+    weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
+    before, after = settings.shares(
+        chooser, [before_market, market], weights.drawn, cores, random_seed
+    )
+    won, after = after[:, added].sum(axis=1, keepdims=True), after[:, other_indices]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quantities = {
+            "before": before,
+            "after": after,
+            "lost": before - after,
+            "source": (before - after) / won,
+            "proportional": compute_shares(before),
+        }
+    columns = {name: point_estimate(chooser, draws) for name, draws in quantities.items()}
+    for name in ("lost", "source"):
+        columns |= summarize_draws(chooser, name, quantities[name], ci)
+    table = Table(columns, index=pd.Index(before_market.labels, name="product"))
+    table.attrs.update(
+        chooser.interval_attrs(ci),
+        new=[market.labels[k] for k in added],
+        whose=weights.whose,
+        won=float(point_estimate(chooser, won)[0]),
+    )
+    return table

@@ -1,0 +1,538 @@
+"""Laplace approximation of worths: modes, grid over prior sds, and draws from the mixture."""
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from thali._inference.numerics.bordered import Bordered, BorderedFactor
+from thali._inference.optimise import Step, Target, maximise_newton
+from thali.errors import DataError
+
+from .posterior_density import (
+    BIAS,
+    HALF_NORMAL_SCALE,
+    JUDGES,
+    LOG_SPREAD_MEAN,
+    LOG_SPREAD_SD,
+    WORTHS,
+    Density,
+    Spreads,
+    add_bordered,
+)
+
+# The mode given standard deviations ------- -----------------------------------------------------
+
+
+_LAST_GAIN = 1e-9  # a step that promises a smaller gain of the log density is the last one
+_CONVEX_GAIN = 1.0  # the same for the first steps, which climb a convex problem
+_RELATIVE_ROUNDING = 1e-14  # share of the log density below which rounding hides gains
+_SADDLE_STEP = 0.3  # distance between a saddle and the start of another climb
+_DAMPINGS = (0.0, 1e-13, 1e-10, 1e-7, 1e-4)  # for curvatures that rounding makes indefinite
+_MAX_CHANGE = 3.0  # largest change of a coordinate in one step
+
+
+class DensityPoint(NamedTuple):
+    """Parameters with the log posterior density and its derivatives there."""
+
+    point: np.ndarray
+    value: float
+    gradient: np.ndarray
+    curvature: Bordered
+
+
+class _ClimbSlope(NamedTuple):
+    """Gradient and curvature of the log density at a point."""
+
+    gradient: np.ndarray
+    curvature: Bordered
+    metric: np.ndarray
+
+
+class _DensityClimb(Target[DensityPoint]):
+    """Log density at fixed prior sds as a function to maximise by Newton steps."""
+
+    def __init__(self, density: Density, spreads: Spreads, is_convex: bool = False) -> None:
+        self._density, self._spreads, self._is_convex = density, spreads, is_convex
+
+    def evaluate(self, coordinates: np.ndarray) -> DensityPoint:
+        """Return log density and derivatives; -inf without a finite gradient."""
+        density, spreads, point = self._density, self._spreads, coordinates[:, None]
+        value, gradient, curvature = density.expand(coordinates, self._is_convex)
+        value += float(density.log_priors(point, spreads)[0])
+        density.add_prior_slope(gradient, point, spreads)
+        if not np.isfinite(gradient).all():
+            value = -np.inf
+        return DensityPoint(
+            coordinates,
+            value,
+            gradient[:, 0],
+            add_bordered(curvature, density.prior_curvature(spreads)),
+        )
+
+    def move_point(self, point: DensityPoint, change: np.ndarray) -> DensityPoint:
+        """Return the point at parameters changed by `change`."""
+        return self.evaluate(point.point + change)
+
+    def slope(self, point: DensityPoint) -> _ClimbSlope:
+        """Return gradient and curvature of the log density at a point."""
+        return _ClimbSlope(point.gradient, point.curvature, point.curvature.diagonal.clip(1e-3))
+
+    def solve(self, slope: _ClimbSlope, damping: float) -> Step | None:
+        """Return the Newton step with `damping` added to the curvature, or None."""
+        factor = _factorise(slope.curvature.add_diagonal(damping * slope.metric))
+        if factor is None:
+            return None
+        change = factor.solve(slope.gradient)
+        return Step(change, float(change @ slope.gradient))
+
+    def accepts_step(self, point: DensityPoint, ahead: DensityPoint, promised: float) -> bool:
+        """Return whether a step raises the log density enough."""
+        return ahead.value > point.value or promised < _RELATIVE_ROUNDING * abs(point.value) + 1e-9
+
+
+class Mode(NamedTuple):
+    """Mode at fixed prior sds, with the normal approximation around it."""
+
+    point: np.ndarray
+    factor: BorderedFactor  # of minus the second derivatives
+    evidence: float  # log integral of the density, by Laplace's approximation
+
+
+def _factorise(curvature: Bordered) -> BorderedFactor | None:
+    """Return the factor of a negative Hessian; None unless positive definite."""
+    try:
+        return BorderedFactor(curvature)
+    except np.linalg.LinAlgError:
+        return None
+
+
+def _factorise_damped(curvature: Bordered) -> BorderedFactor:
+    """Return the factor of a negative Hessian, damped if rounding requires it."""
+    for damping in _DAMPINGS:
+        factor = _factorise(curvature.add_diagonal(damping * np.abs(curvature.diagonal)))
+        if factor is not None:
+            return factor
+    raise DataError(
+        "The scales of the covariates differ too much; divide each covariate by its standard"
+        " deviation."
+    )
+
+
+def find_mode(density: Density, spreads: Spreads, start: np.ndarray | None = None) -> Mode:
+    """Return the mode of the density at fixed prior sds, by damped Newton steps.
+
+    `start`: None starts from equal worths and judges.
+    """
+    climb = _DensityClimb(density, spreads)
+
+    def climb_from(coordinates: np.ndarray) -> DensityPoint:
+        """Return the end of the Newton climb from these parameters."""
+        return maximise_newton(
+            climb,
+            climb.evaluate(coordinates),
+            _LAST_GAIN,
+            take_last=True,
+            damping=1e-6,
+            max_change=_MAX_CHANGE,
+        ).point
+
+    if start is None:  # convex steps never lead to a saddle
+        convex_climb = _DensityClimb(density, spreads, is_convex=True)
+        start = maximise_newton(
+            convex_climb,
+            convex_climb.evaluate(np.zeros(density.size)),
+            _CONVEX_GAIN,
+            damping=1e-6,
+            max_change=_MAX_CHANGE,
+        ).point.point
+    end = climb_from(start)
+    factor = _factorise(end.curvature)
+    if factor is None:  # a saddle, such as that of two judges who contradict each other
+        end = climb_from(
+            end.point
+            + _SADDLE_STEP * np.where(density.is_free, np.cos(np.arange(density.size)), 0.0)
+        )
+        factor = _factorise(end.curvature)
+    return _build_mode(density, end.point, end.value, spreads, factor)
+
+
+def _build_mode(
+    density: Density,
+    point: np.ndarray,
+    log_density: float,
+    spreads: Spreads,
+    factor: BorderedFactor | None,
+) -> Mode:
+    """Return the `Mode` at a point, with normal approximation and log integral."""
+    # Without a factor, the convex component of the density provides one.
+    if factor is None:
+        convex = add_bordered(
+            density.curvature(point, is_convex=True), density.prior_curvature(spreads)
+        )
+        factor = _factorise_damped(convex)
+    n_free = int(density.is_free.sum())
+    return Mode(
+        point,
+        factor,
+        log_density + 0.5 * (n_free * math.log(2.0 * math.pi) - factor.log_determinant),
+    )
+
+
+# The marginal of standard deviations, on a lattice of their logarithms ----------------------------
+
+
+# first centre of the lattice, by standard deviation
+_CENTRES = LOG_SPREAD_MEAN, math.log(0.3), math.log(0.3), math.log(0.3)
+_FIRST_STEP, _MAX_STEPS = 0.5, 12  # first steps, and most steps in one direction
+# largest drop of log weights of points, by the number of standard deviations
+_DROPS = 0.0, 6.0, 4.0
+_MAX_FALL = 1.0  # largest fall of the log density between neighbours of a fine lattice
+_MAX_REFINEMENTS = 12  # refinements of the lattice
+# with more rows, deviations are not mirrored, and two standard deviations have no grid
+_MAX_MIRRORED_ROWS = 20_000
+_BLOCK_TERMS = 1 << 21  # rows times points of a block
+# deviations that measure asymmetry, and their limit times rows
+_PILOT_DEVIATIONS, _PILOT_TERMS = 200, 1 << 22
+
+
+def _build_key(logs: np.ndarray) -> tuple[float, ...]:
+    """Return log sds rounded to a hashable key of a grid point."""
+    return tuple(np.round(logs, 12).tolist())
+
+
+class Marginal:
+    r"""The density with learned standard deviations, as a mixture over points of their logarithms.
+
+    The weight of a point is the prior density of the logarithms times Laplace's approximation of
+    the integral of the density there. With one or two standard deviations the points are a lattice,
+    which begins with steps of 0.5, moves to where it is highest, and becomes finer until the
+    weights of neighbours fall by about half a unit of their logarithm; points are added until these
+    fall by 6, or by 4 with two. With equal steps, sums are as exact as integrals of a smooth
+    function can be. With three or more, or two and many rows, the points are the mode c of the
+    marginal and, along each of the K logarithms with a standard deviation of :math:`\sigma_k` by
+    the curvature there,
+
+    .. math::
+
+        c \pm \sqrt{3} \sigma_k e_k, \quad \text{of weight } 1/6, \qquad c, \quad
+        \text{of weight } 1 - K/3
+
+    (:math:`c \pm \sqrt{K} \sigma_k e_k` with equal weights from K = 3), whose means and variances
+    are those of a normal distribution.
+
+    Parameters
+    ----------
+    density : Density
+    worths, judges, drift : float or None
+        Fixed standard deviations; None: learned, if the density has them.
+
+    References
+    ----------
+    Rue, Martino & Chopin (2009), Approximate Bayesian inference for latent Gaussian models by using
+    integrated nested Laplace approximations.
+    """
+
+    def __init__(
+        self,
+        density: Density,
+        worths: float | None = None,
+        judges: float | None = None,
+        drift: float | None = None,
+    ) -> None:
+        """Choose points of unknown standard deviations around the mode of their marginal."""
+        self.density = density
+        self._known: list[float | None] = [math.nan] * 4
+        for k in density.spread_kinds:
+            self._known[k] = (worths, judges, drift, None)[k]
+        self.learned = tuple(k for k, spread in enumerate(self._known) if spread is None)
+        # log marginal and mode by point; modes without factors, which are large
+        self._cache: dict[tuple[float, ...], tuple[float, np.ndarray]] = {}
+        self._last: Mode | None = None
+        centre = np.array([_CENTRES[k] for k in self.learned])
+        step = np.full(len(self.learned), _FIRST_STEP)
+        by_axes = len(step) > 2 or (len(step) == 2 and density.n_rows > _MAX_MIRRORED_ROWS)
+        by_slopes = {WORTHS, JUDGES, BIAS}.issuperset(self.learned) and density.n_periods == 1
+        if by_slopes:
+            centre, step = self._start_by_slopes(centre, step)
+        if by_axes and by_slopes:
+            self._build_axes(centre, step)
+            return
+        for _ in range(_MAX_REFINEMENTS * len(step)):
+            centre, finer_step = self._refine_lattice(centre, step)
+            if np.all(finer_step == step):
+                break
+            step = finer_step
+        if by_axes:
+            self._build_axes(centre, self._estimate_widths(centre, step))
+        else:
+            self._build_lattice(centre, step)
+
+    @property
+    def best(self) -> tuple[Spreads, Mode]:
+        """The prior sds of largest marginal density, and the mode there."""
+        k = int(np.argmax([self._log_marginal(log_spreads) for log_spreads in self._logs]))
+        return self.spreads[k], self.build_mode(k)
+
+    @property
+    def mean_mode(self) -> np.ndarray:
+        """Mean of the modes over the grid of prior sds, shape (size,)."""
+        return self.weights @ np.array(self._points)
+
+    def contrast_precision(self, contrasts: np.ndarray) -> Callable[[float], np.ndarray]:
+        """Return a function from repetitions of the data to precisions of contrasts.
+
+        Precision is evaluated at the best mode and includes the prior.
+        """
+        spreads, mode = self.best
+        prior = self.density.prior_curvature(spreads)
+        curvature = self.density.curvature(mode.point, is_convex=True)
+
+        def compute_precision(n_repetitions: float) -> np.ndarray:
+            """Return the contrasts' precision with n times the data."""
+            factor = _factorise_damped(
+                add_bordered(prior, Bordered(*(n_repetitions * matrix for matrix in curvature)))
+            )
+            return np.linalg.pinv(contrasts.T @ factor.solve(contrasts), hermitian=True)
+
+        return compute_precision
+
+    def build_mode(self, k: int) -> Mode:
+        """Return the mode at grid point k."""
+        point, spreads = self._points[k], self.spreads[k]
+        current = _DensityClimb(self.density, spreads).evaluate(point)
+        return _build_mode(
+            self.density, point, current.value, spreads, _factorise(current.curvature)
+        )
+
+    def _start_by_slopes(
+        self, centre: np.ndarray, step: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return a start near the maximum of the marginal, and step widths."""
+        # Steps are as fine as the marginal is narrow where 0.5 is too wide.
+        # With g and v the means and variances, given their standard deviation tau, of what it
+        # spreads, the slope of the log marginal by log tau is sum_j((g_j^2 + v_j) / tau^2 - 1) and
+        # that of the log prior (Fisher's identity), and the information that normal means with
+        # known errors have of it 2 sum_j(1 - v_j / tau^2)^2.
+        slices = {WORTHS: self.density.worths, JUDGES: self.density.judges, BIAS: self.density.bias}
+        for _ in range(_MAX_REFINEMENTS):
+            self._log_marginal(centre)
+            assert self._last is not None
+            variances = self._last.factor.variances
+            change, width = np.zeros_like(centre), np.zeros_like(centre)
+            for i, k in enumerate(self.learned):
+                squared, v = math.exp(2.0 * centre[i]), variances[slices[k]]
+                slope, bend = _differentiate_log_prior(k, centre[i])
+                slope += float(((self._last.point[slices[k]] ** 2 + v) / squared - 1.0).sum())
+                width[i] = (2.0 * float(((1.0 - v / squared) ** 2).sum()) + bend) ** -0.5
+                change[i] = 0.5 * math.log1p(max(2.0 * slope * width[i] ** 2, -0.9))
+            if (np.abs(change) < 0.5 * width).all():
+                return centre, np.minimum(width, step)
+            centre = centre + np.clip(change, -1.0, 1.0)
+        return centre, step
+
+    def _refine_lattice(
+        self, centre: np.ndarray, step: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Move the grid to the marginal's maximum, and fit its steps to the curvature."""
+        step = step.copy()
+        for k in range(len(step)):
+            unit = np.where(np.arange(len(step)) == k, step, 0.0)
+            down, log_marginal, up = self._marginal_neighbours(centre, unit)
+            for _ in range(_MAX_STEPS):
+                if max(down, up) <= log_marginal:
+                    break
+                if up > down:
+                    centre = centre + unit
+                else:
+                    centre = centre - unit
+                down, log_marginal, up = self._marginal_neighbours(centre, unit)
+            bend = 2.0 * log_marginal - down - up
+            if bend > 2.0 * _MAX_FALL:
+                centre = centre + 0.5 * (up - down) / bend * unit
+                step[k] *= math.sqrt(1.0 / bend)
+        return centre, step
+
+    def _marginal_neighbours(
+        self, centre: np.ndarray, unit: np.ndarray
+    ) -> tuple[float, float, float]:
+        """Return the log marginal at a grid point and one step to both sides."""
+        return (
+            self._log_marginal(centre - unit),
+            self._log_marginal(centre),
+            self._log_marginal(centre + unit),
+        )
+
+    def _build_lattice(self, centre: np.ndarray, step: np.ndarray) -> None:
+        """Fill the grid with all points of sufficient weight."""
+        origin, drop = (0,) * len(step), _DROPS[len(step)]
+        log_weights, edge = {origin: self._log_marginal(centre)}, [origin]
+        unit = np.eye(len(step), dtype=int)
+        directions = [*unit, *-unit]
+        while edge:
+            neighbours = {
+                tuple((index + direction).tolist())
+                for index, direction in itertools.product(edge, directions)
+            } - set(log_weights)
+            edge = []
+            for index in sorted(neighbours, key=lambda index: np.abs(index).sum()):
+                if max(map(abs, index)) > 2 * _MAX_STEPS:
+                    continue
+                log_weights[index] = self._log_marginal(centre + np.array(index) * step)
+                if log_weights[index] > max(log_weights.values()) - drop:
+                    edge.append(index)
+        top = max(log_weights.values())
+        heavy = [index for index in sorted(log_weights) if log_weights[index] >= top - drop]
+        weights = np.exp(np.array([log_weights[index] for index in heavy]) - top)
+        self.evidence = top + math.log(weights.sum()) + float(np.log(step).sum())
+        logs = [centre + np.array(index) * step for index in heavy]
+        self._store_points(logs, weights / weights.sum(), step)
+
+    def _estimate_widths(self, centre: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Return the marginal's sd along each axis, from its fall after one step."""
+        down, log_marginal, up = zip(
+            *(self._marginal_neighbours(centre, unit) for unit in np.diag(step)), strict=True
+        )
+        bends = 2.0 * np.array(log_marginal) - np.array(down) - np.array(up)
+        return step / np.sqrt(np.maximum(bends, 0.25))
+
+    def _build_axes(self, centre: np.ndarray, step: np.ndarray) -> None:
+        """Place points along the axes, as for a normal marginal with these sds."""
+        K = len(step)
+        distance = math.sqrt(max(3.0, K))
+        ends = [centre + sign * distance * unit for unit in np.diag(step) for sign in (-1.0, 1.0)]
+        weights = np.full(2 * K + 1, 0.5 / max(3.0, K))
+        weights[0] = 1.0 - 2 * K * weights[1]
+        self.evidence = (
+            self._log_marginal(centre)
+            + float(np.log(step).sum())
+            + 0.5 * K * math.log(2.0 * math.pi)
+        )
+        self._store_points([centre, *ends], weights.clip(0.0), np.zeros(K))
+
+    def _store_points(self, logs: list[np.ndarray], weights: np.ndarray, cell: np.ndarray) -> None:
+        """Store grid points (log sds) with weights and cell widths."""
+        for point in logs:
+            self._log_marginal(point)
+        self._logs, self.weights, self._cell_widths = logs, weights, cell
+        self.spreads = [self._spreads_from_logs(point) for point in logs]
+        self._points = [self._cache[_build_key(point)][1] for point in logs]
+
+    def _spreads_from_logs(self, logs: np.ndarray) -> Spreads:
+        """Return all prior sds, given the logs of the learned ones."""
+        spreads = list(self._known)
+        for k, log in zip(self.learned, logs, strict=True):
+            spreads[k] = math.exp(log)
+        return Spreads(*map(np.asarray, spreads))
+
+    def _log_marginal(self, logs: np.ndarray) -> float:
+        """Return the log marginal density of learned log sds, by Laplace at the mode."""
+        key = _build_key(logs)
+        if key not in self._cache:
+            start = None
+            if self._cache:
+                nearest = min(self._cache, key=lambda cached_key: math.dist(cached_key, key))
+                start = self._cache[nearest][1]
+            mode = self._last = find_mode(self.density, self._spreads_from_logs(logs), start)
+            log_priors = [
+                self.density.log_spread_prior(k, log)
+                for k, log in zip(self.learned, logs, strict=True)
+            ]
+            self._cache[key] = mode.evidence + float(sum(log_priors)), mode.point
+        return self._cache[key][0]
+
+    # Draws ----------------------------------------------------------------------------------------
+
+    def measure_asymmetry(self, rng: np.random.Generator) -> float:
+        """Return the skewness of the density: how much opposite deviations differ."""
+        spreads, mode = self.best
+        count = int(np.clip(_PILOT_TERMS // self.density.n_rows, 10, _PILOT_DEVIATIONS))
+        ahead, behind = self._mirrored_log_densities(
+            mode, self.draw_deviations(mode, rng, count), spreads
+        )
+        return float(np.sqrt(np.mean((ahead - behind) ** 2)))
+
+    def draw_deviations(self, mode: Mode, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Draw deviations from the normal approximation at a mode, (size, count)."""
+        deviations = mode.factor.draw(rng.standard_normal((self.density.size, count)))
+        deviations[~self.density.is_free] = 0.0
+        return deviations
+
+    def covariance_roots(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return covariance roots W of all grid points, with their modes.
+
+        :math:`W W'` is the covariance; shapes (points, size, size) and (points, size).
+        """
+        modes = [self.build_mode(k) for k in range(len(self.weights))]
+        identity = np.eye(self.density.size)
+        roots = np.array([mode.factor.draw(identity) for mode in modes])
+        return roots, np.array([mode.point for mode in modes])
+
+    def nearest_points(self, logs: np.ndarray) -> np.ndarray:
+        """Return the nearest grid point to each column of log sds (4, n_draws)."""
+        learned, lattice = list(self.learned), np.array(self._logs)
+        widths = np.maximum(np.ptp(lattice, axis=0), 1e-9)
+        differences = (logs[learned].T[:, None] - lattice) / widths
+        return (differences**2).sum(axis=2).argmin(axis=1)
+
+    def draw_cells(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draw a grid point and log sds (4, count) for each draw."""
+        order = rng.permutation(count)
+        quantiles = (np.arange(count) + rng.random()) / count * (1.0 - 1e-12)
+        point_indices = np.empty(count, np.int64)
+        point_indices[order] = np.searchsorted(np.cumsum(self.weights), quantiles)
+        logs = np.log(np.array(self.spreads))[point_indices].T
+        for j, width in zip(self.learned, self._cell_widths, strict=True):
+            logs[j] += width * (rng.random(count) - 0.5)
+        return point_indices, logs
+
+    def draw_points(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """Draw parameters (size, count) and log sds (4, count) from the mixture.
+
+        A deviation from the mode is normal, and kept or turned into its opposite by the density
+        itself, which gives the draws its skewness to first order (Pozza, Durante & Szabo 2024,
+        Skew-symmetric approximations of posterior distributions); of more than 20,000 rows it is
+        normal.
+        """
+        point_indices, logs = self.draw_cells(rng, count)
+        points = np.zeros((self.density.size, count))
+        for k in np.unique(point_indices):
+            draw_indices = np.flatnonzero(point_indices == k)
+            mode, spreads = self.build_mode(k), self.spreads[k]
+            deviations = self.draw_deviations(mode, rng, len(draw_indices))
+            if self.density.n_terms <= _MAX_MIRRORED_ROWS:
+                ahead, behind = self._mirrored_log_densities(mode, deviations, spreads)
+                with np.errstate(over="ignore", invalid="ignore"):  # of points without any density
+                    deviations[
+                        :, rng.random(len(draw_indices)) * (1.0 + np.exp(behind - ahead)) > 1.0
+                    ] *= -1.0
+            points[:, draw_indices] = mode.point[:, None] + deviations
+        return points, logs
+
+    def _mirrored_log_densities(
+        self, mode: Mode, deviations: np.ndarray, spreads: Spreads
+    ) -> list[np.ndarray]:
+        """Return log densities at mode plus and mode minus each deviation."""
+        block_size = max(1, _BLOCK_TERMS // self.density.n_rows)
+        blocks = [
+            deviations[:, begin : begin + block_size]
+            for begin in range(0, deviations.shape[1], block_size)
+        ]
+        log_densities = []
+        with np.errstate(over="ignore", invalid="ignore"):
+            for sign in (1.0, -1.0):
+                points = [mode.point[:, None] + sign * block for block in blocks]
+                log_densities.append(
+                    np.concatenate([self.density.log_densities(x, spreads) for x in points])
+                )
+        return log_densities
+
+
+def _differentiate_log_prior(k: int, log_spread: float) -> tuple[float, float]:
+    """Return slope and minus curvature of the log prior of log sd number k."""
+    if k == WORTHS:
+        return (LOG_SPREAD_MEAN - log_spread) / LOG_SPREAD_SD**2, LOG_SPREAD_SD**-2.0
+    scaled = math.exp(2.0 * log_spread) / HALF_NORMAL_SCALE**2
+    return 1.0 - scaled, 2.0 * scaled
