@@ -275,7 +275,7 @@ def test_each_move_alone_keeps_the_posterior(move):
 @pytest.mark.long
 def test_the_same_seed_gives_the_same_draws():
     one, other = (
-        chains.run_chains(Marginal(judges(0.0), None, 0.5), 3, chains=4) for _ in range(2)
+        chains.run_chains(Marginal(judges(0.0), None, 0.5), 3, n_chains=4) for _ in range(2)
     )
     np.testing.assert_array_equal(one.points, other.points)
 

@@ -30,16 +30,16 @@ def convert_for_likelihood(data: Any, rule: str = RANKING) -> Any:
         If rankings of more than six options would be summed over.
     """
     if data.worst is not None and rule == RANKING:
-        largest = int(data.sizes.argmax())
-        if (size := int(data.sizes[largest])) > LARGEST:
+        largest_set = int(data.sizes.argmax())
+        if (set_size := int(data.sizes[largest_set])) > LARGEST:
             raise DataError(
-                f"Best and worst were chosen from {size} options ({shorten(data.sets[largest])}),"
-                " but the likelihood sums over all rankings, which is limited to"
+                f"Best and worst were chosen from {set_size} options"
+                f" ({shorten(data.sets[largest_set])}), but the likelihood sums over all rankings, which is limited to"
                 f" {LARGEST} options; remove larger sets, or fit BradleyTerryLuce with ",
                 Setting("best_worst", REVERSED),
                 ".",
             )
-        if size <= 3:
+        if set_size <= 3:
             data = data.as_rankings()
     if isinstance(data, Choices) and data.worst is None and data.is_paired:
         return data.to_comparisons()
@@ -51,19 +51,19 @@ def build_density(
 ) -> Density:
     """Build the posterior density of worths for data from `convert_for_likelihood`."""
     if isinstance(data, Choices):
-        rows = count_distinct_answers(data, lapse, with_judges=False)
+        answer_rows = count_distinct_answers(data, lapse, with_judges=False)
         if data.worst is not None:
-            rows = rows._replace(rule=rule)
-        return ChoiceSetDensity(rows, data.n_options, has_prior=has_prior)
-    cells, zero = data.cells, np.zeros(len(data.cells.first), np.int64)
-    tied = cells.tied
+            answer_rows = answer_rows._replace(rule=rule)
+        return ChoiceSetDensity(answer_rows, data.n_options, has_prior=has_prior)
+    cells, zeros = data.cells, np.zeros(len(data.cells.first), np.int64)
+    tie_counts = cells.tied
     if not has_ties:
-        tied = np.zeros(len(tied))
-    counts = cells.wins, cells.losses, tied
-    rows_by_cell = DistinctComparisons(
-        cells.first, cells.second, zero, zero, cells.x, *counts, lapse, has_ties
+        tie_counts = np.zeros(len(tie_counts))
+    outcome_counts = cells.wins, cells.losses, tie_counts
+    comparison_rows = DistinctComparisons(
+        cells.first, cells.second, zeros, zeros, cells.x, *outcome_counts, lapse, has_ties
     )
-    return Density(rows_by_cell, data.n_options, has_prior=has_prior)
+    return Density(comparison_rows, data.n_options, has_prior=has_prior)
 
 
 def split_by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarray | None]:
@@ -80,9 +80,9 @@ def split_by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarra
         pooled_rows = rows._replace(judge=0 * rows.judge, rule=density.rows.rule)
         return density.with_rows(pooled_rows), rows.judge
     answers, rows = data.cells.answers, density.rows
-    shared = ("first", "second", "period", "judge", "x")
+    shared_columns = ("first", "second", "period", "judge", "x")
     rows = rows._replace(
-        **{name: getattr(rows, name)[answers.pair] for name in shared},
+        **{name: getattr(rows, name)[answers.pair] for name in shared_columns},
         wins=answers.wins,
         losses=answers.losses,
         tied=answers.tied,
@@ -109,10 +109,10 @@ def check_estimable(data: Any, density: Density) -> None:
     if not data.covariate_names:
         return
     curvature = density.curvature(np.zeros(density.size)).assemble_dense()
-    scale = np.sqrt(np.diag(curvature))
-    directions = np.linalg.eigvalsh(curvature / scale / scale[:, None])
+    parameter_scale = np.sqrt(np.diag(curvature))
+    eigenvalues = np.linalg.eigvalsh(curvature / parameter_scale / parameter_scale[:, None])
     # a common change of all log worths is always without information
-    if np.count_nonzero(directions < _MIN_CURVATURE) > 1:
+    if np.count_nonzero(eigenvalues < _MIN_CURVATURE) > 1:
         raise DataError(
             f"The effects of {shorten(data.covariate_names)} cannot be separated from the worths,"
             " because the covariates do not vary between comparisons of the same pair or are"
@@ -127,20 +127,25 @@ def check_estimable(data: Any, density: Density) -> None:
 def list_wins(data: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return indices of the winner and of the loser of each observed preference."""
     if isinstance(data, Choices):
-        row, position = list_row_members(data)
-        member, is_not_chosen = data.members[position], ~data.are_chosen(row, position)
-        tied, wins = data.n_tied[data.set_of[position]], []
-        for k in range(tied.max()):  # every tied option is above all others
-            is_beaten = is_not_chosen & (tied > k)
-            wins.append(data.members[[data.choice[row[is_beaten]] + k, position[is_beaten]]])
+        set_indices, positions = list_row_members(data)
+        member_options, is_not_chosen = (
+            data.members[positions],
+            ~data.are_chosen(set_indices, positions),
+        )
+        n_tied, wins = data.n_tied[data.set_of[positions]], []
+        for k in range(n_tied.max()):  # every tied option is above all others
+            is_beaten = is_not_chosen & (n_tied > k)
+            wins.append(
+                data.members[[data.choice[set_indices[is_beaten]] + k, positions[is_beaten]]]
+            )
         winner, loser = np.concatenate(wins, axis=1)
         if data.worst is not None:
             winner, loser = (
-                np.append(winner, member),
-                np.append(loser, data.members[data.worst[row]]),
+                np.append(winner, member_options),
+                np.append(loser, data.members[data.worst[set_indices]]),
             )
-        differ = winner != loser
-        return winner[differ], loser[differ]
+        is_pair = winner != loser
+        return winner[is_pair], loser[is_pair]
     is_winner = data.wins + data.tied > 0, data.losses + data.tied > 0
     winner = np.append(data.first[is_winner[0]], data.second[is_winner[1]])
     return winner, np.append(data.second[is_winner[0]], data.first[is_winner[1]])

@@ -66,7 +66,7 @@ class WorthsEngine(Engine):
         raise no_covariates_error()
 
     def get_quantities(self, model: Any) -> Quantities:
-        """Return named quantities for the convergence check, each (chains, draws).
+        """Return draws of named quantities for the convergence check, each (chains, draws).
 
         The spread and the log-likelihood are judged separately.
         """
@@ -155,32 +155,32 @@ def read_worth_draws(view: Any) -> WorthDraws:
     """Read draws of log worths and other parameters from a posterior."""
     log_worths = view.draws["log_worth"].values.reshape(view.n_draws, -1)
     rule = view.best_worst or RANKING
-    options = np.zeros((view.n_options, 0))
+    option_covariates = np.zeros((view.n_options, 0))
     if view.covariates:
-        options = view.fixed["option_values"].values
-    settings = view.covariates, options, view.lapse, rule
+        option_covariates = view.fixed["option_values"].values
+    settings = view.covariates, option_covariates, view.lapse, rule
     return WorthDraws(
         view.labels, log_worths, view.tie, view.coefficients, *settings, view.shape[0]
     )
 
 
 def _build_population_sampling(
-    problem: WorthProblem, source: Any, run: Run, chains: Any, dependence: Any
+    problem: WorthProblem, source: Any, run: Run, build_chains: Any, describe_dependence: Any
 ) -> Sampling[Any]:
-    """Return prepared chains, whose draws become the posterior of one population."""
+    """Return `Sampling` of these chains, whose draws become one population's posterior."""
 
-    def convert_to_tree(chains: Any) -> Any:
+    def convert_to_tree(finished_chains: Any) -> Any:
         """Return the posterior tree of the finished chains."""
-        attributes, treatment = describe_run(run), dependence()
-        if treatment is not None:
-            attributes |= treatment.attributes
-        _, records = cut_records(chains)
-        points, logs = (
+        attributes, treatment_of_dependence = describe_run(run), describe_dependence()
+        if treatment_of_dependence is not None:
+            attributes |= treatment_of_dependence.attributes
+        _, records = cut_records(finished_chains)
+        parameter_vectors, log_sds = (
             np.stack([record[name] for record in records]) for name in ("points", "logs")
         )
-        return problem.build_tree(points, logs, attributes)
+        return problem.build_tree(parameter_vectors, log_sds, attributes)
 
-    return build_sampling(source, run, chains, convert_to_tree)
+    return build_sampling(source, run, build_chains, convert_to_tree)
 
 
 def describe_run(run: Run) -> dict[str, Any]:
@@ -188,20 +188,22 @@ def describe_run(run: Run) -> dict[str, Any]:
     return {"thin": run.thin or 1, "tuning_steps": run.tune}
 
 
-def build_sampling(source: Any, run: Run, chains: Any, tree: Any, **options: Any) -> Sampling[Any]:
-    """Return prepared chains with a function that converts draws to a tree.
+def build_sampling(
+    source: Any, run: Run, build_chains: Any, convert_to_tree: Any, **options: Any
+) -> Sampling[Any]:
+    """Return `Sampling`: chains to run, and the function that makes a tree of their draws.
 
     `options` are further fields of `Sampling`.
     """
-    settings = {name: getattr(run, name) for name in ("draws", "tune", "chains", "thin")}
+    run_settings = {name: getattr(run, name) for name in ("draws", "tune", "chains", "thin")}
     return Sampling(
         source,
         run,
-        chains,
-        tree,
+        build_chains,
+        convert_to_tree,
         lambda tree, chains, seed: {},
         is_compiled=True,
-        settings=settings,
+        settings=run_settings,
         **options,
     )
 
@@ -292,8 +294,8 @@ class WorthMaximumEngine(WorthsEngine):
         facts = (("log-likelihood", log_likelihood),)
         if not math.isfinite(estimates.df):
             return facts
-        errors = f"clustered by respondent ({estimates.people.number:,})"
-        return (("standard errors", errors), *facts)
+        error_description = f"clustered by respondent ({estimates.people.number:,})"
+        return (("standard errors", error_description), *facts)
 
     def summary(self, model: Any, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a table of estimates with standard errors and intervals."""
@@ -304,14 +306,14 @@ class WorthMaximumEngine(WorthsEngine):
         """Draw worths from the normal approximation around the estimates."""
         estimates = model._estimates_
         rng = np.random.default_rng(_SEED)
-        values, vectors = np.linalg.eigh(estimates.covariance)
-        normal = (vectors * np.sqrt(np.maximum(values, 0.0))) @ rng.standard_normal(
-            (len(values), _N_DRAWS)
+        eigenvalues, eigenvectors = np.linalg.eigh(estimates.covariance)
+        deviations = (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ rng.standard_normal(
+            (len(eigenvalues), _N_DRAWS)
         )
         if math.isfinite(estimates.df):
-            normal *= np.sqrt(estimates.df / rng.chisquare(estimates.df, _N_DRAWS))
+            deviations *= np.sqrt(estimates.df / rng.chisquare(estimates.df, _N_DRAWS))
         return estimates.problem.build_draws(
-            estimates.point[:, None] + np.hstack([normal, -normal]), 1
+            estimates.point[:, None] + np.hstack([deviations, -deviations]), 1
         )
 
     def get_prediction_draws(self, model: Any) -> WorthDraws:
@@ -324,17 +326,28 @@ def estimate_worths(problem: WorthProblem) -> EstimatedWorths:
     """Return maximum-likelihood estimates, the mode of a density without prior."""
     density = problem.density
     _, mode = problem.marginal.best
-    root = mode.factor.draw(np.eye(density.size))
+    covariance_root = mode.factor.draw(np.eye(density.size))
     variance, df = problem.respondents.adjusted_variance, math.inf
     if variance is not None:
-        root, df = variance.matrix() @ root, variance.df
-    value = (
+        covariance_root, df = variance.matrix() @ covariance_root, variance.df
+    log_likelihood = (
         float(density.log_likelihoods(mode.point[:, None])[0])
         + problem.build_data_groups().log_constant
     )
-    settings = problem.lapse, problem.has_ties, problem.rule, problem.respondents.score_dependence
+    density_settings = (
+        problem.lapse,
+        problem.has_ties,
+        problem.rule,
+        problem.respondents.score_dependence,
+    )
     return EstimatedWorths(
-        problem.data, mode.point, root @ root.T, df, value, density.size - 1, *settings
+        problem.data,
+        mode.point,
+        covariance_root @ covariance_root.T,
+        df,
+        log_likelihood,
+        density.size - 1,
+        *density_settings,
     )
 
 
@@ -342,12 +355,16 @@ def refuse_run_settings(model: Any, arguments: Mapping[str, Any]) -> None:
     """Raise ArgumentError for arguments that only sampling or a prior uses."""
     import inspect
 
-    parameters = inspect.signature(model.fit).parameters
-    defaults = {name: parameter.default for name, parameter in parameters.items() if name != "data"}
-    check_method_arguments(BRADLEY_TERRY_LUCE, "maximum-likelihood", arguments, defaults)
-    for name in ("job", "max_time"):
-        if arguments.get(name) is not None:
-            refuse_chain_argument(name)
+    fit_parameters = inspect.signature(model.fit).parameters
+    default_arguments = {
+        argument_name: parameter.default
+        for argument_name, parameter in fit_parameters.items()
+        if argument_name != "data"
+    }
+    check_method_arguments(BRADLEY_TERRY_LUCE, "maximum-likelihood", arguments, default_arguments)
+    for argument_name in ("job", "max_time"):
+        if arguments.get(argument_name) is not None:
+            refuse_chain_argument(argument_name)
     if model.spread is not None:
         raise ArgumentError(
             Argument("spread"),
@@ -367,26 +384,28 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
 
     problem = estimates.problem
     density, n = problem.density, estimates.data.n_options
-    rows = np.eye(density.size)[[*range(n), *range(density.nu.start, density.beta.stop)]]
-    rows[:n, density.beta] = problem.option_covariates
-    rows[:n] -= rows[:n].mean(axis=0)
-    estimate = rows @ estimates.point
-    error = np.sqrt(np.einsum("ij,jk,ik->i", rows, estimates.covariance, rows))
-    tail = interval_tails(ci)[1]
-    multiplier = float(ndtri(tail))
+    contrast_matrix = np.eye(density.size)[[*range(n), *range(density.nu.start, density.beta.stop)]]
+    contrast_matrix[:n, density.beta] = problem.option_covariates
+    contrast_matrix[:n] -= contrast_matrix[:n].mean(axis=0)
+    estimate_values = contrast_matrix @ estimates.point
+    std_errors = np.sqrt(
+        np.einsum("ij,jk,ik->i", contrast_matrix, estimates.covariance, contrast_matrix)
+    )
+    upper_tail = interval_tails(ci)[1]
+    multiplier = float(ndtri(upper_tail))
     if math.isfinite(estimates.df):
-        multiplier = float(stdtrit(estimates.df, tail))
-    names = [f"log_worth[{label}]" for label in estimates.data.labels]
+        multiplier = float(stdtrit(estimates.df, upper_tail))
+    quantity_names = [f"log_worth[{label}]" for label in estimates.data.labels]
     if estimates.has_ties:
-        names.append("log_tie")
-    names += [coefficient_name(name) for name in problem.covariates]
+        quantity_names.append("log_tie")
+    quantity_names += [coefficient_name(name) for name in problem.covariates]
     columns = {
-        "estimate": estimate,
-        "std_error": error,
-        "low": estimate - multiplier * error,
-        "high": estimate + multiplier * error,
+        "estimate": estimate_values,
+        "std_error": std_errors,
+        "low": estimate_values - multiplier * std_errors,
+        "high": estimate_values + multiplier * std_errors,
     }
-    table = Table(columns, index=pd.Index(names, name="quantity"))
+    table = Table(columns, index=pd.Index(quantity_names, name="quantity"))
     table.attrs["interval"] = ci
     for name in ("log_likelihood", "aic", "bic"):
         table.attrs[name] = getattr(estimates, name)

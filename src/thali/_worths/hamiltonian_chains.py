@@ -57,14 +57,14 @@ class Sampler:
         self._factor = lru_cache(_MAX_FACTORS)(self._factorise_curvature)
         self.step = 0.5
 
-    def draw_start(self, rng: np.random.Generator, chains: int) -> ScaleState:
+    def draw_start(self, rng: np.random.Generator, n_chains: int) -> ScaleState:
         """Draw starting parameters around the mode, more dispersed than the posterior."""
-        normal = rng.standard_normal((self.density.size, chains))
-        deviations = self.mode.factor.draw(normal)
+        standard_normals = rng.standard_normal((self.density.size, n_chains))
+        deviations = self.mode.factor.draw(standard_normals)
         deviations[~self.density.is_free] = 0.0
-        logs = np.log(np.array(self.spreads))[:, None] + np.zeros((1, chains))
-        logs[list(self.learned)] += 0.3 * rng.standard_normal((len(self.learned), chains))
-        return ScaleState.from_points(self.density, self.mode.point[:, None] + deviations, logs)
+        log_sds = np.log(np.array(self.spreads))[:, None] + np.zeros((1, n_chains))
+        log_sds[list(self.learned)] += 0.3 * rng.standard_normal((len(self.learned), n_chains))
+        return ScaleState.from_points(self.density, self.mode.point[:, None] + deviations, log_sds)
 
     def sweep(self, rng: np.random.Generator, state: ScaleState) -> tuple[ScaleState, np.ndarray]:
         """Update parameters and prior sds once; return state and acceptance, (n_chains,)."""
@@ -77,10 +77,10 @@ class Sampler:
 
     def _factorise_curvature(self, lattice_point: tuple[int, ...]) -> BorderedFactor:
         """Return the factor of the curvature at the prior sds of one grid point."""
-        logs = np.log(np.array(self.spreads))
-        logs[list(self.learned)] = _FACTOR_SPACING * np.array(lattice_point)
+        log_sds = np.log(np.array(self.spreads))
+        log_sds[list(self.learned)] = _FACTOR_SPACING * np.array(lattice_point)
         return BorderedFactor(
-            add_bordered(self._curvature, self.density.prior_curvature(Spreads(*np.exp(logs))))
+            add_bordered(self._curvature, self.density.prior_curvature(Spreads(*np.exp(log_sds))))
         )
 
     def _run_trajectory(
@@ -90,7 +90,7 @@ class Sampler:
         density, spreads = self.density, state.spreads
         lattice_points = np.round(state.logs[list(self.learned)] / _FACTOR_SPACING).astype(int).T
         unique_points, group_of_chain = np.unique(lattice_points, axis=0, return_inverse=True)
-        groups = [
+        factor_groups = [
             (self._factor(tuple(lattice_point.tolist())), np.flatnonzero(group_of_chain == k))
             for k, lattice_point in enumerate(unique_points)
         ]
@@ -98,36 +98,44 @@ class Sampler:
         def apply_factors(method: str, vectors: np.ndarray) -> np.ndarray:
             """Apply each chain's curvature factor to its column of vectors."""
             products = np.empty_like(vectors)
-            for factor, columns in groups:
-                products[:, columns] = getattr(factor, method)(vectors[:, columns])
+            for factor, chain_indices in factor_groups:
+                products[:, chain_indices] = getattr(factor, method)(vectors[:, chain_indices])
             return products
 
         points, is_free = state.points, density.is_free[:, None]
-        first_value, gradient = density.gradients(points, spreads)
-        value, pull, total_push = (
-            first_value,
+        first_log_density, gradient = density.gradients(points, spreads)
+        log_density, pull, total_push = (
+            first_log_density,
             apply_factors("solve", gradient),
             np.zeros_like(points),
         )
         first_velocity = velocity = apply_factors(
             "draw", rng.standard_normal(points.shape) * is_free
         )
-        step = self.step * (0.8 + 0.4 * rng.random())
+        step_size = self.step * (0.8 + 0.4 * rng.random())
         for _ in range(
-            min(_MAX_STEPS, math.ceil(_TRAJECTORY_LENGTH * (0.5 + rng.random()) / step))
+            min(_MAX_STEPS, math.ceil(_TRAJECTORY_LENGTH * (0.5 + rng.random()) / step_size))
         ):
-            velocity, total_push = velocity + 0.5 * step * pull, total_push + 0.5 * step * gradient
-            points = points + step * velocity
-            value, gradient = density.gradients(points, spreads)
+            velocity, total_push = (
+                velocity + 0.5 * step_size * pull,
+                total_push + 0.5 * step_size * gradient,
+            )
+            points = points + step_size * velocity
+            log_density, gradient = density.gradients(points, spreads)
             pull = apply_factors("solve", gradient)
-            velocity, total_push = velocity + 0.5 * step * pull, total_push + 0.5 * step * gradient
+            velocity, total_push = (
+                velocity + 0.5 * step_size * pull,
+                total_push + 0.5 * step_size * gradient,
+            )
         # v'Hv - v0'Hv0 = (v + v0)' G, because v = v0 + H^-1 G, the sum of all pushes
         log_ratio = (
-            value - first_value - 0.5 * ((velocity + first_velocity) * total_push).sum(axis=0)
+            log_density
+            - first_log_density
+            - 0.5 * ((velocity + first_velocity) * total_push).sum(axis=0)
         )
         log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
         is_accepted = -rng.standard_exponential(log_ratio.shape) < log_ratio
-        proposal = ScaleState(points, state.logs, value - density.log_priors(points, spreads))
+        proposal = ScaleState(points, state.logs, log_density - density.log_priors(points, spreads))
         return state.accept_where(is_accepted, proposal), np.exp(np.minimum(log_ratio, 0.0))
 
 
@@ -143,7 +151,7 @@ class ChainDraws(NamedTuple):
 
 
 def run_chains(
-    marginal: Marginal, random_seed: object, progressbar: bool = False, chains: int = N_CHAINS
+    marginal: Marginal, random_seed: object, progressbar: bool = False, n_chains: int = N_CHAINS
 ) -> ChainDraws:
     """Draw until the reported quantities have R-hat <= 1.01 and ESS >= 400.
 
@@ -156,7 +164,7 @@ def run_chains(
 
     sampler, density = Sampler(marginal), marginal.density
     (rng,) = spawn_generators(random_seed, 1)
-    state = sampler.draw_start(rng, chains)
+    state = sampler.draw_start(rng, n_chains)
     states: list[ScaleState] = []
     with Progress(progressbar, "drawing", MAX_DRAWS + N_TUNE, "draws") as progress:
         state = tune_step(sampler, rng, state, N_TUNE)
@@ -166,27 +174,29 @@ def run_chains(
                 states.append(state)
             progress.update(N_TUNE + len(states))
             # (.., draws, chains)
-            points, logs, _ = (np.stack(arrays, axis=-2) for arrays in zip(*states, strict=True))
-            reported = reported_quantities(density, points, logs[list(sampler.learned)])
-            largest_r_hat, smallest_ess = _compute_diagnostics(reported)
+            points, log_sds, _ = (np.stack(arrays, axis=-2) for arrays in zip(*states, strict=True))
+            quantity_draws = reported_quantities(density, points, log_sds[list(sampler.learned)])
+            largest_r_hat, smallest_ess = _compute_diagnostics(quantity_draws)
             if largest_r_hat <= MAX_R_HAT and smallest_ess >= MIN_ESS:
                 break
             if len(states) >= MAX_DRAWS:
                 warn(
                     DataWarning(
-                        f"After {MAX_DRAWS:,} draws of each of {chains} chains, R-hat is"
+                        f"After {MAX_DRAWS:,} draws of each of {n_chains} chains, R-hat is"
                         f" {largest_r_hat:.2f} and the effective sample size {smallest_ess:.0f};"
                         " results may change by more than the digits shown."
                     )
                 )
                 break
     return ChainDraws(
-        points.reshape(len(points), -1), Spreads(*np.exp(logs.reshape(len(logs), -1))), reported
+        points.reshape(len(points), -1),
+        Spreads(*np.exp(log_sds.reshape(len(log_sds), -1))),
+        quantity_draws,
     )
 
 
 def tune_step(
-    sampler: Sampler, rng: np.random.Generator, state: ScaleState, sweeps: int
+    sampler: Sampler, rng: np.random.Generator, state: ScaleState, n_sweeps: int
 ) -> ScaleState:
     """Find the step size by dual averaging (Hoffman & Gelman 2014); return the last state."""
     shrinkage_point, mean_error, mean_log_step = (
@@ -194,7 +204,7 @@ def tune_step(
         0.0,
         math.log(sampler.step),
     )
-    for k in range(1, sweeps + 1):
+    for k in range(1, n_sweeps + 1):
         state, acceptance = sampler.sweep(rng, state)
         mean_error += (_TARGET_ACCEPTANCE - float(acceptance.mean()) - mean_error) / (k + 10.0)
         log_step = min(shrinkage_point - math.sqrt(k) / 0.05 * mean_error, math.log(1.5))
@@ -204,17 +214,17 @@ def tune_step(
     return state
 
 
-def _compute_diagnostics(reported: np.ndarray) -> tuple[float, float]:
-    """Return the largest R-hat and the smallest ESS of the reported quantities."""
+def _compute_diagnostics(quantity_draws: np.ndarray) -> tuple[float, float]:
+    """Return the largest R-hat and the smallest effective sample size of the quantities."""
     # Effective sample sizes of tails count only where the other limits are met.
-    ess, r_hat = compute_ess_and_r_hat(reported)
+    ess, r_hat = compute_ess_and_r_hat(quantity_draws)
     largest_r_hat, smallest_ess = float(r_hat.max()), float(ess.min())
     if largest_r_hat <= MAX_R_HAT and smallest_ess >= MIN_ESS:
-        smallest_ess = min(smallest_ess, float(compute_tail_ess(reported, INTERVAL).min()))
+        smallest_ess = min(smallest_ess, float(compute_tail_ess(quantity_draws, INTERVAL).min()))
     return largest_r_hat, smallest_ess
 
 
-def reported_quantities(density: Density, points: np.ndarray, logs: np.ndarray) -> np.ndarray:
+def reported_quantities(density: Density, points: np.ndarray, log_sds: np.ndarray) -> np.ndarray:
     """Return the quantities by which convergence is checked, (quantities, chains, draws).
 
     These are log worths of options that are present, the other coordinates of a point, and the
@@ -222,9 +232,11 @@ def reported_quantities(density: Density, points: np.ndarray, logs: np.ndarray) 
     """
     worths = density.centre_worths(points[density.worths])
     other_coordinates = points[density.worths.stop :].copy()
-    judges = density.offset_by_worths(density.judges)
-    other_coordinates[judges] = density.log_discriminations(points)
-    return np.concatenate([worths[density.present.ravel()], other_coordinates, logs]).swapaxes(1, 2)
+    judge_rows = density.offset_by_worths(density.judges)
+    other_coordinates[judge_rows] = density.log_discriminations(points)
+    return np.concatenate([worths[density.present.ravel()], other_coordinates, log_sds]).swapaxes(
+        1, 2
+    )
 
 
 def adapt_step(step: float, acceptance: np.ndarray) -> float:

@@ -60,20 +60,20 @@ class _DensityClimb(Target[DensityPoint]):
     def evaluate(self, coordinates: np.ndarray) -> DensityPoint:
         """Return log density and derivatives; -inf without a finite gradient."""
         density, spreads, point = self._density, self._spreads, coordinates[:, None]
-        value, gradient, curvature = density.expand(coordinates, self._is_convex)
-        value += float(density.log_priors(point, spreads)[0])
+        log_density, gradient, curvature = density.expand(coordinates, self._is_convex)
+        log_density += float(density.log_priors(point, spreads)[0])
         density.add_prior_slope(gradient, point, spreads)
         if not np.isfinite(gradient).all():
-            value = -np.inf
+            log_density = -np.inf
         return DensityPoint(
             coordinates,
-            value,
+            log_density,
             gradient[:, 0],
             add_bordered(curvature, density.prior_curvature(spreads)),
         )
 
     def move_point(self, point: DensityPoint, change: np.ndarray) -> DensityPoint:
-        """Return the point at parameters changed by `change`."""
+        """Return the density at these parameters plus `change`."""
         return self.evaluate(point.point + change)
 
     def slope(self, point: DensityPoint) -> _ClimbSlope:
@@ -121,10 +121,12 @@ def _factorise_damped(curvature: Bordered) -> BorderedFactor:
     )
 
 
-def find_mode(density: Density, spreads: Spreads, start: np.ndarray | None = None) -> Mode:
+def find_mode(
+    density: Density, spreads: Spreads, start_parameters: np.ndarray | None = None
+) -> Mode:
     """Return the mode of the density at fixed prior sds, by damped Newton steps.
 
-    `start`: None starts from equal worths and judges.
+    `start_parameters`: None starts from equal worths and judges.
     """
     climb = _DensityClimb(density, spreads)
 
@@ -139,24 +141,24 @@ def find_mode(density: Density, spreads: Spreads, start: np.ndarray | None = Non
             max_change=_MAX_CHANGE,
         ).point
 
-    if start is None:  # convex steps never lead to a saddle
+    if start_parameters is None:  # convex steps never lead to a saddle
         convex_climb = _DensityClimb(density, spreads, is_convex=True)
-        start = maximise_newton(
+        start_parameters = maximise_newton(
             convex_climb,
             convex_climb.evaluate(np.zeros(density.size)),
             _CONVEX_GAIN,
             damping=1e-6,
             max_change=_MAX_CHANGE,
         ).point.point
-    end = climb_from(start)
-    factor = _factorise(end.curvature)
+    climb_end = climb_from(start_parameters)
+    factor = _factorise(climb_end.curvature)
     if factor is None:  # a saddle, such as that of two judges who contradict each other
-        end = climb_from(
-            end.point
+        climb_end = climb_from(
+            climb_end.point
             + _SADDLE_STEP * np.where(density.is_free, np.cos(np.arange(density.size)), 0.0)
         )
-        factor = _factorise(end.curvature)
-    return _build_mode(density, end.point, end.value, spreads, factor)
+        factor = _factorise(climb_end.curvature)
+    return _build_mode(density, climb_end.point, climb_end.value, spreads, factor)
 
 
 def _build_mode(
@@ -169,10 +171,10 @@ def _build_mode(
     """Return the `Mode` at a point, with normal approximation and log integral."""
     # Without a factor, the convex component of the density provides one.
     if factor is None:
-        convex = add_bordered(
+        convex_curvature = add_bordered(
             density.curvature(point, is_convex=True), density.prior_curvature(spreads)
         )
-        factor = _factorise_damped(convex)
+        factor = _factorise_damped(convex_curvature)
     n_free = int(density.is_free.sum())
     return Mode(
         point,
@@ -198,9 +200,9 @@ _BLOCK_TERMS = 1 << 21  # rows times points of a block
 _PILOT_DEVIATIONS, _PILOT_TERMS = 200, 1 << 22
 
 
-def _build_key(logs: np.ndarray) -> tuple[float, ...]:
+def _build_key(log_sds: np.ndarray) -> tuple[float, ...]:
     """Return log sds rounded to a hashable key of a grid point."""
-    return tuple(np.round(logs, 12).tolist())
+    return tuple(np.round(log_sds, 12).tolist())
 
 
 class Marginal:
@@ -252,23 +254,27 @@ class Marginal:
         self._cache: dict[tuple[float, ...], tuple[float, np.ndarray]] = {}
         self._last: Mode | None = None
         centre = np.array([_CENTRES[k] for k in self.learned])
-        step = np.full(len(self.learned), _FIRST_STEP)
-        by_axes = len(step) > 2 or (len(step) == 2 and density.n_rows > _MAX_MIRRORED_ROWS)
-        by_slopes = {WORTHS, JUDGES, BIAS}.issuperset(self.learned) and density.n_periods == 1
-        if by_slopes:
-            centre, step = self._start_by_slopes(centre, step)
-        if by_axes and by_slopes:
-            self._build_axes(centre, step)
+        step_sizes = np.full(len(self.learned), _FIRST_STEP)
+        uses_axes = len(step_sizes) > 2 or (
+            len(step_sizes) == 2 and density.n_rows > _MAX_MIRRORED_ROWS
+        )
+        starts_by_slopes = {WORTHS, JUDGES, BIAS}.issuperset(
+            self.learned
+        ) and density.n_periods == 1
+        if starts_by_slopes:
+            centre, step_sizes = self._start_by_slopes(centre, step_sizes)
+        if uses_axes and starts_by_slopes:
+            self._build_axes(centre, step_sizes)
             return
-        for _ in range(_MAX_REFINEMENTS * len(step)):
-            centre, finer_step = self._refine_lattice(centre, step)
-            if np.all(finer_step == step):
+        for _ in range(_MAX_REFINEMENTS * len(step_sizes)):
+            centre, finer_step = self._refine_lattice(centre, step_sizes)
+            if np.all(finer_step == step_sizes):
                 break
-            step = finer_step
-        if by_axes:
-            self._build_axes(centre, self._estimate_widths(centre, step))
+            step_sizes = finer_step
+        if uses_axes:
+            self._build_axes(centre, self._estimate_widths(centre, step_sizes))
         else:
-            self._build_lattice(centre, step)
+            self._build_lattice(centre, step_sizes)
 
     @property
     def best(self) -> tuple[Spreads, Mode]:
@@ -282,18 +288,21 @@ class Marginal:
         return self.weights @ np.array(self._points)
 
     def contrast_precision(self, contrasts: np.ndarray) -> Callable[[float], np.ndarray]:
-        """Return a function from repetitions of the data to precisions of contrasts.
+        """Return a function that gives the precision of contrasts with n times the data.
 
         Precision is evaluated at the best mode and includes the prior.
         """
         spreads, mode = self.best
-        prior = self.density.prior_curvature(spreads)
-        curvature = self.density.curvature(mode.point, is_convex=True)
+        prior_curvature = self.density.prior_curvature(spreads)
+        likelihood_curvature = self.density.curvature(mode.point, is_convex=True)
 
         def compute_precision(n_repetitions: float) -> np.ndarray:
             """Return the contrasts' precision with n times the data."""
             factor = _factorise_damped(
-                add_bordered(prior, Bordered(*(n_repetitions * matrix for matrix in curvature)))
+                add_bordered(
+                    prior_curvature,
+                    Bordered(*(n_repetitions * matrix for matrix in likelihood_curvature)),
+                )
             )
             return np.linalg.pinv(contrasts.T @ factor.solve(contrasts), hermitian=True)
 
@@ -302,13 +311,17 @@ class Marginal:
     def build_mode(self, k: int) -> Mode:
         """Return the mode at grid point k."""
         point, spreads = self._points[k], self.spreads[k]
-        current = _DensityClimb(self.density, spreads).evaluate(point)
+        density_at_point = _DensityClimb(self.density, spreads).evaluate(point)
         return _build_mode(
-            self.density, point, current.value, spreads, _factorise(current.curvature)
+            self.density,
+            point,
+            density_at_point.value,
+            spreads,
+            _factorise(density_at_point.curvature),
         )
 
     def _start_by_slopes(
-        self, centre: np.ndarray, step: np.ndarray
+        self, centre: np.ndarray, max_widths: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return a start near the maximum of the marginal, and step widths."""
         # Steps are as fine as the marginal is narrow where 0.5 is too wide.
@@ -321,138 +334,160 @@ class Marginal:
             self._log_marginal(centre)
             assert self._last is not None
             variances = self._last.factor.variances
-            change, width = np.zeros_like(centre), np.zeros_like(centre)
+            centre_change, widths = np.zeros_like(centre), np.zeros_like(centre)
             for i, k in enumerate(self.learned):
-                squared, v = math.exp(2.0 * centre[i]), variances[slices[k]]
-                slope, bend = _differentiate_log_prior(k, centre[i])
-                slope += float(((self._last.point[slices[k]] ** 2 + v) / squared - 1.0).sum())
-                width[i] = (2.0 * float(((1.0 - v / squared) ** 2).sum()) + bend) ** -0.5
-                change[i] = 0.5 * math.log1p(max(2.0 * slope * width[i] ** 2, -0.9))
-            if (np.abs(change) < 0.5 * width).all():
-                return centre, np.minimum(width, step)
-            centre = centre + np.clip(change, -1.0, 1.0)
-        return centre, step
+                variance_prior, v = math.exp(2.0 * centre[i]), variances[slices[k]]
+                slope, prior_curvature = _differentiate_log_prior(k, centre[i])
+                slope += float(
+                    ((self._last.point[slices[k]] ** 2 + v) / variance_prior - 1.0).sum()
+                )
+                widths[i] = (
+                    2.0 * float(((1.0 - v / variance_prior) ** 2).sum()) + prior_curvature
+                ) ** -0.5
+                centre_change[i] = 0.5 * math.log1p(max(2.0 * slope * widths[i] ** 2, -0.9))
+            if (np.abs(centre_change) < 0.5 * widths).all():
+                return centre, np.minimum(widths, max_widths)
+            centre = centre + np.clip(centre_change, -1.0, 1.0)
+        return centre, max_widths
 
     def _refine_lattice(
-        self, centre: np.ndarray, step: np.ndarray
+        self, centre: np.ndarray, step_sizes: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Move the grid to the marginal's maximum, and fit its steps to the curvature."""
-        step = step.copy()
-        for k in range(len(step)):
-            unit = np.where(np.arange(len(step)) == k, step, 0.0)
-            down, log_marginal, up = self._marginal_neighbours(centre, unit)
+        """Move the grid to the marginal's maximum; adapt its steps to the curvature there."""
+        step_sizes = step_sizes.copy()
+        for k in range(len(step_sizes)):
+            step_along_axis = np.where(np.arange(len(step_sizes)) == k, step_sizes, 0.0)
+            lower_value, log_marginal, upper_value = self._marginal_neighbours(
+                centre, step_along_axis
+            )
             for _ in range(_MAX_STEPS):
-                if max(down, up) <= log_marginal:
+                if max(lower_value, upper_value) <= log_marginal:
                     break
-                if up > down:
-                    centre = centre + unit
+                if upper_value > lower_value:
+                    centre = centre + step_along_axis
                 else:
-                    centre = centre - unit
-                down, log_marginal, up = self._marginal_neighbours(centre, unit)
-            bend = 2.0 * log_marginal - down - up
-            if bend > 2.0 * _MAX_FALL:
-                centre = centre + 0.5 * (up - down) / bend * unit
-                step[k] *= math.sqrt(1.0 / bend)
-        return centre, step
+                    centre = centre - step_along_axis
+                lower_value, log_marginal, upper_value = self._marginal_neighbours(
+                    centre, step_along_axis
+                )
+            curvature = 2.0 * log_marginal - lower_value - upper_value
+            if curvature > 2.0 * _MAX_FALL:
+                centre = centre + 0.5 * (upper_value - lower_value) / curvature * step_along_axis
+                step_sizes[k] *= math.sqrt(1.0 / curvature)
+        return centre, step_sizes
 
     def _marginal_neighbours(
-        self, centre: np.ndarray, unit: np.ndarray
+        self, centre: np.ndarray, step_along_axis: np.ndarray
     ) -> tuple[float, float, float]:
         """Return the log marginal at a grid point and one step to both sides."""
         return (
-            self._log_marginal(centre - unit),
+            self._log_marginal(centre - step_along_axis),
             self._log_marginal(centre),
-            self._log_marginal(centre + unit),
+            self._log_marginal(centre + step_along_axis),
         )
 
-    def _build_lattice(self, centre: np.ndarray, step: np.ndarray) -> None:
+    def _build_lattice(self, centre: np.ndarray, step_sizes: np.ndarray) -> None:
         """Fill the grid with all points of sufficient weight."""
-        origin, drop = (0,) * len(step), _DROPS[len(step)]
-        log_weights, edge = {origin: self._log_marginal(centre)}, [origin]
-        unit = np.eye(len(step), dtype=int)
-        directions = [*unit, *-unit]
-        while edge:
+        origin, max_drop = (0,) * len(step_sizes), _DROPS[len(step_sizes)]
+        log_weights, edge_points = {origin: self._log_marginal(centre)}, [origin]
+        unit_vectors = np.eye(len(step_sizes), dtype=int)
+        directions = [*unit_vectors, *-unit_vectors]
+        while edge_points:
             neighbours = {
                 tuple((index + direction).tolist())
-                for index, direction in itertools.product(edge, directions)
+                for index, direction in itertools.product(edge_points, directions)
             } - set(log_weights)
-            edge = []
+            edge_points = []
             for index in sorted(neighbours, key=lambda index: np.abs(index).sum()):
                 if max(map(abs, index)) > 2 * _MAX_STEPS:
                     continue
-                log_weights[index] = self._log_marginal(centre + np.array(index) * step)
-                if log_weights[index] > max(log_weights.values()) - drop:
-                    edge.append(index)
-        top = max(log_weights.values())
-        heavy = [index for index in sorted(log_weights) if log_weights[index] >= top - drop]
-        weights = np.exp(np.array([log_weights[index] for index in heavy]) - top)
-        self.evidence = top + math.log(weights.sum()) + float(np.log(step).sum())
-        logs = [centre + np.array(index) * step for index in heavy]
-        self._store_points(logs, weights / weights.sum(), step)
-
-    def _estimate_widths(self, centre: np.ndarray, step: np.ndarray) -> np.ndarray:
-        """Return the marginal's sd along each axis, from its fall after one step."""
-        down, log_marginal, up = zip(
-            *(self._marginal_neighbours(centre, unit) for unit in np.diag(step)), strict=True
+                log_weights[index] = self._log_marginal(centre + np.array(index) * step_sizes)
+                if log_weights[index] > max(log_weights.values()) - max_drop:
+                    edge_points.append(index)
+        largest_log_weight = max(log_weights.values())
+        retained_indices = [
+            index
+            for index in sorted(log_weights)
+            if log_weights[index] >= largest_log_weight - max_drop
+        ]
+        weights = np.exp(
+            np.array([log_weights[index] for index in retained_indices]) - largest_log_weight
         )
-        bends = 2.0 * np.array(log_marginal) - np.array(down) - np.array(up)
-        return step / np.sqrt(np.maximum(bends, 0.25))
+        self.evidence = (
+            largest_log_weight + math.log(weights.sum()) + float(np.log(step_sizes).sum())
+        )
+        log_sds = [centre + np.array(index) * step_sizes for index in retained_indices]
+        self._store_points(log_sds, weights / weights.sum(), step_sizes)
 
-    def _build_axes(self, centre: np.ndarray, step: np.ndarray) -> None:
+    def _estimate_widths(self, centre: np.ndarray, step_sizes: np.ndarray) -> np.ndarray:
+        """Return the marginal's sd along each axis, from its fall after one step."""
+        lower_values, centre_values, upper_values = zip(
+            *(self._marginal_neighbours(centre, unit) for unit in np.diag(step_sizes)), strict=True
+        )
+        curvatures = 2.0 * np.array(centre_values) - np.array(lower_values) - np.array(upper_values)
+        return step_sizes / np.sqrt(np.maximum(curvatures, 0.25))
+
+    def _build_axes(self, centre: np.ndarray, axis_sds: np.ndarray) -> None:
         """Place points along the axes, as for a normal marginal with these sds."""
-        K = len(step)
-        distance = math.sqrt(max(3.0, K))
-        ends = [centre + sign * distance * unit for unit in np.diag(step) for sign in (-1.0, 1.0)]
+        K = len(axis_sds)
+        n_sds = math.sqrt(max(3.0, K))
+        axis_points = [
+            centre + sign * n_sds * unit for unit in np.diag(axis_sds) for sign in (-1.0, 1.0)
+        ]
         weights = np.full(2 * K + 1, 0.5 / max(3.0, K))
         weights[0] = 1.0 - 2 * K * weights[1]
         self.evidence = (
             self._log_marginal(centre)
-            + float(np.log(step).sum())
+            + float(np.log(axis_sds).sum())
             + 0.5 * K * math.log(2.0 * math.pi)
         )
-        self._store_points([centre, *ends], weights.clip(0.0), np.zeros(K))
+        self._store_points([centre, *axis_points], weights.clip(0.0), np.zeros(K))
 
-    def _store_points(self, logs: list[np.ndarray], weights: np.ndarray, cell: np.ndarray) -> None:
-        """Store grid points (log sds) with weights and cell widths."""
-        for point in logs:
+    def _store_points(
+        self, log_sds: list[np.ndarray], weights: np.ndarray, cell_widths: np.ndarray
+    ) -> None:
+        """Evaluate the marginal at grid points (log sds); store points, weights, cells."""
+        for point in log_sds:
             self._log_marginal(point)
-        self._logs, self.weights, self._cell_widths = logs, weights, cell
-        self.spreads = [self._spreads_from_logs(point) for point in logs]
-        self._points = [self._cache[_build_key(point)][1] for point in logs]
+        self._logs, self.weights, self._cell_widths = log_sds, weights, cell_widths
+        self.spreads = [self._spreads_from_logs(point) for point in log_sds]
+        self._points = [self._cache[_build_key(point)][1] for point in log_sds]
 
-    def _spreads_from_logs(self, logs: np.ndarray) -> Spreads:
+    def _spreads_from_logs(self, log_sds: np.ndarray) -> Spreads:
         """Return all prior sds, given the logs of the learned ones."""
         spreads = list(self._known)
-        for k, log in zip(self.learned, logs, strict=True):
-            spreads[k] = math.exp(log)
+        for k, log_sd in zip(self.learned, log_sds, strict=True):
+            spreads[k] = math.exp(log_sd)
         return Spreads(*map(np.asarray, spreads))
 
-    def _log_marginal(self, logs: np.ndarray) -> float:
+    def _log_marginal(self, log_sds: np.ndarray) -> float:
         """Return the log marginal density of learned log sds, by Laplace at the mode."""
-        key = _build_key(logs)
-        if key not in self._cache:
+        grid_key = _build_key(log_sds)
+        if grid_key not in self._cache:
             start = None
             if self._cache:
-                nearest = min(self._cache, key=lambda cached_key: math.dist(cached_key, key))
-                start = self._cache[nearest][1]
-            mode = self._last = find_mode(self.density, self._spreads_from_logs(logs), start)
+                nearest_key = min(
+                    self._cache, key=lambda cached_key: math.dist(cached_key, grid_key)
+                )
+                start = self._cache[nearest_key][1]
+            mode = self._last = find_mode(self.density, self._spreads_from_logs(log_sds), start)
             log_priors = [
-                self.density.log_spread_prior(k, log)
-                for k, log in zip(self.learned, logs, strict=True)
+                self.density.log_spread_prior(k, log_sd)
+                for k, log_sd in zip(self.learned, log_sds, strict=True)
             ]
-            self._cache[key] = mode.evidence + float(sum(log_priors)), mode.point
-        return self._cache[key][0]
+            self._cache[grid_key] = mode.evidence + float(sum(log_priors)), mode.point
+        return self._cache[grid_key][0]
 
     # Draws ----------------------------------------------------------------------------------------
 
     def measure_asymmetry(self, rng: np.random.Generator) -> float:
         """Return the skewness of the density: how much opposite deviations differ."""
         spreads, mode = self.best
-        count = int(np.clip(_PILOT_TERMS // self.density.n_rows, 10, _PILOT_DEVIATIONS))
-        ahead, behind = self._mirrored_log_densities(
-            mode, self.draw_deviations(mode, rng, count), spreads
+        n_deviations = int(np.clip(_PILOT_TERMS // self.density.n_rows, 10, _PILOT_DEVIATIONS))
+        log_density_ahead, log_density_behind = self._mirrored_log_densities(
+            mode, self.draw_deviations(mode, rng, n_deviations), spreads
         )
-        return float(np.sqrt(np.mean((ahead - behind) ** 2)))
+        return float(np.sqrt(np.mean((log_density_ahead - log_density_behind) ** 2)))
 
     def draw_deviations(self, mode: Mode, rng: np.random.Generator, count: int) -> np.ndarray:
         """Draw deviations from the normal approximation at a mode, (size, count)."""
@@ -470,23 +505,23 @@ class Marginal:
         roots = np.array([mode.factor.draw(identity) for mode in modes])
         return roots, np.array([mode.point for mode in modes])
 
-    def nearest_points(self, logs: np.ndarray) -> np.ndarray:
+    def nearest_points(self, log_sds: np.ndarray) -> np.ndarray:
         """Return the nearest grid point to each column of log sds (4, n_draws)."""
-        learned, lattice = list(self.learned), np.array(self._logs)
-        widths = np.maximum(np.ptp(lattice, axis=0), 1e-9)
-        differences = (logs[learned].T[:, None] - lattice) / widths
+        learned_rows, grid_points = list(self.learned), np.array(self._logs)
+        grid_ranges = np.maximum(np.ptp(grid_points, axis=0), 1e-9)
+        differences = (log_sds[learned_rows].T[:, None] - grid_points) / grid_ranges
         return (differences**2).sum(axis=2).argmin(axis=1)
 
     def draw_cells(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Draw a grid point and log sds (4, count) for each draw."""
-        order = rng.permutation(count)
+        random_order = rng.permutation(count)
         quantiles = (np.arange(count) + rng.random()) / count * (1.0 - 1e-12)
         point_indices = np.empty(count, np.int64)
-        point_indices[order] = np.searchsorted(np.cumsum(self.weights), quantiles)
-        logs = np.log(np.array(self.spreads))[point_indices].T
-        for j, width in zip(self.learned, self._cell_widths, strict=True):
-            logs[j] += width * (rng.random(count) - 0.5)
-        return point_indices, logs
+        point_indices[random_order] = np.searchsorted(np.cumsum(self.weights), quantiles)
+        log_sds = np.log(np.array(self.spreads))[point_indices].T
+        for j, cell_width in zip(self.learned, self._cell_widths, strict=True):
+            log_sds[j] += cell_width * (rng.random(count) - 0.5)
+        return point_indices, log_sds
 
     def draw_points(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """Draw parameters (size, count) and log sds (4, count) from the mixture.
@@ -496,20 +531,25 @@ class Marginal:
         Skew-symmetric approximations of posterior distributions); of more than 20,000 rows it is
         normal.
         """
-        point_indices, logs = self.draw_cells(rng, count)
+        point_indices, log_sds = self.draw_cells(rng, count)
         points = np.zeros((self.density.size, count))
         for k in np.unique(point_indices):
             draw_indices = np.flatnonzero(point_indices == k)
             mode, spreads = self.build_mode(k), self.spreads[k]
             deviations = self.draw_deviations(mode, rng, len(draw_indices))
             if self.density.n_terms <= _MAX_MIRRORED_ROWS:
-                ahead, behind = self._mirrored_log_densities(mode, deviations, spreads)
+                log_density_ahead, log_density_behind = self._mirrored_log_densities(
+                    mode, deviations, spreads
+                )
                 with np.errstate(over="ignore", invalid="ignore"):  # of points without any density
                     deviations[
-                        :, rng.random(len(draw_indices)) * (1.0 + np.exp(behind - ahead)) > 1.0
+                        :,
+                        rng.random(len(draw_indices))
+                        * (1.0 + np.exp(log_density_behind - log_density_ahead))
+                        > 1.0,
                     ] *= -1.0
             points[:, draw_indices] = mode.point[:, None] + deviations
-        return points, logs
+        return points, log_sds
 
     def _mirrored_log_densities(
         self, mode: Mode, deviations: np.ndarray, spreads: Spreads
@@ -534,5 +574,5 @@ def _differentiate_log_prior(k: int, log_spread: float) -> tuple[float, float]:
     """Return slope and minus curvature of the log prior of log sd number k."""
     if k == WORTHS:
         return (LOG_SPREAD_MEAN - log_spread) / LOG_SPREAD_SD**2, LOG_SPREAD_SD**-2.0
-    scaled = math.exp(2.0 * log_spread) / HALF_NORMAL_SCALE**2
-    return 1.0 - scaled, 2.0 * scaled
+    scaled_variance = math.exp(2.0 * log_spread) / HALF_NORMAL_SCALE**2
+    return 1.0 - scaled_variance, 2.0 * scaled_variance

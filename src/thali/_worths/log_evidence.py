@@ -33,25 +33,34 @@ def estimate_log_evidence(problem: "WorthProblem", rng: np.random.Generator) -> 
             _MAX_TERMS // (2 * n_points * max(density.n_rows, 1)), _MIN_DEVIATIONS, _MAX_DEVIATIONS
         )
     )
-    means, errors = np.empty((2, n_points))
+    mean_ratios, ratio_errors = np.empty((2, n_points))
     for k, spreads in enumerate(marginal.spreads):
         mode = marginal.build_mode(k)
-        normal = rng.standard_normal((density.size, n_deviations))
-        deviations, mode_point = mode.factor.draw(normal), mode.point[:, None]
-        base = float(density.log_densities(mode_point, spreads)[0]) - 0.5 * (normal**2).sum(axis=0)
-        logs = np.array(
+        standard_normals = rng.standard_normal((density.size, n_deviations))
+        deviations, mode_point = mode.factor.draw(standard_normals), mode.point[:, None]
+        log_normal_density = float(density.log_densities(mode_point, spreads)[0]) - 0.5 * (
+            standard_normals**2
+        ).sum(axis=0)
+        log_ratios = np.array(
             [
-                density.log_densities(mode_point + sign * deviations, spreads) - base
+                density.log_densities(mode_point + sign * deviations, spreads) - log_normal_density
                 for sign in (1.0, -1.0)
             ]
         )
-        ratios = np.exp(logs).mean(axis=0)
-        means[k], errors[k] = ratios.mean(), ratios.std() / math.sqrt(n_deviations)
-    ratio = float(marginal.weights @ means)
-    error = float(np.sqrt((marginal.weights**2) @ errors**2)) / ratio
-    value = marginal.evidence + math.log(ratio) + problem.build_data_groups().log_constant
+        ratios = np.exp(log_ratios).mean(axis=0)
+        mean_ratios[k], ratio_errors[k] = ratios.mean(), ratios.std() / math.sqrt(n_deviations)
+    total_ratio = float(marginal.weights @ mean_ratios)
+    log_evidence_error = float(np.sqrt((marginal.weights**2) @ ratio_errors**2)) / total_ratio
+    log_evidence = (
+        marginal.evidence + math.log(total_ratio) + problem.build_data_groups().log_constant
+    )
     return LogEvidence(
-        value, error, math.inf, _check_error(error, n_points), np.array([value]), pd.DataFrame()
+        log_evidence,
+        log_evidence_error,
+        math.inf,
+        _check_error(log_evidence_error, n_points),
+        np.array([log_evidence]),
+        pd.DataFrame(),
     )
 
 

@@ -44,29 +44,29 @@ def sample_by_slice(
     rng: np.random.Generator, log_density: Callable[[np.ndarray], np.ndarray], x: np.ndarray
 ) -> np.ndarray:
     """Update each entry of x by slice sampling with stepping out (Neal 2003)."""
-    level = log_density(x) - rng.standard_exponential(x.shape)
+    log_height = log_density(x) - rng.standard_exponential(x.shape)
     low = x - _SLICE_WIDTH * rng.random(x.shape)
     high, steps_low = low + _SLICE_WIDTH, np.floor(_STEPS_OUT * rng.random(x.shape))
-    for end, step, n_steps in (
+    for interval_end, end_step, n_steps in (
         (low, -_SLICE_WIDTH, steps_low),
         (high, _SLICE_WIDTH, _STEPS_OUT - 1 - steps_low),
     ):
         for k in range(_STEPS_OUT):
-            is_outside = (k < n_steps) & (log_density(end) > level)
+            is_outside = (k < n_steps) & (log_density(interval_end) > log_height)
             if not is_outside.any():
                 break
-            end[is_outside] += step
-    x_new, is_open = x.copy(), np.ones(x.shape, bool)
+            interval_end[is_outside] += end_step
+    new_x, is_open = x.copy(), np.ones(x.shape, bool)
     while is_open.any():
-        candidate = low + (high - low) * rng.random(x.shape)
-        is_inside = log_density(np.where(is_open, candidate, x)) > level
-        x_new = np.where(is_open & is_inside, candidate, x_new)
+        candidates = low + (high - low) * rng.random(x.shape)
+        is_inside = log_density(np.where(is_open, candidates, x)) > log_height
+        new_x = np.where(is_open & is_inside, candidates, new_x)
         is_open &= ~is_inside
         low, high = (
-            np.where(is_open & (candidate < x), candidate, low),
-            np.where(is_open & (candidate >= x), candidate, high),
+            np.where(is_open & (candidates < x), candidates, low),
+            np.where(is_open & (candidates >= x), candidates, high),
         )
-    return x_new
+    return new_x
 
 
 # The moves ----------------------------------------------------------------------------------------
@@ -90,18 +90,20 @@ def move_spread_with_coordinates(
     rng: np.random.Generator, density: Density, state: ScaleState, k: int
 ) -> ScaleState:
     """Propose to scale prior sd number k and its parameters by one factor."""
-    n_chains, old = state.points.shape[1], state.logs[k]
-    c = rng.standard_normal(n_chains) * np.exp(rng.uniform(*_LOG_STEP_RANGE, n_chains))
+    n_chains, old_log_sd = state.points.shape[1], state.logs[k]
+    log_factor = rng.standard_normal(n_chains) * np.exp(rng.uniform(*_LOG_STEP_RANGE, n_chains))
     # the prior of the scaled coordinates cancels with the change of volume
     with np.errstate(over="ignore", invalid="ignore"):
         proposal = ScaleState.from_points(
             density,
-            density.scale_coordinates(state.points, k, np.exp(c)),
-            _replace_row(state.logs, k, old + c),
+            density.scale_coordinates(state.points, k, np.exp(log_factor)),
+            _replace_row(state.logs, k, old_log_sd + log_factor),
         )
         log_ratio = proposal.likelihood - state.likelihood
         log_ratio = (
-            log_ratio + density.log_spread_prior(k, old + c) - density.log_spread_prior(k, old)
+            log_ratio
+            + density.log_spread_prior(k, old_log_sd + log_factor)
+            - density.log_spread_prior(k, old_log_sd)
         )
     return state.accept_where(-rng.standard_exponential(n_chains) < log_ratio, proposal)
 
@@ -116,8 +118,8 @@ def move_spreads(
     return state
 
 
-def _replace_row(array: np.ndarray, row: int, values: np.ndarray) -> np.ndarray:
+def _replace_row(array: np.ndarray, row_index: int, values: np.ndarray) -> np.ndarray:
     """Return a copy of an array with one row replaced."""
-    copy = array.copy()
-    copy[row] = values
-    return copy
+    changed_array = array.copy()
+    changed_array[row_index] = values
+    return changed_array

@@ -57,51 +57,62 @@ def compute_answer_scores(
 ) -> AnswerScores:
     """Return gradients of all possible answers, in the order of `group_by_respondent`."""
     expansion = density.expand(point)
-    derivatives = expansion.gradient[:, 0], -expansion.curvature.assemble_dense()
+    gradient_and_hessian = expansion.gradient[:, 0], -expansion.curvature.assemble_dense()
     if isinstance(density, ChoiceSetDensity):
         assert isinstance(data, Choices)
-        return AnswerScores(*_score_set_answers(density, data, point), *derivatives)
-    return AnswerScores(*_score_pair_answers(density, point), *derivatives)
+        return AnswerScores(*_score_set_answers(density, data, point), *gradient_and_hessian)
+    return AnswerScores(*_score_pair_answers(density, point), *gradient_and_hessian)
 
 
 def _score_pair_answers(density: Density, point: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return gradients and probabilities of first, tie and second for each row."""
+    """Return gradients, probabilities (rows: each pair's outcomes) and outcomes per pair."""
     from scipy.sparse import vstack
 
     n, has_ties = density.n_rows, density.rows.has_ties
     ones, zeros = np.ones(n), np.zeros(n)
     # counts of wins, losses and ties
-    outcomes = [(ones, zeros, zeros), (zeros, zeros, ones), (zeros, ones, zeros)]
+    outcome_counts = [(ones, zeros, zeros), (zeros, zeros, ones), (zeros, ones, zeros)]
     if not has_ties:
-        del outcomes[1]
-    densities = [density.with_counts(*counts) for counts in outcomes]
-    order = np.arange(len(densities) * n).reshape(len(densities), -1).T.ravel()
-    log_p = np.concatenate([d.row_log_likelihoods(point[:, None])[:, 0] for d in densities])
-    matrix = vstack([d.row_scores(point) for d in densities]).tocsr()
-    return matrix[order], np.exp(log_p)[order], np.full(n, len(densities))
+        del outcome_counts[1]
+    densities = [density.with_counts(*counts) for counts in outcome_counts]
+    row_order = np.arange(len(densities) * n).reshape(len(densities), -1).T.ravel()
+    log_probabilities = np.concatenate(
+        [d.row_log_likelihoods(point[:, None])[:, 0] for d in densities]
+    )
+    score_matrix = vstack([d.row_scores(point) for d in densities]).tocsr()
+    return score_matrix[row_order], np.exp(log_probabilities)[row_order], np.full(n, len(densities))
 
 
 def _score_set_answers(
     density: ChoiceSetDensity, data: Choices, point: np.ndarray
 ) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return gradients and probabilities of all answers to all sets."""
+    """Return gradients and probabilities of all answers to all sets, and answers per set."""
     # A set with a tie has only its given answer.
-    sizes, start, worst = data.sizes, data.start, None
+    set_sizes, start, worst_positions = data.sizes, data.start, None
     if data.worst is not None:
         answers = list_possible_answers(start)
-        set_of = np.repeat(np.arange(len(sizes)), answers.sizes)
-        best, worst = answers.best, answers.worst
+        set_of_answer = np.repeat(np.arange(len(set_sizes)), answers.sizes)
+        best_positions, worst_positions = answers.best, answers.worst
     else:
         positions = np.arange(len(data.members))
-        best = positions[(data.n_tied[data.set_of] == 1) | (positions == start[data.set_of])]
-        set_of = data.set_of[best]
-    rows, members, tied = zip(*iterate_answers_by_size(data, set_of, best, worst), strict=True)
-    zero, order = np.zeros(len(best), np.int64), np.argsort(np.concatenate(rows))
-    possible = density.rows._replace(members=members, n_tied=tied, judge=zero, counts=zero + 1.0)
-    by_answer = density.with_rows(possible)
-    p = np.exp(by_answer.row_log_likelihoods(point[:, None])[:, 0])[order]
-    p[data.n_tied[set_of] > 1] = 1.0  # the one answer of its question
-    return by_answer.row_scores(point)[order], p, np.bincount(set_of)
+        best_positions = positions[
+            (data.n_tied[data.set_of] == 1) | (positions == start[data.set_of])
+        ]
+        set_of_answer = data.set_of[best_positions]
+    row_blocks, member_blocks, tied_counts = zip(
+        *iterate_answers_by_size(data, set_of_answer, best_positions, worst_positions), strict=True
+    )
+    zeros, row_order = (
+        np.zeros(len(best_positions), np.int64),
+        np.argsort(np.concatenate(row_blocks)),
+    )
+    possible_answers = density.rows._replace(
+        members=member_blocks, n_tied=tied_counts, judge=zeros, counts=zeros + 1.0
+    )
+    answer_density = density.with_rows(possible_answers)
+    p = np.exp(answer_density.row_log_likelihoods(point[:, None])[:, 0])[row_order]
+    p[data.n_tied[set_of_answer] > 1] = 1.0  # the one answer of its question
+    return answer_density.row_scores(point)[row_order], p, np.bincount(set_of_answer)
 
 
 class RespondentVariance(NamedTuple):
@@ -117,9 +128,9 @@ class RespondentVariance(NamedTuple):
 
         V is the variance of scores.
         """
-        variance = raise_improbable_variance(self.scores, self.df, self.freedom)
-        values, vectors = np.linalg.eigh(variance)
-        square_root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        score_variance = raise_improbable_variance(self.scores, self.df, self.freedom)
+        eigenvalues, eigenvectors = np.linalg.eigh(score_variance)
+        square_root = (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ eigenvectors.T
         return self.root @ square_root @ np.linalg.inv(self.root)
 
 
@@ -128,21 +139,25 @@ def estimate_respondent_variance(
     data: "PairedComparisons | Choices",
     clusters: AnswersByRespondent,
     point: np.ndarray,
-    root: np.ndarray,
+    covariance_root: np.ndarray,
 ) -> RespondentVariance:
     """Estimate the variance of respondents' scores at the mode.
 
-    `root` is that of the covariance of draws.
+    `covariance_root` is that of the covariance of draws.
     """
     n, size = density.n_options, density.size
     scores = RespondentScores(
-        compute_answer_scores(density, data, point), clusters.tally, point, point[:0], root
+        compute_answer_scores(density, data, point),
+        clusters.tally,
+        point,
+        point[:0],
+        covariance_root,
     )
     contrasts = np.zeros((n, size, 1))
     contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
     df = float(np.median(scores.degrees_of_freedom(contrasts[:: max(1, n // _MAX_CONTRASTS)])))
     return RespondentVariance(
-        scores.compute_variance(), root, df, (clusters.n_respondents - 1) / (size - 1)
+        scores.compute_variance(), covariance_root, df, (clusters.n_respondents - 1) / (size - 1)
     )
 
 
@@ -164,7 +179,7 @@ class RespondentAdjustment(NamedTuple):
 
     @property
     def score_dependence(self) -> Dependence | None:
-        """Description of the correction, if it widens draws by the variance of scores."""
+        """`dependence`, marked as a variance of scores if draws are widened by it."""
         if self.dependence is None or self.adjusted_variance is None:
             return self.dependence
         return replace(
@@ -176,7 +191,7 @@ class RespondentAdjustment(NamedTuple):
 
     @property
     def power_dependence(self) -> Dependence | None:
-        """Description of the correction, if it raises the likelihood to a power."""
+        """`dependence`, marked as a power of the likelihood if draws would be widened."""
         if self.dependence is None or self.adjusted_variance is None:
             return self.dependence
         return replace(self.dependence, by=POWER)
@@ -195,8 +210,8 @@ def build_adjustment(
     if dependence is None or clusters is None:
         return RespondentAdjustment(dependence)
     _, mode = marginal.best
-    root = mode.factor.draw(np.eye(density.size))
-    variance = estimate_respondent_variance(density, data, clusters, mode.point, root)
+    covariance_root = mode.factor.draw(np.eye(density.size))
+    variance = estimate_respondent_variance(density, data, clusters, mode.point, covariance_root)
     return RespondentAdjustment(
         replace(dependence, effect=mean_design_effect([variance.scores])), variance
     )
@@ -217,12 +232,18 @@ def widen_points(
     centre: np.ndarray,
 ) -> WidenedPoints:
     """Return parameter vectors widened around `centre` for respondents' dependence."""
-    matrix, df, level = variance.matrix(), variance.df, centre[:, None]
+    widening_matrix, df, centre_column = variance.matrix(), variance.df, centre[:, None]
     _, mode = marginal.best
-    deviations = matrix @ marginal.draw_deviations(mode, rng, points.shape[1])
-    narrow = level + matrix @ (points - level)
-    factor = df / rng.chisquare(df, points.shape[1])
-    added = np.sqrt(np.clip(factor - 1.0, 0.0, None)) * deviations
-    added *= np.minimum(1.0, _MAX_CHANGE / np.maximum(np.abs(added).max(axis=0), 1e-300))
-    wide = level + np.sqrt(np.minimum(factor, 1.0)) * (narrow - level) + added
-    return WidenedPoints(narrow, wide)
+    deviations = widening_matrix @ marginal.draw_deviations(mode, rng, points.shape[1])
+    narrow_points = centre_column + widening_matrix @ (points - centre_column)
+    variance_factor = df / rng.chisquare(df, points.shape[1])
+    added_deviations = np.sqrt(np.clip(variance_factor - 1.0, 0.0, None)) * deviations
+    added_deviations *= np.minimum(
+        1.0, _MAX_CHANGE / np.maximum(np.abs(added_deviations).max(axis=0), 1e-300)
+    )
+    wide_points = (
+        centre_column
+        + np.sqrt(np.minimum(variance_factor, 1.0)) * (narrow_points - centre_column)
+        + added_deviations
+    )
+    return WidenedPoints(narrow_points, wide_points)
