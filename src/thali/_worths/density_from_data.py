@@ -34,8 +34,9 @@ def convert_for_likelihood(data: Any, rule: str = RANKING) -> Any:
         if (set_size := int(data.sizes[largest_set])) > LARGEST:
             raise DataError(
                 f"Best and worst were chosen from {set_size} options"
-                f" ({shorten(data.sets[largest_set])}), but the likelihood sums over all rankings, which is limited to"
-                f" {LARGEST} options; remove larger sets, or fit BradleyTerryLuce with ",
+                f" ({shorten(data.sets[largest_set])}), but the likelihood sums over all"
+                f" rankings, which is limited to {LARGEST} options; remove larger sets, or"
+                " fit BradleyTerryLuce with ",
                 Setting("best_worst", REVERSED),
                 ".",
             )

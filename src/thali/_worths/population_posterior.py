@@ -131,39 +131,39 @@ class WorthProblem:
         nu = None
         if density.rows.has_ties:
             nu = np.exp(points[density.nu])[0]
-        settings = self.covariates, self.option_covariates, self.lapse, self.rule
-        return WorthDraws(list(self.data.labels), worths.T, nu, beta, *settings, chains)
+        draw_settings = self.covariates, self.option_covariates, self.lapse, self.rule
+        return WorthDraws(list(self.data.labels), worths.T, nu, beta, *draw_settings, chains)
 
     def build_data_groups(self) -> StoredData:
         """Return the data as datasets of a posterior tree, by group name."""
         if not isinstance(self.single_data, Choices):
             return store_pairs(self.single_data, self.lapse, self.has_ties)
-        groups = store_sets(self.single_data, self.lapse)
-        return groups._replace(
-            constants=groups.constants | set_size_variables(self.single_data, self.rule)
+        stored_sets = store_sets(self.single_data, self.lapse)
+        return stored_sets._replace(
+            constants=stored_sets.constants | set_size_variables(self.single_data, self.rule)
         )
 
     def build_tree(
-        self, points: np.ndarray, logs: np.ndarray, attributes: dict[str, Any]
+        self, points: np.ndarray, log_sds: np.ndarray, attributes: dict[str, Any]
     ) -> "xarray.DataTree":
         """Build the posterior tree from parameter vectors and log prior sds.
 
-        `points` is (chains, draws, size), `logs` (chains, draws, 4).
+        `points` is (chains, draws, size), `log_sds` (chains, draws, 4).
         """
         import xarray as xr
 
         from thali._posterior.store import add_log_prior, build_tree, describe_origin
 
         shape, density = points.shape[:2], self.density
-        flat = points.reshape(-1, points.shape[2]).T
-        spreads = Spreads(*np.exp(logs.reshape(-1, 4).T))
-        draws, stored = self.build_draws(flat, shape[0]), self.build_data_groups()
+        point_columns = points.reshape(-1, points.shape[2]).T
+        spreads = Spreads(*np.exp(log_sds.reshape(-1, 4).T))
+        draws, stored_data = self.build_draws(point_columns, shape[0]), self.build_data_groups()
         labels, dims = np.asarray(self.single_data.labels, dtype=str), ("chain", "draw")
-        likelihood = density.log_likelihoods(flat) + stored.log_constant
+        log_likelihood = density.log_likelihoods(point_columns) + stored_data.log_constant
         variables: dict[Any, Any] = {
             "log_worth": ((*dims, "option"), draws.log_worths.reshape(*shape, -1)),
             "spread": (dims, spreads.worths.reshape(shape)),
-            "log_likelihood": (dims, likelihood.reshape(shape)),
+            "log_likelihood": (dims, log_likelihood.reshape(shape)),
         }
         coordinates: dict[Any, Any] = {
             "chain": np.arange(shape[0]),
@@ -186,17 +186,17 @@ class WorthProblem:
                 slice(0, len(questions.sizes))
             )
             groups["log_likelihood"] = self._pointwise_log_likelihoods(
-                questions.log_likelihoods(p), shape, stored
+                questions.log_likelihoods(p), shape, stored_data
             )
             if isinstance(self.single_data, Choices) and self.single_data.worst is None:
                 variables["set_probability"] = (*dims, "place"), p.reshape(*shape, -1)
                 coordinates |= member_coordinates(self.single_data)
-        groups |= build_datasets(xr.Dataset(variables, coordinates), stored, self.descriptions)
-        add_log_prior(groups, self._log_priors(flat, spreads, shape), _NOTES)
+        groups |= build_datasets(xr.Dataset(variables, coordinates), stored_data, self.descriptions)
+        add_log_prior(groups, self._log_priors(point_columns, spreads, shape), _NOTES)
         return build_tree(groups, {**describe_origin(), **attributes})
 
     def build_tree_from_draws(
-        self, draws: WorthDraws, spread: np.ndarray, attributes: dict[str, Any]
+        self, draws: WorthDraws, spread_draws: np.ndarray, attributes: dict[str, Any]
     ) -> "xarray.DataTree":
         """Build the posterior tree of these data with given draws of worths.
 
@@ -205,10 +205,10 @@ class WorthProblem:
         points = draws.log_worths.T
         if draws.nu is not None:
             points = np.vstack([points, np.log(draws.nu)])
-        logs = np.full((draws.n_draws, 4), np.nan)
-        logs[:, 0] = np.log(spread)
+        log_sds = np.full((draws.n_draws, 4), np.nan)
+        log_sds[:, 0] = np.log(spread_draws)
         points_of_chains = points.T.reshape(draws.chains, -1, len(points))
-        tree = self.build_tree(points_of_chains, logs.reshape(draws.chains, -1, 4), attributes)
+        tree = self.build_tree(points_of_chains, log_sds.reshape(draws.chains, -1, 4), attributes)
         del tree["log_prior"]  # it belongs to the model of all data
         return tree
 
@@ -217,7 +217,7 @@ class WorthProblem:
         variables: dict[Any, Any],
         coordinates: dict[Any, Any],
         log_tie: np.ndarray,
-        stored: StoredData,
+        stored_data: StoredData,
         attributes: dict[str, Any],
     ) -> "xarray.DataTree":
         """Build the posterior tree from variables of a model with respondents."""
@@ -226,27 +226,30 @@ class WorthProblem:
         from thali._posterior.store import build_tree, describe_origin
 
         dims = "chain", "draw"
-        sizes = zip(dims, log_tie.shape, strict=True)
-        coordinates |= {name: np.arange(size) for name, size in sizes}
+        dim_sizes = zip(dims, log_tie.shape, strict=True)
+        coordinates |= {name: np.arange(size) for name, size in dim_sizes}
         coordinates["option"] = np.asarray(self.data.labels, dtype=str)
         if self.has_ties:
             variables["tie"] = dims, np.exp(log_tie)
         posterior = xr.Dataset(variables, coordinates)
-        groups = build_datasets(posterior, stored, self.descriptions)
-        parts = split_draws(posterior)
-        if parts[LATENT]:
-            groups |= parts
+        groups = build_datasets(posterior, stored_data, self.descriptions)
+        latent_groups = split_draws(posterior)
+        if latent_groups[LATENT]:
+            groups |= latent_groups
         return build_tree(groups, {**describe_origin(), **attributes})
 
     def _pointwise_log_likelihoods(
-        self, by_question: np.ndarray, shape: tuple[int, ...], stored: StoredData
+        self, question_log_likelihoods: np.ndarray, shape: tuple[int, ...], stored_data: StoredData
     ) -> "xarray.Dataset":
         """Return pointwise log-likelihoods by observed variable."""
         import xarray as xr
 
-        name, dimension = next((str(name), values[0]) for name, values in stored.observed.items())
+        variable_name, last_dimension = next(
+            (str(variable_name), values[0])
+            for variable_name, values in stored_data.observed.items()
+        )
         if isinstance(self.single_data, Choices):
-            dimension = "set"
+            last_dimension = "set"
         else:  # a pair has a question for each distinct row of covariates
             starts = np.searchsorted(
                 self.single_data.cells.pair, np.arange(self.single_data.n_pairs)
@@ -255,49 +258,53 @@ class WorthProblem:
                 self.single_data.cells.pair,
                 self.single_data.questions(self.has_ties).log_coefficients(),
             )
-            by_question = np.add.reduceat(by_question, starts, axis=1)
-            by_question = by_question - cell_coefficients + stored.coefficients
-        dimensions = ("chain", "draw", dimension)
+            question_log_likelihoods = np.add.reduceat(question_log_likelihoods, starts, axis=1)
+            question_log_likelihoods = (
+                question_log_likelihoods - cell_coefficients + stored_data.coefficients
+            )
+        dimensions = ("chain", "draw", last_dimension)
         coordinates = {
             "chain": np.arange(shape[0]),
             "draw": np.arange(shape[1]),
-            **stored.coordinates,
+            **stored_data.coordinates,
         }
-        return xr.Dataset({name: (dimensions, by_question.reshape(*shape, -1))}, coordinates)
+        return xr.Dataset(
+            {variable_name: (dimensions, question_log_likelihoods.reshape(*shape, -1))}, coordinates
+        )
 
     def _log_priors(
-        self, flat: np.ndarray, spreads: Spreads, shape: tuple[int, ...]
+        self, point_columns: np.ndarray, spreads: Spreads, shape: tuple[int, ...]
     ) -> dict[str, np.ndarray]:
         """Return log prior densities (chains, draws) by variable name."""
         density = self.density
-        parts = density.log_prior_parts(flat, spreads)
-        log_priors = {"log_worth": parts["log_worth"]}
+        log_prior_by_variable = density.log_prior_parts(point_columns, spreads)
+        log_priors = {"log_worth": log_prior_by_variable["log_worth"]}
         if self.spread is None:
             log_priors["spread"] = density.log_spread_prior(WORTHS, np.log(spreads.worths))
         if self.covariates:
-            log_priors["covariate"] = parts["covariate"]
+            log_priors["covariate"] = log_prior_by_variable["covariate"]
         if self.has_ties:
-            log_priors["tie"] = parts["tie"]
+            log_priors["tie"] = log_prior_by_variable["tie"]
         return {
             name: np.asarray(densities).reshape(shape) for name, densities in log_priors.items()
         }
 
 
 def build_datasets(
-    posterior: "xarray.Dataset", stored: StoredData, descriptions: Mapping[str, str]
+    posterior: "xarray.Dataset", stored_data: StoredData, descriptions: Mapping[str, str]
 ) -> "dict[str, xarray.Dataset]":
     """Return the tree's datasets: draws with descriptions, and stored data."""
     import xarray as xr
 
     for name, variable in posterior.data_vars.items():
         variable.attrs["description"] = descriptions[str(name)]
-    constants = {"kind": stored.kind, **stored.constants}
+    constants = {"kind": stored_data.kind, **stored_data.constants}
     return {
         "posterior": posterior,
         "sample_stats": xr.Dataset({}, {name: posterior[name] for name in ("chain", "draw")}),
-        "observed_data": xr.Dataset(stored.observed, stored.coordinates),
+        "observed_data": xr.Dataset(stored_data.observed, stored_data.coordinates),
         "constant_data": xr.Dataset(
-            constants, {**stored.coordinates, "option": posterior["option"].values}
+            constants, {**stored_data.coordinates, "option": posterior["option"].values}
         ),
     }
 
@@ -332,12 +339,12 @@ class LatticeChain(IndependentDraws):
         """Draw a block of parameters and log sds, widened for dependent answers."""
         points, spreads = sample_posterior(self.problem.marginal, rng, self.block_size)
         # sweeps return another number of draws
-        order = np.arange(self.block_size) * points.shape[1] // self.block_size
-        points, marginal = points[:, order], self.problem.marginal
-        variance = self.problem.respondents.adjusted_variance
-        if variance is not None:
-            points = widen_points(rng, marginal, variance, points, marginal.mean_mode).wide
-        return PointRecord(points.T, np.log(np.array(spreads))[:, order].T)
+        draw_indices = np.arange(self.block_size) * points.shape[1] // self.block_size
+        points, marginal = points[:, draw_indices], self.problem.marginal
+        score_variance = self.problem.respondents.adjusted_variance
+        if score_variance is not None:
+            points = widen_points(rng, marginal, score_variance, points, marginal.mean_mode).wide
+        return PointRecord(points.T, np.log(np.array(spreads))[:, draw_indices].T)
 
 
 class TrajectoryChain(FixedChain):
@@ -361,12 +368,14 @@ class TrajectoryChain(FixedChain):
         """Run the chain until it has done `until` sweeps."""
         while self.sweeps < until:
             self.sampler.step = float(self.leap)
-            self.state, accepted = self.sampler.sweep(self.rng, self.state)
+            self.state, acceptance = self.sampler.sweep(self.rng, self.state)
             self.sweeps += 1
             if self.sweeps <= self.tune:
-                change = (float(accepted[0]) - _TARGET_ACCEPTANCE) / math.sqrt(self.sweeps + 10.0)
-                self.leap = np.array(min(float(self.leap) * math.exp(change), 1.5))
+                log_step_change = (float(acceptance[0]) - _TARGET_ACCEPTANCE) / math.sqrt(
+                    self.sweeps + 10.0
+                )
+                self.leap = np.array(min(float(self.leap) * math.exp(log_step_change), 1.5))
             elif (self.sweeps - self.tune) % self.thin == 0:
-                row = self.recorded - 1
-                self.record.points[row] = self.state.points[:, 0]
-                self.record.logs[row] = self.state.logs[:, 0]
+                record_row = self.recorded - 1
+                self.record.points[record_row] = self.state.points[:, 0]
+                self.record.logs[record_row] = self.state.logs[:, 0]

@@ -50,8 +50,8 @@ class DistinctComparisons(NamedTuple):
 
     def select(self, row_indices: Any) -> "DistinctComparisons":
         """Return the distinct comparisons with these indices."""
-        arrays = (array[row_indices] for array in self[:8])
-        return self._make((*arrays, self.lapse, self.has_ties))
+        selected_columns = (array[row_indices] for array in self[:8])
+        return self._make((*selected_columns, self.lapse, self.has_ties))
 
 
 class Spreads(NamedTuple):
@@ -180,8 +180,8 @@ class Density:
         self.beta, self.judges = slice(nu_stop, beta_stop), slice(beta_stop, beta_stop + n_judges)
         self.bias = slice(self.judges.stop, self.size)
         self.is_free = np.append(self.present.ravel(), np.ones(self.size - n_worths, bool))
-        exists = has_prior, has_prior and n_judges > 0, len(self.steps) > 0, self.n_bias > 0
-        self.spread_kinds = tuple(np.flatnonzero(exists).tolist())
+        has_spread = has_prior, has_prior and n_judges > 0, len(self.steps) > 0, self.n_bias > 0
+        self.spread_kinds = tuple(np.flatnonzero(has_spread).tolist())
         self._blocks: dict[int, list[RowBlock]] = {}
 
     @property
@@ -215,29 +215,34 @@ class Density:
 
     def split_answers(self, rng: np.random.Generator) -> "tuple[Density, Density]":
         """Return two densities, each of a random half of the answers."""
-        first = [split_counts(rng, counts) for counts in self.counts]
-        return self.with_counts(*first), self.with_counts(*map(np.subtract, self.counts, first))
+        first_half = [split_counts(rng, counts) for counts in self.counts]
+        return self.with_counts(*first_half), self.with_counts(
+            *map(np.subtract, self.counts, first_half)
+        )
 
     def raise_to_power(self, power: Any) -> "Density":
         """Return the density with the likelihood (or each row's) raised to a power."""
         return self.with_counts(*(power * counts for counts in self.counts))
 
-    def offset_by_worths(self, part: slice) -> slice:
+    def offset_by_worths(self, parameter_slice: slice) -> slice:
         """Return a slice of parameters, counted from the end of the log worths."""
-        return slice(part.start - self.worths.stop, part.stop - self.worths.stop)
+        return slice(
+            parameter_slice.start - self.worths.stop, parameter_slice.stop - self.worths.stop
+        )
 
     # The likelihood -------------------------------------------------------------------------------
 
     def split_rows(self, n_points: int) -> list[RowBlock]:
         """Return blocks of rows that fit into the cache for `n_points` points."""
-        step = max(1, _BLOCK_TERMS // max(n_points, 1))
-        if step not in self._blocks:
+        block_size = max(1, _BLOCK_TERMS // max(n_points, 1))
+        if block_size not in self._blocks:
             is_dense = n_points == 1 and self.n_rows * self.size <= _DENSE_ENTRIES
-            starts = range(0, max(self.n_rows, 1), step)
-            self._blocks[step] = [
-                self._build_block(slice(begin, begin + step), is_dense) for begin in starts
+            block_starts = range(0, max(self.n_rows, 1), block_size)
+            self._blocks[block_size] = [
+                self._build_block(slice(begin, begin + block_size), is_dense)
+                for begin in block_starts
             ]
-        return self._blocks[step]
+        return self._blocks[block_size]
 
     def _build_block(self, row_slice: slice, is_dense: bool) -> RowBlock:
         """Build a block of rows and its matrices from parameters to log odds."""
@@ -245,15 +250,19 @@ class Density:
         first, second, period, judge, x, *counts = rows[:8]
         wins, losses, tied = map(to_column, counts)
         rows = rows._replace(wins=wins, losses=losses, tied=tied)
-        sides = (period * self.n_options)[:, None] + np.column_stack([first, second])
-        judges, covariates = int(self.n_judges > 0), 0
+        option_columns = (period * self.n_options)[:, None] + np.column_stack([first, second])
+        n_judge_columns, n_covariates = int(self.n_judges > 0), 0
         if self.n_bias:
-            covariates = x.shape[1]
+            n_covariates = x.shape[1]
         matrices = [
-            _scatter_columns(np.tile([1.0, -1.0], (len(first), 1)), sides, self.worths.stop),
-            _scatter_columns(np.ones((len(first), judges)), judge[:, None], self.n_judges),
             _scatter_columns(
-                x[:, :covariates], judge[:, None] * covariates + np.arange(covariates), self.n_bias
+                np.tile([1.0, -1.0], (len(first), 1)), option_columns, self.worths.stop
+            ),
+            _scatter_columns(np.ones((len(first), n_judge_columns)), judge[:, None], self.n_judges),
+            _scatter_columns(
+                x[:, :n_covariates],
+                judge[:, None] * n_covariates + np.arange(n_covariates),
+                self.n_bias,
             ),
         ]
         if is_dense:
@@ -262,22 +271,22 @@ class Density:
 
     def log_discriminations(self, points: np.ndarray) -> np.ndarray:
         """Return centred log discriminations of judges, shape (n_judges, n_points)."""
-        logs = points[self.judges]
+        judge_parameters = points[self.judges]
         if not self.n_judges:
-            return logs
-        return logs - logs.mean(axis=0)
+            return judge_parameters
+        return judge_parameters - judge_parameters.mean(axis=0)
 
     def compare_at_points(self, block: RowBlock, points: np.ndarray) -> ComparisonsAtPoints:
         """Return log odds and probabilities of a block at points (size, n_points)."""
-        difference = block.along @ points[self.worths]
+        worth_differences = block.along @ points[self.worths]
         discrimination = np.ones((1, 1))
         if self.n_judges:
             discrimination = np.exp(self.log_discriminations(points))[block.rows.judge]
-        log_odds = discrimination * difference + block.rows.x @ points[self.beta]
+        log_odds = discrimination * worth_differences + block.rows.x @ points[self.beta]
         if self.n_bias:
             log_odds = log_odds + block.biased @ points[self.bias]
         q, q_rest = split_probabilities(log_odds)
-        return ComparisonsAtPoints(difference, discrimination, q, q_rest, points[self.nu])
+        return ComparisonsAtPoints(worth_differences, discrimination, q, q_rest, points[self.nu])
 
     def _iterate_log_likelihoods(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield each block's log-likelihoods, shape (rows, points)."""
@@ -295,8 +304,8 @@ class Density:
     def row_log_likelihoods(self, points: np.ndarray) -> np.ndarray:
         """Return the log-likelihood of each row at each point, (n_rows, n_points)."""
         log_likelihoods = np.empty((self.n_rows, points.shape[1]))
-        for row_slice, terms in self._iterate_log_likelihoods(points):
-            log_likelihoods[row_slice] = terms
+        for row_slice, block_log_likelihoods in self._iterate_log_likelihoods(points):
+            log_likelihoods[row_slice] = block_log_likelihoods
         return log_likelihoods
 
     @property
@@ -309,12 +318,13 @@ class Density:
 
     def centre_worths(self, worths: np.ndarray) -> np.ndarray:
         """Subtract the mean over permanent options from log worths."""
-        by_period = worths.reshape(self.n_periods, self.n_options, *worths.shape[1:])
+        worths_by_period = worths.reshape(self.n_periods, self.n_options, *worths.shape[1:])
         is_counted = self.present & self.is_always_present
-        weight = compute_shares(is_counted)
-        return (by_period - np.einsum("ti,ti...->t...", weight, by_period)[:, None]).reshape(
-            worths.shape
-        )
+        option_weights = compute_shares(is_counted)
+        return (
+            worths_by_period
+            - np.einsum("ti,ti...->t...", option_weights, worths_by_period)[:, None]
+        ).reshape(worths.shape)
 
     def centre_by_period(self, points: np.ndarray) -> np.ndarray:
         """Return centred log worths, shape (n_periods, n_options, n_points)."""
@@ -346,10 +356,10 @@ class Density:
         if k in (JUDGES, BIAS):
             points[self._spread_slice(k)] *= factor
             return points
-        scaled, worths = self.entry_worths(points), self.worths_by_period(points)
+        scaled_worths, worths = self.entry_worths(points), self.worths_by_period(points)
         if k == DRIFT:
-            scaled = worths - scaled
-        worths += np.where(self.present[..., None], (factor - 1.0) * scaled, 0.0)
+            scaled_worths = worths - scaled_worths
+        worths += np.where(self.present[..., None], (factor - 1.0) * scaled_worths, 0.0)
         return points
 
     def worths_by_period(self, points: np.ndarray) -> np.ndarray:
@@ -370,8 +380,8 @@ class Density:
         """Return the log prior density of the parameters at each point, (n_points,)."""
         if not self.has_prior:
             return -0.5 * points[self.worths].sum(axis=0) ** 2 / self.n_options
-        steps = 0.5 * np.where(self.present[:-1], np.log(self.steps)[:, None], 0.0).sum()
-        return sum(self.log_prior_parts(points, spreads).values()) - steps
+        half_log_steps = 0.5 * np.where(self.present[:-1], np.log(self.steps)[:, None], 0.0).sum()
+        return sum(self.log_prior_parts(points, spreads).values()) - half_log_steps
 
     def log_prior_parts(self, points: np.ndarray, spreads: Spreads) -> dict[str, np.ndarray]:
         """Return log prior densities by variable name, each (n_points,)."""
@@ -394,18 +404,25 @@ class Density:
             return -0.5 * (
                 ((log_spread - LOG_SPREAD_MEAN) / LOG_SPREAD_SD) ** 2 + _LOG_2PI
             ) - math.log(LOG_SPREAD_SD)
-        scaled = np.exp(log_spread) / HALF_NORMAL_SCALE
+        scaled_spread = np.exp(log_spread) / HALF_NORMAL_SCALE
         return (
-            0.5 * (math.log(2.0 / math.pi) - scaled**2) - math.log(HALF_NORMAL_SCALE) + log_spread
+            0.5 * (math.log(2.0 / math.pi) - scaled_spread**2)
+            - math.log(HALF_NORMAL_SCALE)
+            + log_spread
         )
 
     def conditional_log_spread_density(
         self, points: np.ndarray, k: int
     ) -> Callable[[np.ndarray], np.ndarray]:
-        """Return the log density of log prior sd number k, given the parameters."""
-        squares, count = self.sum_of_squares(points, k), self.count_spread_coordinates(k)
+        """Return log prior sd number k's log density as a function, given the parameters."""
+        sum_of_squares, n_parameters = (
+            self.sum_of_squares(points, k),
+            self.count_spread_coordinates(k),
+        )
         return lambda log: (
-            self.log_spread_prior(k, log) - 0.5 * squares * np.exp(-2.0 * log) - count * log
+            self.log_spread_prior(k, log)
+            - 0.5 * sum_of_squares * np.exp(-2.0 * log)
+            - n_parameters * log
         )
 
     def log_densities(self, points: np.ndarray, spreads: Spreads) -> np.ndarray:
@@ -415,10 +432,10 @@ class Density:
     def gradients(self, points: np.ndarray, spreads: Spreads) -> tuple[np.ndarray, np.ndarray]:
         """Return log posterior densities at points, and their gradients (size, n_points)."""
         gradient = np.zeros_like(points)
-        value = self._add_likelihood(self.log_priors(points, spreads), gradient, points)
+        log_density = self._add_likelihood(self.log_priors(points, spreads), gradient, points)
         self._centre_judge_slopes(gradient, self.judges)
         self.add_prior_slope(gradient, points, spreads)
-        return value, gradient
+        return log_density, gradient
 
     def _centre_judge_slopes(self, by_judge: np.ndarray, judges: slice) -> None:
         """Convert derivatives by log d to derivatives by the uncentred g, in place."""
@@ -426,19 +443,19 @@ class Density:
             by_judge[judges] -= by_judge[judges].mean(axis=0)
 
     def _add_likelihood(
-        self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray
+        self, log_density: np.ndarray, gradient: np.ndarray, points: np.ndarray
     ) -> np.ndarray:
-        """Return `value` plus the log-likelihood; add its gradient to `gradient`."""
+        """Return `log_density` plus the log-likelihood; add its gradient to `gradient`."""
         for block in self.split_rows(points.shape[1]):
             comparisons = self.compare_at_points(block, points)
-            value = value + comparisons.log_likelihoods(block.rows).sum(axis=0)
+            log_density = log_density + comparisons.log_likelihoods(block.rows).sum(axis=0)
             derivatives = compute_derivatives(
                 block.rows, comparisons.q, comparisons.q_rest, comparisons.log_nu
             )
             self._add_likelihood_slope(
                 gradient, block, comparisons, derivatives.slope, derivatives.of_nu
             )
-        return value
+        return log_density
 
     def _add_likelihood_slope(
         self,
@@ -446,16 +463,16 @@ class Density:
         block: RowBlock,
         comparisons: ComparisonsAtPoints,
         slope: np.ndarray,
-        of_nu: np.ndarray,
+        nu_slope: np.ndarray,
     ) -> None:
         """Add the gradient of a block's log-likelihood to `gradient`."""
-        pull = slope * comparisons.discrimination
-        gradient[self.worths] += block.along.T @ pull
+        worth_slope = slope * comparisons.discrimination
+        gradient[self.worths] += block.along.T @ worth_slope
         if self.rows.has_ties:
-            gradient[self.nu] += of_nu.sum(axis=0)
+            gradient[self.nu] += nu_slope.sum(axis=0)
         gradient[self.beta] += block.rows.x.T @ slope
         if self.n_judges:
-            gradient[self.judges] += block.judged.T @ (pull * comparisons.difference)
+            gradient[self.judges] += block.judged.T @ (worth_slope * comparisons.difference)
         if self.n_bias:
             gradient[self.bias] += block.biased.T @ slope
 
@@ -478,71 +495,73 @@ class Density:
         first_period_index = self.entry, np.arange(self.n_options)
         worths_gradient[first_period_index] -= self.entry_worths(points) / spreads.worths**2
         if len(self.steps):
-            pull = self.increments(points) / (self.steps[:, None, None] * spreads.drift**2)
-            worths_gradient[:-1] += pull
-            worths_gradient[1:] -= pull
+            increment_slope = self.increments(points) / (
+                self.steps[:, None, None] * spreads.drift**2
+            )
+            worths_gradient[:-1] += increment_slope
+            worths_gradient[1:] -= increment_slope
 
     def row_scores(self, point: np.ndarray) -> Any:
         """Return gradients of each row's log-likelihood, sparse (n_rows, size)."""
         from scipy.sparse import vstack
 
-        scores = []
+        score_blocks = []
         for block in self.split_rows(1):
             derivatives = self._differentiate_rows(block, point)
             slope = derivatives.slope[:, None]
-            of_nu = derivatives.of_nu
+            nu_slope = derivatives.of_nu
             if not self.rows.has_ties:
-                of_nu = of_nu[:, :0]
-            judged = block.judged * (slope * derivatives.scaled_difference[:, None])
-            other_parts = block.rows.x * slope, judged, block.biased * slope
-            scores.append(
+                nu_slope = nu_slope[:, :0]
+            judge_slopes = block.judged * (slope * derivatives.scaled_difference[:, None])
+            other_slopes = block.rows.x * slope, judge_slopes, block.biased * slope
+            score_blocks.append(
                 _join_columns(
                     [
                         block.along * (slope * derivatives.discrimination[:, None]),
-                        of_nu,
-                        *other_parts,
+                        nu_slope,
+                        *other_slopes,
                     ]
                 )
             )
-        return vstack([_to_sparse(matrix) for matrix in scores])
+        return vstack([_to_sparse(matrix) for matrix in score_blocks])
 
     def judge_scores(self, point: np.ndarray) -> np.ndarray:
         """Return gradients of each judge's log-likelihood, shape (size, n_judges)."""
-        judge_rows = _scatter_columns(
+        judge_indicators = _scatter_columns(
             np.ones((self.n_rows, 1)), self.rows.judge[:, None], self.n_judges
         )
-        scores = (self.row_scores(point).T @ judge_rows).toarray()
-        self._centre_judge_slopes(scores, self.judges)
-        return scores
+        score_matrix = (self.row_scores(point).T @ judge_indicators).toarray()
+        self._centre_judge_slopes(score_matrix, self.judges)
+        return score_matrix
 
     def predict_judges(self, points: np.ndarray) -> JudgePredictions:
         """Predict each judge's answers from parameters estimated without that judge."""
         rows = self.rows
         period_start = rows.period * self.n_options
         worths, beta = points[self.worths], points[self.beta]
-        difference = (
+        worth_differences = (
             worths[period_start + rows.first, rows.judge]
             - worths[period_start + rows.second, rows.judge]
         )
         log_nu = points[self.nu][:, rows.judge]  # (1 or 0, rows)
         q, q_rest = split_probabilities(
-            (difference + (rows.x * beta[:, rows.judge].T).sum(axis=1)).clip(
+            (worth_differences + (rows.x * beta[:, rows.judge].T).sum(axis=1)).clip(
                 -_LARGEST_LOG_ODDS, _LARGEST_LOG_ODDS
             )
         )
-        half = np.full(len(q), 0.5)
-        expected = _expected_counts(rows, q, q_rest, log_nu)
-        score = compute_log_likelihoods(rows, q, q_rest, log_nu).ravel()
-        average = compute_log_likelihoods(expected, q, q_rest, log_nu).ravel()
-        chance = compute_log_likelihoods(rows, half, half, log_nu).ravel()
-        return JudgePredictions(score, average, chance, rows.total)
+        halves = np.full(len(q), 0.5)
+        expected_rows = _expected_counts(rows, q, q_rest, log_nu)
+        observed_log_p = compute_log_likelihoods(rows, q, q_rest, log_nu).ravel()
+        expected_log_p = compute_log_likelihoods(expected_rows, q, q_rest, log_nu).ravel()
+        chance_log_p = compute_log_likelihoods(rows, halves, halves, log_nu).ravel()
+        return JudgePredictions(observed_log_p, expected_log_p, chance_log_p, rows.total)
 
     # Its curvature --------------------------------------------------------------------------------
 
     def prior_curvature(self, spreads: Spreads) -> Bordered:
         """Return the negative Hessian of the log prior, as a bordered matrix."""
-        periods, n, n_others = self.n_periods, self.n_options, self.size - self.worths.stop
-        border = np.zeros((periods * n, n_others))
+        n_periods, n, n_others = self.n_periods, self.n_options, self.size - self.worths.stop
+        border = np.zeros((n_periods * n, n_others))
         if not self.has_prior:
             return Bordered(
                 np.full((1, n, n), 1.0 / n),
@@ -574,18 +593,20 @@ class Density:
 
     def expand(self, point: np.ndarray, is_convex: bool = False) -> LikelihoodExpansion:
         """Return log-likelihood, gradient and negative Hessian at a point, in one pass."""
-        value, gradient, (blocks, coupling, border, corner) = self._expand_by_log_discrimination(
-            point, is_convex
+        log_likelihood, gradient, (blocks, coupling, border, corner) = (
+            self._expand_by_log_discrimination(point, is_convex)
         )
-        judges = self.offset_by_worths(self.judges)
-        for by_judge, judges_slice in (
+        judges_after_worths = self.offset_by_worths(self.judges)
+        for derivatives, judges_slice in (
             (gradient, self.judges),
-            (border.T, judges),
-            (corner, judges),
-            (corner.T, judges),
+            (border.T, judges_after_worths),
+            (corner, judges_after_worths),
+            (corner.T, judges_after_worths),
         ):
-            self._centre_judge_slopes(by_judge, judges_slice)
-        return LikelihoodExpansion(value, gradient, Bordered(blocks, coupling, border, corner))
+            self._centre_judge_slopes(derivatives, judges_slice)
+        return LikelihoodExpansion(
+            log_likelihood, gradient, Bordered(blocks, coupling, border, corner)
+        )
 
     def _differentiate_rows(
         self, block: RowBlock, point: np.ndarray, is_convex: bool = False
@@ -595,20 +616,22 @@ class Density:
         derivatives = compute_derivatives(
             block.rows, comparisons.q, comparisons.q_rest, comparisons.log_nu
         )
-        value = float(comparisons.log_likelihoods(block.rows).sum())
-        mixed, nu_curvature = derivatives.mixed[:, 0], derivatives.spread[:, 0]
+        log_likelihood = float(comparisons.log_likelihoods(block.rows).sum())
+        mixed_derivative, nu_curvature = derivatives.mixed[:, 0], derivatives.spread[:, 0]
         slope, curvature = derivatives.slope[:, 0], -derivatives.bend[:, 0]
         if is_convex:
-            curvature = np.maximum(curvature, mixed**2 / np.maximum(nu_curvature, 1e-300))
+            curvature = np.maximum(
+                curvature, mixed_derivative**2 / np.maximum(nu_curvature, 1e-300)
+            )
         discrimination = np.broadcast_to(comparisons.discrimination[:, 0], len(slope))
         scaled_difference = discrimination * comparisons.difference[:, 0]
         return _RowsAtPoint(
             comparisons,
-            value,
+            log_likelihood,
             slope,
             derivatives.of_nu,
             curvature,
-            mixed,
+            mixed_derivative,
             nu_curvature,
             discrimination,
             scaled_difference,
@@ -625,48 +648,51 @@ class Density:
     def _expand_by_log_discrimination(
         self, point: np.ndarray, is_convex: bool
     ) -> LikelihoodExpansion:
-        """Return the expansion by centred log d, before conversion to g."""
+        """Return log-likelihood, gradient and curvature by centred log d, not yet by g."""
         # In the code, w is minus the second derivative of a row by its log odds, m that by its log
         # odds and log nu, d the discrimination, and s is d times the difference of log worths.
-        value, stop = 0.0, self.worths.stop
-        periods, n = self.n_periods, self.n_options
-        gradient, blocks = np.zeros((self.size, 1)), np.zeros((periods, n, n))
-        border, corner = np.zeros((stop, self.size - stop)), np.zeros((self.size - stop,) * 2)
-        parts = self.nu, self.beta, self.judges, self.bias
-        nu, beta, judges, bias = map(self.offset_by_worths, parts)
-        linear = np.r_[beta, bias]
+        log_likelihood, n_worths = 0.0, self.worths.stop
+        n_periods, n = self.n_periods, self.n_options
+        gradient, blocks = np.zeros((self.size, 1)), np.zeros((n_periods, n, n))
+        border, corner = (
+            np.zeros((n_worths, self.size - n_worths)),
+            np.zeros((self.size - n_worths,) * 2),
+        )
+        parameter_slices = self.nu, self.beta, self.judges, self.bias
+        nu, beta, judges, bias = map(self.offset_by_worths, parameter_slices)
+        linear_indices = np.r_[beta, bias]
         for block in self.split_rows(1):
             terms = self._differentiate_rows(block, point, is_convex)
             rows, along, judged = block.rows, block.along.T, block.judged.T
             w, m, d, s = terms.curvature, terms.mixed, terms.discrimination, terms.scaled_difference
-            value += terms.value
+            log_likelihood += terms.value
             self._add_likelihood_slope(
                 gradient, block, terms.comparisons, terms.slope[:, None], terms.of_nu
             )
             wd, x = w * d, _join_columns([rows.x, block.biased])
             cell_index = (rows.period * n + rows.first) * n + rows.second
             np.subtract.at(blocks.reshape(-1), cell_index, wd * d)
-            border[:, linear] += _to_dense(along @ (x * wd[:, None]))
-            corner[np.ix_(linear, linear)] += _to_dense(x.T @ (x * w[:, None]))
+            border[:, linear_indices] += _to_dense(along @ (x * wd[:, None]))
+            corner[np.ix_(linear_indices, linear_indices)] += _to_dense(x.T @ (x * w[:, None]))
             if self.n_judges:
                 slope = terms.slope
                 if is_convex:  # log odds are not linear in log d
                     slope = np.zeros_like(slope)
                 border[:, judges] += self._sum_by_judge(along, rows, wd * s - d * slope)
                 corner[judges, judges] += np.diag(judged @ (s * (w * s - slope)))
-                cross = self._sum_by_judge(x.T, rows, w * s)
-                corner[linear, judges] += cross
-                corner[judges, linear] += cross.T
+                mixed_curvature = self._sum_by_judge(x.T, rows, w * s)
+                corner[linear_indices, judges] += mixed_curvature
+                corner[judges, linear_indices] += mixed_curvature.T
             if self.rows.has_ties:
                 border[:, nu] += (along @ (d * m))[:, None]
                 corner[nu, nu] += terms.nu_curvature.sum()
-                corner[nu, linear] += x.T @ m
+                corner[nu, linear_indices] += x.T @ m
                 corner[nu, judges] += judged @ (m * s)
         blocks += blocks.swapaxes(1, 2)
         blocks[:, np.arange(n), np.arange(n)] = -blocks.sum(axis=2)
         corner = np.triu(corner) + np.triu(corner, 1).T
         return LikelihoodExpansion(
-            value, gradient, Bordered(blocks, np.zeros((periods - 1, n)), border, corner)
+            log_likelihood, gradient, Bordered(blocks, np.zeros((n_periods - 1, n)), border, corner)
         )
 
 
@@ -686,10 +712,10 @@ class _RowsAtPoint(NamedTuple):
 
 def split_counts(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     """Return a random half of each count (a fraction goes to either half)."""
-    integers = np.floor(counts)
-    return rng.binomial(integers.astype(np.int64), 0.5) + (counts - integers) * rng.integers(
-        0, 2, counts.shape
-    )
+    whole_counts = np.floor(counts)
+    return rng.binomial(whole_counts.astype(np.int64), 0.5) + (
+        counts - whole_counts
+    ) * rng.integers(0, 2, counts.shape)
 
 
 def _expected_counts(
@@ -697,11 +723,13 @@ def _expected_counts(
 ) -> DistinctComparisons:
     """Return the comparisons with expected instead of observed outcomes."""
     p = mix_with_guess(q, rows.lapse)
-    ratio = np.zeros_like(q)
+    tie_ratio = np.zeros_like(q)
     if rows.has_ties:
-        ratio = compute_tie_ratio(rows, q, q_rest, log_nu).ravel()
-    decided = rows.total / (1.0 + ratio)
-    return rows._replace(wins=decided * p, losses=decided * (1.0 - p), tied=rows.total - decided)
+        tie_ratio = compute_tie_ratio(rows, q, q_rest, log_nu).ravel()
+    n_decided = rows.total / (1.0 + tie_ratio)
+    return rows._replace(
+        wins=n_decided * p, losses=n_decided * (1.0 - p), tied=rows.total - n_decided
+    )
 
 
 def diagonal_blocks(values: np.ndarray) -> np.ndarray:
@@ -716,15 +744,15 @@ def add_bordered(matrix: Bordered, addend: Bordered) -> Bordered:
     return Bordered(*(a + b for a, b in zip(matrix, addend, strict=True)))
 
 
-def _scatter_columns(values: np.ndarray, columns: np.ndarray, width: int) -> Any:
+def _scatter_columns(values: np.ndarray, column_of_value: np.ndarray, width: int) -> Any:
     """Return a sparse matrix (rows, width) with `values` in the given columns."""
     # There may be more columns than values; the first ones are used.
     from scipy.sparse import csr_array
 
-    rows, n_values = values.shape
-    column_indices = columns[:, :n_values].ravel()
+    n_rows, n_values = values.shape
+    column_indices = column_of_value[:, :n_values].ravel()
     return csr_array(
-        (values.ravel(), column_indices, np.arange(rows + 1) * n_values), shape=(rows, width)
+        (values.ravel(), column_indices, np.arange(n_rows + 1) * n_values), shape=(n_rows, width)
     )
 
 
@@ -809,23 +837,25 @@ class GroupDensity(Density):
 
     def _add_worths_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
         """Add the log prior's gradient by deviations and common worths."""
-        pull = self.deviations(points) / spreads.drift**2
-        gradient[self.worths] -= pull.reshape(-1, points.shape[1])
-        gradient[self.common] += pull.sum(axis=0) - points[self.common] / spreads.worths**2
+        deviation_slope = self.deviations(points) / spreads.drift**2
+        gradient[self.worths] -= deviation_slope.reshape(-1, points.shape[1])
+        gradient[self.common] += (
+            deviation_slope.sum(axis=0) - points[self.common] / spreads.worths**2
+        )
 
     def prior_curvature(self, spreads: Spreads) -> Bordered:
         """Return the negative Hessian of the log prior, as a bordered matrix."""
-        parts, n, precision = self.n_periods, self.n_options, float(spreads.drift) ** -2.0
-        border, coordinates = (
-            np.zeros((parts * n, self.size - self.worths.stop)),
-            np.arange(parts * n),
+        n_parts, n, precision = self.n_periods, self.n_options, float(spreads.drift) ** -2.0
+        border, worth_indices = (
+            np.zeros((n_parts * n, self.size - self.worths.stop)),
+            np.arange(n_parts * n),
         )
-        border[coordinates, self.common.start - self.worths.stop + coordinates % n] = -precision
-        common_precisions = np.full(n, parts * precision + float(spreads.worths) ** -2.0)
+        border[worth_indices, self.common.start - self.worths.stop + worth_indices % n] = -precision
+        common_precisions = np.full(n, n_parts * precision + float(spreads.worths) ** -2.0)
         corner = np.diag(np.append(self._prior_precisions(spreads), common_precisions))
         return Bordered(
-            diagonal_blocks(np.full((parts, n), precision)),
-            np.zeros((parts - 1, n)),
+            diagonal_blocks(np.full((n_parts, n), precision)),
+            np.zeros((n_parts - 1, n)),
             border,
             corner,
         )

@@ -62,13 +62,13 @@ class SetAnswersBySize(NamedTuple):
         return self.counts
 
     def iterate_blocks(self, n_points: int) -> "Iterator[tuple[slice, SetAnswersBySize]]":
-        """Yield (rows, slice) of blocks with equal set size that fit the cache."""
+        """Yield (slice, rows) of blocks with equal set size that fit the cache."""
         first_row = 0
-        for members, tied in self._iterate_sizes():
-            entries = max(members.shape[1] ** 2, N_NODES * (tied - 1))
-            step = max(1, _BLOCK_ENTRIES // (max(n_points, 1) * entries))
-            for i in range(0, len(members), step):
-                block_members = members[i : i + step]
+        for members, n_tied in self._iterate_sizes():
+            entries_per_row = max(members.shape[1] ** 2, N_NODES * (n_tied - 1))
+            rows_per_block = max(1, _BLOCK_ENTRIES // (max(n_points, 1) * entries_per_row))
+            for i in range(0, len(members), rows_per_block):
+                block_members = members[i : i + rows_per_block]
                 row_slice = slice(first_row + i, first_row + i + len(block_members))
                 yield (
                     row_slice,
@@ -76,7 +76,7 @@ class SetAnswersBySize(NamedTuple):
                         members=(block_members,),
                         judge=self.judge[row_slice],
                         counts=self.counts[row_slice],
-                        n_tied=(tied,),
+                        n_tied=(n_tied,),
                     ),
                 )
             first_row += len(members)
@@ -92,26 +92,35 @@ def count_distinct_answers(data: "Choices", lapse: float, with_judges: bool) -> 
             Setting("lapse", 0),
             ".",
         )
-    members, judge_blocks, counts, n_tied = [], [], [], []
-    for rows, ordered_members, tied in iterate_answers_by_size(
+    member_blocks, judge_blocks, count_blocks, n_tied = [], [], [], []
+    for answer_indices, ordered_members, tied_options in iterate_answers_by_size(
         data, set_indices, data.choice, data.worst
     ):
-        judges = np.zeros(len(rows), np.int64)
+        judges = np.zeros(len(answer_indices), np.int64)
         if with_judges:
-            judges = data.respondent[rows]
-        distinct, distinct_index = np.unique(
+            judges = data.respondent[answer_indices]
+        distinct_answers, index_of_distinct = np.unique(
             np.column_stack([judges, ordered_members]), axis=0, return_inverse=True
         )
-        members.append(distinct[:, 1:])
-        judge_blocks.append(distinct[:, 0])
-        counts.append(np.bincount(distinct_index.ravel(), data.times[rows], len(distinct)))
-        n_tied.append(tied)
+        member_blocks.append(distinct_answers[:, 1:])
+        judge_blocks.append(distinct_answers[:, 0])
+        count_blocks.append(
+            np.bincount(
+                index_of_distinct.ravel(), data.times[answer_indices], len(distinct_answers)
+            )
+        )
+        n_tied.append(tied_options)
     rule = RANKING
     if data.worst is None:
         rule = CHOICE
-    all_counts = np.concatenate(counts)
+    all_counts = np.concatenate(count_blocks)
     return SetAnswersBySize(
-        tuple(members), np.concatenate(judge_blocks), all_counts, rule, float(lapse), tuple(n_tied)
+        tuple(member_blocks),
+        np.concatenate(judge_blocks),
+        all_counts,
+        rule,
+        float(lapse),
+        tuple(n_tied),
     )
 
 
@@ -130,15 +139,19 @@ def iterate_answers_by_size(
 
     `best` and `worst` are positions among the members of all sets.
     """
-    size = np.stack([data.sizes, data.n_tied])[:, set_indices]
-    for m, tied in np.unique(size, axis=1).T.tolist():
-        rows = np.flatnonzero((size[0] == m) & (size[1] == tied))
-        positions = data.start[set_indices[rows], None] + np.arange(m)
-        rank = np.where(positions == best[rows, None], 0, 2)
+    sizes_and_ties = np.stack([data.sizes, data.n_tied])[:, set_indices]
+    for m, n_tied in np.unique(sizes_and_ties, axis=1).T.tolist():
+        answer_indices = np.flatnonzero((sizes_and_ties[0] == m) & (sizes_and_ties[1] == n_tied))
+        positions = data.start[set_indices[answer_indices], None] + np.arange(m)
+        sort_keys = np.where(positions == best[answer_indices, None], 0, 2)
         if worst is not None:
-            rank = np.where(positions == worst[rows, None], 1, rank)
-        order = np.argsort(rank, axis=1, kind="stable")
-        yield AnswersOfSize(rows, data.members[np.take_along_axis(positions, order, axis=1)], tied)
+            sort_keys = np.where(positions == worst[answer_indices, None], 1, sort_keys)
+        member_order = np.argsort(sort_keys, axis=1, kind="stable")
+        yield AnswersOfSize(
+            answer_indices,
+            data.members[np.take_along_axis(positions, member_order, axis=1)],
+            n_tied,
+        )
 
 
 class ChoiceSetDensity(Density):
@@ -167,12 +180,12 @@ class ChoiceSetDensity(Density):
     def n_terms(self) -> int:
         """Number of rows of paired comparisons that would take the same time."""
         n_terms = 0
-        for members, tied in self.rows._iterate_sizes():
+        for members, n_tied in self.rows._iterate_sizes():
             n_rows = len(members)
-            if tied > 1:
+            if n_tied > 1:
                 n_rows *= _TIED_TERMS
                 if self.rows.lapse:
-                    n_rows *= 2**tied
+                    n_rows *= 2**n_tied
             n_terms += n_rows
         return n_terms
 
@@ -187,40 +200,46 @@ class ChoiceSetDensity(Density):
         discrimination = np.ones((1, 1, 1))
         if self.n_judges:
             discrimination = np.exp(self.log_discriminations(points))[rows.judge, :, None]
-        logs = discrimination * worths
-        return discrimination, np.maximum(logs - logs.max(axis=2, keepdims=True), MIN_LOG_WEIGHT)
+        log_weights = discrimination * worths
+        return discrimination, np.maximum(
+            log_weights - log_weights.max(axis=2, keepdims=True), MIN_LOG_WEIGHT
+        )
 
     def _iterate_log_likelihoods(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield a slice of rows and their log-likelihoods, (rows, points)."""
         for row_slice, rows in self.rows.iterate_blocks(points.shape[1]):
-            _, logs = self._log_weights(rows, points)
-            weights = np.exp(logs).reshape(-1, logs.shape[2])
+            _, log_weights = self._log_weights(rows, points)
+            weights = np.exp(log_weights).reshape(-1, log_weights.shape[2])
             if rows.n_tied == (1,):
                 # far away points make answers impossible
                 with np.errstate(divide="ignore"):
                     log_p = np.log(_answer_probabilities(rows, weights)[:, 0])
             else:
-                log_p = _differentiate_answers(rows, logs, False, points.shape[1]).log_p
-            yield row_slice, to_column(rows.counts) * log_p.reshape(logs.shape[:2])
+                log_p = _differentiate_answers(rows, log_weights, False, points.shape[1]).log_p
+            yield row_slice, to_column(rows.counts) * log_p.reshape(log_weights.shape[:2])
 
     def _add_likelihood(
-        self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray
+        self, log_density: np.ndarray, gradient: np.ndarray, points: np.ndarray
     ) -> np.ndarray:
-        """Return `value` plus the log-likelihood; add its gradient to `gradient`."""
+        """Return `log_density` plus the log-likelihood; add its gradient to `gradient`."""
         for _, rows in self.rows.iterate_blocks(points.shape[1]):
-            discrimination, logs = self._log_weights(rows, points)
-            answer, counts = (
-                _differentiate_answers(rows, logs, False, points.shape[1]),
+            discrimination, log_weights = self._log_weights(rows, points)
+            answer_derivatives, counts = (
+                _differentiate_answers(rows, log_weights, False, points.shape[1]),
                 to_column(rows.counts),
             )
-            value = value + (counts * answer.log_p.reshape(logs.shape[:2])).sum(axis=0)
-            pull = counts[..., None] * self._coordinate_slopes(
-                discrimination, logs, answer.gradient.reshape(logs.shape)
+            log_density = log_density + (
+                counts * answer_derivatives.log_p.reshape(log_weights.shape[:2])
+            ).sum(axis=0)
+            parameter_slopes = counts[..., None] * self._coordinate_slopes(
+                discrimination, log_weights, answer_derivatives.gradient.reshape(log_weights.shape)
             )
             coordinates = self._row_coordinates(rows).ravel()
             for k in range(points.shape[1]):
-                gradient[:, k] += np.bincount(coordinates, pull[:, k].ravel(), self.size)
-        return value
+                gradient[:, k] += np.bincount(
+                    coordinates, parameter_slopes[:, k].ravel(), self.size
+                )
+        return log_density
 
     def _row_coordinates(self, rows: SetAnswersBySize) -> np.ndarray:
         """Return indices of the parameters that each row depends on: options, judge."""
@@ -231,15 +250,19 @@ class ChoiceSetDensity(Density):
         return np.column_stack([members, self.judges.start + rows.judge])
 
     def _coordinate_slopes(
-        self, discrimination: np.ndarray, logs: np.ndarray, slope: np.ndarray
+        self, discrimination: np.ndarray, log_weights: np.ndarray, weight_slopes: np.ndarray
     ) -> np.ndarray:
         """Convert slopes by log weights to slopes by the parameters of each row."""
         # All are (rows, points, ...).
         if not self.n_judges:
-            return slope
+            return weight_slopes
         # the slopes of a row sum to 0, so subtracting the largest log weight changes nothing
         return np.concatenate(
-            [discrimination * slope, (slope * logs).sum(axis=2, keepdims=True)], axis=2
+            [
+                discrimination * weight_slopes,
+                (weight_slopes * log_weights).sum(axis=2, keepdims=True),
+            ],
+            axis=2,
         )
 
     def row_scores(self, point: np.ndarray) -> Any:
@@ -248,14 +271,16 @@ class ChoiceSetDensity(Density):
 
         slopes, coordinates, row_indices = [], [], []
         for row_slice, rows in self.rows.iterate_blocks(1):
-            discrimination, logs = self._log_weights(rows, point[:, None])
-            slope = self._coordinate_slopes(
-                discrimination, logs, _differentiate_answers(rows, logs, False).gradient[:, None]
+            discrimination, log_weights = self._log_weights(rows, point[:, None])
+            parameter_slopes = self._coordinate_slopes(
+                discrimination,
+                log_weights,
+                _differentiate_answers(rows, log_weights, False).gradient[:, None],
             )[:, 0]
-            slopes.append((rows.counts[:, None] * slope).ravel())
+            slopes.append((rows.counts[:, None] * parameter_slopes).ravel())
             coordinates.append(self._row_coordinates(rows).ravel())
             row_indices.append(
-                np.repeat(np.arange(row_slice.start, row_slice.stop), slope.shape[1])
+                np.repeat(np.arange(row_slice.start, row_slice.stop), parameter_slopes.shape[1])
             )
         row_slice = np.concatenate(row_indices), np.concatenate(coordinates)
         return csr_array((np.concatenate(slopes), row_slice), shape=(self.n_rows, self.size))
@@ -265,56 +290,64 @@ class ChoiceSetDensity(Density):
     def _expand_by_log_discrimination(
         self, point: np.ndarray, is_convex: bool
     ) -> LikelihoodExpansion:
-        """Return value, gradient and curvature by centred log discriminations."""
+        """Return log-likelihood, gradient and curvature by centred log discriminations."""
         # An answer's expected curvature is the mean of this product, which is never below 0.
-        n, size, value = self.n_options, self.size, 0.0
+        n, size, log_likelihood = self.n_options, self.size, 0.0
         gradient, curvature = np.zeros((size, 1)), np.zeros(size * size)
         for _, rows in self.rows.iterate_blocks(1):
-            discrimination, logs = self._log_weights(rows, point[:, None])
-            answer = _differentiate_answers(rows, logs, not is_convex)
-            coordinates, count = self._row_coordinates(rows), rows.counts[:, None]
-            slope = self._coordinate_slopes(discrimination, logs, answer.gradient[:, None])[:, 0]
+            discrimination, log_weights = self._log_weights(rows, point[:, None])
+            answer_derivatives = _differentiate_answers(rows, log_weights, not is_convex)
+            coordinates, answer_counts = self._row_coordinates(rows), rows.counts[:, None]
+            parameter_slopes = self._coordinate_slopes(
+                discrimination, log_weights, answer_derivatives.gradient[:, None]
+            )[:, 0]
             if is_convex:
-                bend = outer_product(slope, slope)
+                row_curvature = outer_product(parameter_slopes, parameter_slopes)
             else:
-                bend = -self._coordinate_curvature(discrimination[:, 0], logs[:, 0], answer, slope)
-            value += float(rows.counts @ answer.log_p)
-            gradient[:, 0] += np.bincount(coordinates.ravel(), (count * slope).ravel(), size)
-            entry = size * coordinates[:, :, None] + coordinates[:, None, :]
-            curvature += np.bincount(entry.ravel(), (count[..., None] * bend).ravel(), size * size)
+                row_curvature = -self._coordinate_curvature(
+                    discrimination[:, 0], log_weights[:, 0], answer_derivatives, parameter_slopes
+                )
+            log_likelihood += float(rows.counts @ answer_derivatives.log_p)
+            gradient[:, 0] += np.bincount(
+                coordinates.ravel(), (answer_counts * parameter_slopes).ravel(), size
+            )
+            entry_index = size * coordinates[:, :, None] + coordinates[:, None, :]
+            curvature += np.bincount(
+                entry_index.ravel(), (answer_counts[..., None] * row_curvature).ravel(), size * size
+            )
         curvature = curvature.reshape(size, size)
         blocks, border, corner = curvature[None, :n, :n], curvature[:n, n:], curvature[n:, n:]
         return LikelihoodExpansion(
-            value, gradient, Bordered(blocks, np.zeros((0, n)), border, corner)
+            log_likelihood, gradient, Bordered(blocks, np.zeros((0, n)), border, corner)
         )
 
     def _coordinate_curvature(
         self,
         discrimination: np.ndarray,
-        logs: np.ndarray,
-        answer: AnswerDerivatives,
-        slope: np.ndarray,
+        log_weights: np.ndarray,
+        answer_derivatives: AnswerDerivatives,
+        parameter_slopes: np.ndarray,
     ) -> np.ndarray:
         """Return second derivatives by the parameters of each row, (rows, k, k)."""
         if not self.n_judges:
-            return answer.hessian
+            return answer_derivatives.hessian
         # derivatives of log weights
         jacobian = np.concatenate(
-            [diagonal_matrix(discrimination + 0.0 * logs), logs[:, :, None]], axis=2
+            [diagonal_matrix(discrimination + 0.0 * log_weights), log_weights[:, :, None]], axis=2
         )
-        hessian = jacobian.swapaxes(1, 2) @ answer.hessian @ jacobian
-        hessian[:, -1] += slope
-        hessian[:, :-1, -1] += slope[:, :-1]
+        hessian = jacobian.swapaxes(1, 2) @ answer_derivatives.hessian @ jacobian
+        hessian[:, -1] += parameter_slopes
+        hessian[:, :-1, -1] += parameter_slopes[:, :-1]
         return hessian
 
     def predict_judges(self, points: np.ndarray) -> JudgePredictions:
         """Predict each judge's answers from parameters estimated without that judge."""
-        log_probabilities, total = np.empty((3, len(self.rows.judge))), self.rows.counts.copy()
+        log_probabilities, n_answers = np.empty((3, len(self.rows.judge))), self.rows.counts.copy()
         for row_slice, rows in self.rows.iterate_blocks(1):
             (members,) = rows.members
             if rows.n_tied != (1,):
                 log_probabilities[:, row_slice] = 0.0
-                total[row_slice] = 0.0
+                n_answers[row_slice] = 0.0
                 continue
             logs = points[members, rows.judge[:, None]]
             weights = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), MIN_LOG_WEIGHT))
@@ -323,8 +356,8 @@ class ChoiceSetDensity(Density):
             log_probabilities[0, row_slice] = logs[:, 0]
             log_probabilities[1, row_slice] = (p * logs).sum(axis=1)
             log_probabilities[2, row_slice] = -np.log(p.shape[1])
-        score, expected, chance = total * log_probabilities
-        return JudgePredictions(score, expected, chance, total)
+        observed_log_p, expected_log_p, chance_log_p = n_answers * log_probabilities
+        return JudgePredictions(observed_log_p, expected_log_p, chance_log_p, n_answers)
 
 
 MIN_LOG_WEIGHT = -600.0  # log of a weight relative to the largest one of a set
@@ -334,18 +367,18 @@ _TIED_TERMS = 64
 
 
 def _differentiate_answers(
-    rows: SetAnswersBySize, logs: np.ndarray, with_hessian: bool, n_points: int = 1
+    rows: SetAnswersBySize, log_weights: np.ndarray, with_hessian: bool, n_points: int = 1
 ) -> AnswerDerivatives:
     """Return log probabilities of answers, with derivatives by log weights."""
-    weights = np.exp(logs).reshape(-1, logs.shape[-1])
+    weights = np.exp(log_weights).reshape(-1, log_weights.shape[-1])
     if rows.n_tied == (1,):
         return ANSWER_DERIVATIVES[rows.rule](weights, rows.lapse, with_hessian)
     # many points are draws, with sampling error
-    drop = EXACT_DROP
+    log_drop = EXACT_DROP
     if n_points > _MAX_EXACT_POINTS:
-        drop = ROUGH_DROP
-    (tied,) = rows.n_tied
-    return differentiate_tied_answers(weights, tied, rows.lapse, with_hessian, drop)
+        log_drop = ROUGH_DROP
+    (n_tied,) = rows.n_tied
+    return differentiate_tied_answers(weights, n_tied, rows.lapse, with_hessian, log_drop)
 
 
 def _answer_probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.ndarray:
@@ -360,7 +393,7 @@ def _answer_probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.nda
 
 
 def differentiate_tied_answers(
-    weights: np.ndarray, n_tied: int, lapse: float, with_hessian: bool, drop: float = EXACT_DROP
+    weights: np.ndarray, n_tied: int, lapse: float, with_hessian: bool, log_drop: float = EXACT_DROP
 ) -> AnswerDerivatives:
     r"""Return log probability that the first n_tied options come first, with slopes.
 
@@ -380,59 +413,73 @@ def differentiate_tied_answers(
     top. Moving a node by log 2 turns :math:`r = 1 - e^{-v_i e^x / W}` into :math:`r (2 - r)`. With
     lapses the orders of T are summed, subset by subset.
     """
-    rest_weight, options = weights[:, n_tied:].sum(axis=1, keepdims=True), weights.shape[1]
+    other_weights, n_options = weights[:, n_tied:].sum(axis=1, keepdims=True), weights.shape[1]
     # the probability depends on a alone
-    a = np.log(weights[:, :n_tied]) - np.log(rest_weight)
+    a = np.log(weights[:, :n_tied]) - np.log(other_weights)
     if lapse:
-        step = max(1, _BLOCK_ENTRIES // (n_tied**2 << n_tied))
-        parts = [_sum_over_orders(a[k : k + step], options, lapse) for k in range(0, len(a), step)]
-        answer = AnswerDerivatives(*map(np.concatenate, zip(*parts, strict=True)))
+        rows_per_block = max(1, _BLOCK_ENTRIES // (n_tied**2 << n_tied))
+        derivative_blocks = [
+            _sum_over_orders(a[k : k + rows_per_block], n_options, lapse)
+            for k in range(0, len(a), rows_per_block)
+        ]
+        derivatives_by_a = AnswerDerivatives(
+            *map(np.concatenate, zip(*derivative_blocks, strict=True))
+        )
     else:
-        answer = _integrate_by_nodes(a, with_hessian, drop)
-    share = np.concatenate([0.0 * a, weights[:, n_tied:] / rest_weight], axis=1)
-    slopes = np.eye(options)[:n_tied] - share[:, None]  # of a by log weights (rows, tied, m)
-    gradient = (answer.gradient[:, None] @ slopes)[:, 0]
+        derivatives_by_a = _integrate_by_nodes(a, with_hessian, log_drop)
+    other_shares = np.concatenate([0.0 * a, weights[:, n_tied:] / other_weights], axis=1)
+    slopes = (
+        np.eye(n_options)[:n_tied] - other_shares[:, None]
+    )  # of a by log weights (rows, tied, m)
+    gradient = (derivatives_by_a.gradient[:, None] @ slopes)[:, 0]
     if not with_hessian:
-        return AnswerDerivatives(answer.log_p, gradient, np.zeros(()))
-    curvature = answer.gradient.sum(axis=1)[:, None, None] * (
-        outer_product(share, share) - diagonal_matrix(share)
+        return AnswerDerivatives(derivatives_by_a.log_p, gradient, np.zeros(()))
+    curvature = derivatives_by_a.gradient.sum(axis=1)[:, None, None] * (
+        outer_product(other_shares, other_shares) - diagonal_matrix(other_shares)
     )
     return AnswerDerivatives(
-        answer.log_p, gradient, slopes.swapaxes(1, 2) @ answer.hessian @ slopes + curvature
+        derivatives_by_a.log_p,
+        gradient,
+        slopes.swapaxes(1, 2) @ derivatives_by_a.hessian @ slopes + curvature,
     )
 
 
-def _integrate_by_nodes(a: np.ndarray, with_hessian: bool, drop: float) -> AnswerDerivatives:
+def _integrate_by_nodes(a: np.ndarray, with_hessian: bool, log_drop: float) -> AnswerDerivatives:
     """Return the log probability by the trapezoidal rule, with derivatives by a."""
     n_tied, weights = a.shape[1], np.exp(a)[:, None]
-    start = min(drop + 1.0, max(a.max(), 0.0) + (drop + 1.0) / (1.0 + 0.58 * n_tied))
-    end = math.log(1.0 + drop) + 1.5 * math.log(1.0 + n_tied)
-    n_parts = math.ceil(
-        math.log(2.0) / min(9.87 / (drop + 3.0), 0.8 / math.sqrt(1.0 + 1.3 * n_tied))
+    left_width = min(log_drop + 1.0, max(a.max(), 0.0) + (log_drop + 1.0) / (1.0 + 0.58 * n_tied))
+    right_end = math.log(1.0 + log_drop) + 1.5 * math.log(1.0 + n_tied)
+    nodes_per_doubling = math.ceil(
+        math.log(2.0) / min(9.87 / (log_drop + 3.0), 0.8 / math.sqrt(1.0 + 1.3 * n_tied))
     )
-    n_doublings = math.ceil((end + start) / math.log(2.0))
-    step = math.log(2.0) / n_parts
-    x = step * np.arange(n_parts * n_doublings) - start
-    rate = np.exp(x)[:, None]
-    r_blocks = [-np.expm1(-rate[:n_parts] * weights)]
+    n_doublings = math.ceil((right_end + left_width) / math.log(2.0))
+    node_spacing = math.log(2.0) / nodes_per_doubling
+    x = node_spacing * np.arange(nodes_per_doubling * n_doublings) - left_width
+    clock_rates = np.exp(x)[:, None]
+    r_blocks = [-np.expm1(-clock_rates[:nodes_per_doubling] * weights)]
     for _ in range(n_doublings - 1):
         r_blocks.append(r_blocks[-1] * (2.0 - r_blocks[-1]))
     r = np.concatenate(r_blocks, axis=1)  # (rows, nodes, tied)
-    products = np.multiply.reduceat(r, np.arange(0, n_tied, _PRODUCT_SIZE), axis=2)
-    heights = x - rate[:, 0] + np.log(np.maximum(products, _TINY)).sum(axis=2)
-    top = heights.max(axis=1, keepdims=True)
-    mass = np.exp(heights - top)
-    total = mass.sum(axis=1, keepdims=True)
-    log_p, mass = top[:, 0] + np.log(step * total[:, 0]), mass / total
-    z = np.minimum(rate * weights, _MAX_Z)
+    product_blocks = np.multiply.reduceat(r, np.arange(0, n_tied, _PRODUCT_SIZE), axis=2)
+    log_integrand = x - clock_rates[:, 0] + np.log(np.maximum(product_blocks, _TINY)).sum(axis=2)
+    largest_height = log_integrand.max(axis=1, keepdims=True)
+    node_weights = np.exp(log_integrand - largest_height)
+    total_weight = node_weights.sum(axis=1, keepdims=True)
+    log_p, node_weights = (
+        largest_height[:, 0] + np.log(node_spacing * total_weight[:, 0]),
+        node_weights / total_weight,
+    )
+    z = np.minimum(clock_rates * weights, _MAX_Z)
     ratio = z * (1.0 - r) / r  # z / (e^z - 1)
-    gradient = (mass[:, None] @ ratio)[:, 0]
+    gradient = (node_weights[:, None] @ ratio)[:, 0]
     if not with_hessian:
         return AnswerDerivatives(log_p, gradient, np.zeros(()))
-    curve = (mass[:, None] @ (ratio * (1.0 - z - ratio)))[:, 0]
-    squares = (mass[..., None] * ratio).swapaxes(1, 2) @ ratio
+    diagonal_curvature = (node_weights[:, None] @ (ratio * (1.0 - z - ratio)))[:, 0]
+    mean_squares = (node_weights[..., None] * ratio).swapaxes(1, 2) @ ratio
     return AnswerDerivatives(
-        log_p, gradient, diagonal_matrix(curve) + squares - outer_product(gradient, gradient)
+        log_p,
+        gradient,
+        diagonal_matrix(diagonal_curvature) + mean_squares - outer_product(gradient, gradient),
     )
 
 
@@ -442,25 +489,25 @@ def _sum_over_orders(a: np.ndarray, n_options: int, lapse: float) -> AnswerDeriv
     # slope s and the bend B turns into p (A M A' + P B), where A adds s times the first row to the
     # others.
     n_tied, identity = a.shape[1], np.eye(1 + a.shape[1])
-    weights, subset = np.exp(a)[:, None], np.arange(1 << n_tied)
-    is_left = 1.0 - (subset[:, None] >> np.arange(n_tied) & 1)
-    matrices = np.zeros((len(a), len(subset), *identity.shape))
+    weights, subset_codes = np.exp(a)[:, None], np.arange(1 << n_tied)
+    is_remaining = 1.0 - (subset_codes[:, None] >> np.arange(n_tied) & 1)
+    matrices = np.zeros((len(a), len(subset_codes), *identity.shape))
     matrices[:, 0, 0, 0] = 1.0
-    for size in range(n_tied):
+    for n_chosen in range(n_tied):
         for option in range(n_tied):
             subsets = np.flatnonzero(
-                (is_left.sum(axis=1) == n_tied - size) & (is_left[:, option] > 0.0)
+                (is_remaining.sum(axis=1) == n_tied - n_chosen) & (is_remaining[:, option] > 0.0)
             )
-            remaining_weights = weights * is_left[subsets]
-            share = remaining_weights / (1.0 + remaining_weights.sum(axis=2, keepdims=True))
+            remaining_weights = weights * is_remaining[subsets]
+            choice_shares = remaining_weights / (1.0 + remaining_weights.sum(axis=2, keepdims=True))
             p, slope, bend = choice_derivatives(
-                share, np.eye(n_tied)[option], n_options - size, lapse, True
+                choice_shares, np.eye(n_tied)[option], n_options - n_chosen, lapse, True
             )
             A = identity + 0.0 * p[..., None]
             A[..., 1:, 0] = slope
-            terms = A @ matrices[:, subsets] @ A.swapaxes(2, 3)
-            terms[..., 1:, 1:] += matrices[:, subsets, :1, :1] * bend
-            matrices[:, subsets + (1 << option)] += p[..., None] * terms
+            new_matrices = A @ matrices[:, subsets] @ A.swapaxes(2, 3)
+            new_matrices[..., 1:, 1:] += matrices[:, subsets, :1, :1] * bend
+            matrices[:, subsets + (1 << option)] += p[..., None] * new_matrices
     p = matrices[:, -1, 0, 0]
     gradient = matrices[:, -1, 0, 1:] / p[:, None]
     return AnswerDerivatives(

@@ -30,10 +30,10 @@ class GroupsEngine(IndividualsEngine):
 
     def get_draws(self, model: Any) -> WorthDraws:
         """Raise ArgumentError: worths are those of one group."""
-        first = model._groups[0]
+        first_group = model._groups[0]
         raise ArgumentError(
             "This result requires one group of respondents; use the model of one group, such as"
-            f" of_group({first!r})."
+            f" of_group({first_group!r})."
         )
 
     get_prediction_draws = get_draws  # type: ignore[assignment]
@@ -42,11 +42,11 @@ class GroupsEngine(IndividualsEngine):
     def select_group(self, model: Any, name: str) -> tuple[Any, WorthDraws]:
         """Return the data of one group and the draws of its worths."""
         view, problem = model._view, model._build_problem(model._get_fit_data())
-        worths = flatten_chains(view.draws["group_log_worth"].sel(group=name).values)
+        worth_draws = flatten_chains(view.draws["group_log_worth"].sel(group=name).values)
         no_coefficients = np.zeros((view.n_draws, 0))
-        settings = (), np.zeros((view.n_options, 0)), view.lapse, problem.rule, view.shape[0]
+        draw_settings = (), np.zeros((view.n_options, 0)), view.lapse, problem.rule, view.shape[0]
         return problem.singles[name], WorthDraws(
-            view.labels, worths, view.tie, no_coefficients, *settings
+            view.labels, worth_draws, view.tie, no_coefficients, *draw_settings
         )
 
     def get_quantities(self, model: Any) -> Quantities:
@@ -58,8 +58,10 @@ class GroupsEngine(IndividualsEngine):
         worths = draws["group_log_worth"].stack(part=("group", "option"))
         if worths.sizes["part"] > MAX_RANKED_OPTIONS:
             return quantities
-        names = [f"log_worth[{group}, {label}]" for group, label in worths["part"].values]
-        return quantities | dict(zip(names, np.moveaxis(worths.values, -1, 0), strict=True))
+        quantity_names = [f"log_worth[{group}, {label}]" for group, label in worths["part"].values]
+        return quantities | dict(
+            zip(quantity_names, np.moveaxis(worths.values, -1, 0), strict=True)
+        )
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """Raise ArgumentError: log predictive probabilities require one group."""
@@ -96,12 +98,12 @@ def tabulate_differences(model: Any, ci: float) -> "pandas.DataFrame":
 
     from thali._result_table import Table
 
-    names, labels = model._groups, model._view.labels
+    group_names, labels = model._groups, model._view.labels
     worths = flatten_chains(model._view.draws["group_log_worth"].values)
-    parts = {}
-    for a, b in combinations(range(len(names)), 2):
+    tables_by_groups = {}
+    for a, b in combinations(range(len(group_names)), 2):
         columns = summarise_effects(worths[:, a] - worths[:, b], ci)
-        parts[names[a], names[b]] = pd.DataFrame(columns, pd.Index(labels))
-    table = Table(pd.concat(parts, names=["group", "other", "option"]))
+        tables_by_groups[group_names[a], group_names[b]] = pd.DataFrame(columns, pd.Index(labels))
+    table = Table(pd.concat(tables_by_groups, names=["group", "other", "option"]))
     table.attrs["interval"] = ci
     return table

@@ -66,17 +66,17 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
     if "spread_of_groups" in rows.index:
         spread = format_row(rows, "spread_of_groups")
         notes.append(phrase(ENGLISH, "spread", value=spread))
-    report = of_one.report_parameters(model, settings)
-    assert report is not None
-    return replace(report, notes=(*notes, *report.notes))
+    spread_finding = of_one.report_parameters(model, settings)
+    assert spread_finding is not None
+    return replace(spread_finding, notes=(*notes, *spread_finding.notes))
 
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about choices and groups."""
     weights = ENGLISH[f"methods.{model.people.weights}"]
-    part = model.of_group(model._groups[0])
+    group_model = model.of_group(model._groups[0])
     return (
-        *of_one.describe_choice_rules(part),
+        *of_one.describe_choice_rules(group_model),
         phrase(ENGLISH, "methods", number=len(model._groups), how=weights),
     )
 

@@ -50,44 +50,48 @@ class GroupProblem(WorthProblem):
         people: Groups,
     ) -> None:
         """Check that the data suit groups; tabulate answers by group."""
-        pooled = data.pooled()
-        refuse_answers(pooled, rule, people, Groups(COMMON))
-        super().__init__(pooled, lapse, has_ties, rule, spread)
+        pooled_data = data.pooled()
+        refuse_answers(pooled_data, rule, people, Groups(COMMON))
+        super().__init__(pooled_data, lapse, has_ties, rule, spread)
         self.names, self.is_similar = data.names, people.weights == SIMILAR
         self.record_class: Any = ClassRecord
         if self.is_similar:
             self.record_class = PeopleRecord
-        parts = [convert_for_likelihood(part, rule) for part in data.data]
-        self.table = tabulate_groups(parts, rule, lapse, has_ties)
+        group_data = [convert_for_likelihood(part, rule) for part in data.data]
+        self.table = tabulate_groups(group_data, rule, lapse, has_ties)
         self.singles = dict(zip(data.names, map(keep_single_choices, data.data), strict=True))
 
     def build_chain(self, draws: int, tune: int, thin: int, rng: np.random.Generator) -> Any:
         """Build a chain with random starting values."""
-        run = draws, tune, thin, rng
+        chain_arguments = draws, tune, thin, rng
         if self.is_similar:
-            return PeopleChain(self.table, self.spread, 0, *run)
-        people = list_all_options(self.table)
-        return WorthClassChain(people, len(self.names), False, self.spread, *run, are_known=True)
+            return PeopleChain(self.table, self.spread, 0, *chain_arguments)
+        answers_of_groups = list_all_options(self.table)
+        return WorthClassChain(
+            answers_of_groups, len(self.names), False, self.spread, *chain_arguments, are_known=True
+        )
 
     def build_tree_from_records(
         self, records: list[Any], attributes: dict[str, Any]
     ) -> "xarray.DataTree":
         """Build the posterior tree from the records of all chains."""
-        names = "worths", "log_sds", "log_tie", "log_likelihood"
+        field_names = "worths", "log_sds", "log_tie", "log_likelihood"
         worths, log_sds, log_tie, log_likelihood = (
-            np.stack([getattr(record, name) for record in records]) for name in names
+            np.stack([getattr(record, name) for record in records]) for name in field_names
         )
-        questions = [single.questions(self.has_ties) for single in self.singles.values()]
-        coefficients = sum(float(dims.log_coefficients().sum()) for dims in questions)
+        questions_of_groups = [single.questions(self.has_ties) for single in self.singles.values()]
+        log_coefficients = sum(float(dims.log_coefficients().sum()) for dims in questions_of_groups)
         dims = "chain", "draw"
         variables: dict[Any, Any] = {
             "group_log_worth": ((*dims, "group", "option"), worths.astype(float)),
             "spread": (dims, np.exp(log_sds[..., 0])),
-            "log_likelihood": (dims, log_likelihood + coefficients),
+            "log_likelihood": (dims, log_likelihood + log_coefficients),
         }
         if self.is_similar:
             variables["spread_of_groups"] = dims, np.exp(log_sds[..., 1])
         coordinates = {"group": np.asarray(self.names, dtype=str)}
-        stored = self.build_data_groups()
-        stored = stored._replace(constants=stored.constants | {POPULATION: GROUPS})
-        return self.build_tree_from_variables(variables, coordinates, log_tie, stored, attributes)
+        stored_data = self.build_data_groups()
+        stored_data = stored_data._replace(constants=stored_data.constants | {POPULATION: GROUPS})
+        return self.build_tree_from_variables(
+            variables, coordinates, log_tie, stored_data, attributes
+        )

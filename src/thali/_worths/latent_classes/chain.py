@@ -17,10 +17,10 @@ def list_all_options(table: AnswerTable) -> AnswerTable:
     """Return the answer table in which every respondent has seen all options."""
     n_members = np.diff(table.start)[: table.first_answer[-1]]
     first_option_of_answer = np.repeat(table.first_option[:-1], np.diff(table.first_answer))
-    member = table.option[table.member + np.repeat(first_option_of_answer, n_members)]
+    members = table.option[table.member + np.repeat(first_option_of_answer, n_members)]
     n, person_indices = table.n_options, np.arange(len(table.x) + 1)
     return table._replace(
-        member=member,
+        member=members,
         first_option=n * person_indices,
         option=np.tile(np.arange(n), len(table.x)),
         first_square=n * n * person_indices,
@@ -33,10 +33,10 @@ def tabulate_classes(people: AnswerTable, n_classes: int) -> AnswerTable:
     Sweeps set their counts.
     """
     n, class_indices = people.n_options, np.arange(n_classes + 1)
-    starts = people.start[:-1] + people.start[-1] * class_indices[:-1, None]
+    answer_starts = people.start[:-1] + people.start[-1] * class_indices[:-1, None]
     return people._replace(
         first_answer=len(people.count) * class_indices,
-        start=np.append(starts.ravel(), people.start[-1] * n_classes),
+        start=np.append(answer_starts.ravel(), people.start[-1] * n_classes),
         member=np.tile(people.member, n_classes),
         count=np.zeros(len(people.count) * n_classes),
         tied=np.tile(people.tied, n_classes),
@@ -105,6 +105,13 @@ class WorthClassChain(FixedChain):
 
     def run_until(self, until: int) -> None:
         """Run the chain until it has done `until` sweeps."""
-        parts = self.people, self.table, self.settings, self.state, self.memberships, self.record
-        run_class_sweeps(self.rng, *parts, self.sweeps, until, self.tune, self.thin)
+        sweep_arguments = (
+            self.people,
+            self.table,
+            self.settings,
+            self.state,
+            self.memberships,
+            self.record,
+        )
+        run_class_sweeps(self.rng, *sweep_arguments, self.sweeps, until, self.tune, self.thin)
         self.sweeps = until

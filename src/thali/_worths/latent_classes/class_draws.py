@@ -24,19 +24,26 @@ class WorthClassDraws(NamedTuple):
 
 def read_class_draws(posterior: Posterior) -> WorthClassDraws:
     """Read the draws of latent classes from a posterior."""
-    worths, order = flatten_chains(posterior.latent["kind_log_worth"].values), posterior.class_order
+    worths, class_order = (
+        flatten_chains(posterior.latent["kind_log_worth"].values),
+        posterior.class_order,
+    )
     return WorthClassDraws(
         tuple(posterior.respondents),
         align_members(posterior),
-        np.take_along_axis(worths, order[:, :, None], axis=1),
+        np.take_along_axis(worths, class_order[:, :, None], axis=1),
         aligned_class_probabilities(posterior),
     )
 
 
 def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
     """Read worths of respondents: those of their class in each draw."""
-    draws = posterior.latent["kind_log_worth"].values, posterior.members
-    worths = np.take_along_axis(flatten_chains(draws[0]), draws[1][:, :, None].astype(int), axis=1)
+    class_worths_and_members = posterior.latent["kind_log_worth"].values, posterior.members
+    worths = np.take_along_axis(
+        flatten_chains(class_worths_and_members[0]),
+        class_worths_and_members[1][:, :, None].astype(int),
+        axis=1,
+    )
     n_draws, _, n = worths.shape
     mean, loadings = np.zeros((n_draws, 1, n)), np.zeros((n_draws, 0, n))
     people = tuple(posterior.respondents)
@@ -51,9 +58,9 @@ def stack_classes(
     The weights are class shares and average 1.
     """
     n_draws, n_classes, n = class_draws.worths.shape
-    repeated = worths.take(np.repeat(np.arange(n_draws), n_classes))
-    stacked = repeated._replace(log_worths=class_draws.worths.reshape(-1, n))
-    return stacked, np.log(n_classes * class_draws.shares).ravel()
+    repeated_draws = worths.take(np.repeat(np.arange(n_draws), n_classes))
+    stacked_draws = repeated_draws._replace(log_worths=class_draws.worths.reshape(-1, n))
+    return stacked_draws, np.log(n_classes * class_draws.shares).ravel()
 
 
 def draw_new_respondents(worths: WorthDraws, class_draws: WorthClassDraws) -> WorthDraws:
@@ -62,10 +69,10 @@ def draw_new_respondents(worths: WorthDraws, class_draws: WorthClassDraws) -> Wo
     Each draw has several in turn, from each class in proportion to its share, rounded at random.
     """
     n_draws = len(class_draws.shares)
-    count = int(np.clip(NEW_RESPONDENTS // n_draws, MIN_NEW, MAX_NEW))
-    positions = np.arange(count) + np.random.default_rng(_SEED).random((n_draws, 1))
-    ends = count * class_draws.shares.cumsum(axis=1)[:, :-1]
-    class_of = (positions[:, :, None] >= ends[:, None, :]).sum(axis=2)
-    repeated = worths.take(np.repeat(np.arange(n_draws), count))
+    n_new = int(np.clip(NEW_RESPONDENTS // n_draws, MIN_NEW, MAX_NEW))
+    positions = np.arange(n_new) + np.random.default_rng(_SEED).random((n_draws, 1))
+    class_ends = n_new * class_draws.shares.cumsum(axis=1)[:, :-1]
+    class_of = (positions[:, :, None] >= class_ends[:, None, :]).sum(axis=2)
+    repeated_draws = worths.take(np.repeat(np.arange(n_draws), n_new))
     log_worths = np.take_along_axis(class_draws.worths, class_of[:, :, None], axis=1)
-    return repeated._replace(log_worths=log_worths.reshape(-1, log_worths.shape[2]))
+    return repeated_draws._replace(log_worths=log_worths.reshape(-1, log_worths.shape[2]))

@@ -59,8 +59,8 @@ class WorthClassProblem(WorthProblem):
         self, draws: int, tune: int, thin: int, rng: np.random.Generator
     ) -> WorthClassChain:
         """Build a chain with random starting values."""
-        settings = self.table, self.n_classes, self.is_similar, self.spread
-        return WorthClassChain(*settings, draws, tune, thin, rng)
+        chain_settings = self.table, self.n_classes, self.is_similar, self.spread
+        return WorthClassChain(*chain_settings, draws, tune, thin, rng)
 
     def build_tree_from_records(
         self, records: list[ClassRecord], attributes: dict[str, Any]
@@ -70,24 +70,30 @@ class WorthClassProblem(WorthProblem):
             np.stack, zip(*records, strict=True)
         )
         n, dims = self.data.n_options, ("chain", "draw")
-        sizes = (class_of[..., None] == np.arange(self.n_classes)).sum(axis=2)
-        shares = new_class_probabilities(flatten_chains(sizes)).reshape(sizes.shape)
-        mean = np.einsum("...g,...gi->...i", shares, worths)
-        squared_deviations = (worths - mean[:, :, None]) ** 2
-        variance = np.einsum("...g,...gi->...", shares, squared_deviations) / (n - 1)
+        class_sizes = (class_of[..., None] == np.arange(self.n_classes)).sum(axis=2)
+        class_shares = new_class_probabilities(flatten_chains(class_sizes)).reshape(
+            class_sizes.shape
+        )
+        mean_worths = np.einsum("...g,...gi->...i", class_shares, worths)
+        squared_deviations = (worths - mean_worths[:, :, None]) ** 2
+        respondent_variance = np.einsum("...g,...gi->...", class_shares, squared_deviations) / (
+            n - 1
+        )
         variables: dict[Any, Any] = {
-            "log_worth": ((*dims, "option"), mean),
+            "log_worth": ((*dims, "option"), mean_worths),
             "spread": (dims, np.exp(log_sds[..., 0])),
-            "spread_of_respondents": (dims, np.sqrt(variance)),
+            "spread_of_respondents": (dims, np.sqrt(respondent_variance)),
             "log_likelihood": (dims, log_likelihood + self.respondent_coefficients),
-            "n_classes": (dims, (sizes > 0).sum(axis=2)),
+            "n_classes": (dims, (class_sizes > 0).sum(axis=2)),
             MEMBERS: ((*dims, "respondent"), class_of),
             "kind_log_worth": ((*dims, "kind_number", "option"), worths),
         }
         if self.is_similar:
             variables["spread_of_classes"] = dims, np.exp(log_sds[..., 1])
         coordinates = {"respondent": np.asarray(self.data.respondents, dtype=str)}
-        stored = self.build_data_groups()
-        constants = stored.constants | {POPULATION: KINDS, "kinds": self.n_classes}
-        stored = stored._replace(constants=constants)
-        return self.build_tree_from_variables(variables, coordinates, log_tie, stored, attributes)
+        stored_data = self.build_data_groups()
+        constants = stored_data.constants | {POPULATION: KINDS, "kinds": self.n_classes}
+        stored_data = stored_data._replace(constants=constants)
+        return self.build_tree_from_variables(
+            variables, coordinates, log_tie, stored_data, attributes
+        )

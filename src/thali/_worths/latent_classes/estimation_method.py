@@ -32,23 +32,26 @@ def sample_class_record(
     problem: WorthClassProblem, rngs: Sequence[np.random.Generator]
 ) -> ClassRecord:
     """Sample class worths and memberships from the prior, once per generator."""
-    n_classes, n, rows = problem.n_classes, problem.data.n_options, []
+    n_classes, n, record_rows = problem.n_classes, problem.data.n_options, []
     for rng in rngs:
         log_s = LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
         if problem.spread is not None:
             log_s = np.log(problem.spread)
-        mean, log_sigma = np.zeros(n), log_s
+        common_worths, log_sigma = np.zeros(n), log_s
         if problem.is_similar:
-            mean, log_sigma = np.exp(log_s) * rng.standard_normal(n), np.log(abs(rng.normal()))
-        worths = mean + np.exp(log_sigma) * rng.standard_normal((n_classes, n))
+            common_worths, log_sigma = (
+                np.exp(log_s) * rng.standard_normal(n),
+                np.log(abs(rng.normal())),
+            )
+        worths = common_worths + np.exp(log_sigma) * rng.standard_normal((n_classes, n))
         worths -= worths.mean(axis=1, keepdims=True)
-        shares = rng.dirichlet(np.ones(n_classes))
-        class_of = rng.choice(n_classes, len(problem.data.respondents), p=shares)
+        class_shares = rng.dirichlet(np.ones(n_classes))
+        class_of = rng.choice(n_classes, len(problem.data.respondents), p=class_shares)
         log_tie = TIE_SD * rng.standard_normal()
         if not problem.has_ties:
             log_tie = 0.0
-        rows.append((class_of, worths, np.array([log_s, log_sigma, 0.0]), log_tie, 0.0))
-    return ClassRecord(*(np.array(arrays) for arrays in zip(*rows, strict=True)))
+        record_rows.append((class_of, worths, np.array([log_s, log_sigma, 0.0]), log_tie, 0.0))
+    return ClassRecord(*(np.array(arrays) for arrays in zip(*record_rows, strict=True)))
 
 
 class ClassesEngine(IndividualsEngine):
@@ -81,23 +84,23 @@ class ClassesEngine(IndividualsEngine):
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """Return log predictive probability of each new respondent's choices, over classes."""
-        stacked, log_weights = stack_classes(model._draws, self.get_class_draws(model))
-        return stacked.log_predictive(choices, log_weights)
+        class_worths, log_weights = stack_classes(model._draws, self.get_class_draws(model))
+        return class_worths.log_predictive(choices, log_weights)
 
-    def select_class(self, model: Any, number: int) -> tuple[Any, WorthDraws]:
+    def select_class(self, model: Any, class_number: int) -> tuple[Any, WorthDraws]:
         """Return data of a class's probable members, and the draws of its worths."""
         problem: WorthProblem = model._build_problem(model._get_fit_data())
         questions = problem.single_data.questions(problem.has_ties)
-        is_member = membership_probabilities(model._view).argmax(axis=1) == number - 1
+        is_member = membership_probabilities(model._view).argmax(axis=1) == class_number - 1
         if not is_member.any():
             raise ArgumentError(
-                f"No respondent is most probably in class {number}, so it has no model; see"
+                f"No respondent is most probably in class {class_number}, so it has no model; see"
                 " respondents.classes()."
             )
-        times = questions.given.times * is_member[questions.given.respondent]
-        counts = np.bincount(questions.given.answer, times, len(questions.counts))
-        class_worths = self.get_class_draws(model).worths[:, number - 1]
-        return problem.single_data.with_answers(counts), model._draws._replace(
+        member_times = questions.given.times * is_member[questions.given.respondent]
+        answer_counts = np.bincount(questions.given.answer, member_times, len(questions.counts))
+        class_worths = self.get_class_draws(model).worths[:, class_number - 1]
+        return problem.single_data.with_answers(answer_counts), model._draws._replace(
             log_worths=class_worths
         )
 

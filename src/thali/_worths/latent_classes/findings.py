@@ -52,13 +52,13 @@ def report_class_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> 
 
 
 def report_stacked_worths(
-    column: str, models: "dict[Any, BradleyTerryLuce]", title: str, settings: AnswerSettings
+    column_name: str, models: "dict[Any, BradleyTerryLuce]", title: str, settings: AnswerSettings
 ) -> Finding:
-    """Report log worths of several models in one table, named in `column`."""
+    """Report log worths of several models in one table, named in `column_name`."""
     import pandas as pd
 
-    tables = {name: model.worths(settings.ci) for name, model in models.items()}
-    table = pd.concat(tables, names=[column])
+    worth_tables = {name: model.worths(settings.ci) for name, model in models.items()}
+    table = pd.concat(worth_tables, names=[column_name])
     return Finding(title=title, table=table, brief=Brief("Worths", table=table))
 
 
@@ -67,10 +67,10 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
     """Report spread, lapse, ties and other parameters of no single class."""
     rows = model.summary(settings.ci)
     spread = format_row(rows, "spread_of_respondents")
-    report = of_one.report_parameters(model, settings)
-    assert report is not None
-    notes = (*class_notes(rows), phrase(ENGLISH, "spread", value=spread), *report.notes)
-    return replace(report, notes=notes)
+    shared_finding = of_one.report_parameters(model, settings)
+    assert shared_finding is not None
+    notes = (*class_notes(rows), phrase(ENGLISH, "spread", value=spread), *shared_finding.notes)
+    return replace(shared_finding, notes=notes)
 
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:

@@ -49,9 +49,10 @@ class IndividualsEngine(LaplaceEngine):
 
         def build_chains(draws: int, seed: Any) -> list[Any]:
             """Return chains of individual worths from this seed."""
-            settings = draws, run.tune, run.thin or 1
+            chain_settings = draws, run.tune, run.thin or 1
             return [
-                problem.build_chain(*settings, rng) for rng in spawn_generators(seed, run.chains)
+                problem.build_chain(*chain_settings, rng)
+                for rng in spawn_generators(seed, run.chains)
             ]
 
         def convert_to_tree(chains: Sequence[Any]) -> Any:
@@ -102,10 +103,10 @@ class IndividualsEngine(LaplaceEngine):
         respondent_draws = self.get_respondent_draws(model)
         if respondent_draws.covariates is not None and len(labels) <= MAX_SUMMARY_OPTIONS:
             effects = respondent_draws.effects
-            for r, name in enumerate(respondent_draws.covariates.names):
+            for r, covariate_name in enumerate(respondent_draws.covariates.names):
                 for i, label in enumerate(labels):
-                    column = f"respondent_effect[{name}, {label}]"
-                    quantities[column] = effects[:, r, i].reshape(view.shape)
+                    quantity_name = f"respondent_effect[{covariate_name}, {label}]"
+                    quantities[quantity_name] = effects[:, r, i].reshape(view.shape)
         return quantities | model._draws.get_quantities(None)
 
     def build_scores_table(
@@ -139,17 +140,19 @@ class IndividualsEngine(LaplaceEngine):
         worths, respondents = read_worth_draws(posterior), self.read_respondents(posterior)
         simulation = simulate_answers(problem, worths, respondents, rngs[0])
         simulated = observe_counts(problem, simulation.counts)
-        no_data = [None] * len(rngs)
-        return build_prior_sample(posterior, simulation.log_likelihood, simulated, no_data)
+        empty_data = [None] * len(rngs)
+        return build_prior_sample(posterior, simulation.log_likelihood, simulated, empty_data)
 
     def simulate_data(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
         """Simulate all respondents' answers at every draw of a fit."""
         view = model._view
-        counts = simulate_answers(
+        answer_counts = simulate_answers(
             problem, model._draws, self.get_respondent_draws(model), rng
         ).counts
-        observed = observe_counts(problem, counts)
-        return {name: arrays.reshape(*view.shape, -1) for name, arrays in observed.items()}
+        observed_variables = observe_counts(problem, answer_counts)
+        return {
+            name: arrays.reshape(*view.shape, -1) for name, arrays in observed_variables.items()
+        }
 
 
 INDIVIDUALS = IndividualsEngine()

@@ -81,27 +81,27 @@ class PeopleProblem(WorthProblem):
         self, draws: int, tune: int, thin: int, rng: np.random.Generator
     ) -> PeopleChain:
         """Build a chain with random starting values."""
-        settings = self.table, self.spread, self.n_directions, draws, tune, thin
-        return PeopleChain(*settings, rng)
+        chain_settings = self.table, self.spread, self.n_directions, draws, tune, thin
+        return PeopleChain(*chain_settings, rng)
 
     def build_tree_from_records(
         self, records: list[PeopleRecord], attributes: dict[str, Any]
     ) -> "xarray.DataTree":
         """Build the posterior tree from the records of all chains."""
-        mean, loadings, log_sds, log_tie, log_likelihood, worths = map(
+        population_means, loadings, log_sds, log_tie, log_likelihood, worths = map(
             np.stack, zip(*records, strict=True)
         )
-        stored, n = self.build_data_groups(), self.data.n_options
-        centred = mean - mean.mean(axis=-1, keepdims=True)
+        stored_data, n = self.build_data_groups(), self.data.n_options
+        centred_means = population_means - population_means.mean(axis=-1, keepdims=True)
         loadings = loadings - loadings.mean(axis=-1, keepdims=True)
-        residual = np.exp(log_sds[..., 1])
-        variance = residual**2 + (loadings**2).sum(axis=(2, 3)) / (n - 1)
+        residual_sd = np.exp(log_sds[..., 1])
+        respondent_variance = residual_sd**2 + (loadings**2).sum(axis=(2, 3)) / (n - 1)
         dims = "chain", "draw"
         variables: dict[Any, Any] = {
-            "log_worth": ((*dims, "option"), centred[:, :, 0]),
+            "log_worth": ((*dims, "option"), centred_means[:, :, 0]),
             "spread": (dims, np.exp(log_sds[..., 0])),
-            "spread_of_respondents": (dims, np.sqrt(variance)),
-            "residual_spread": (dims, residual),
+            "spread_of_respondents": (dims, np.sqrt(respondent_variance)),
+            "residual_spread": (dims, residual_sd),
             "log_likelihood": (dims, log_likelihood + self.respondent_coefficients),
             "respondent_log_worth": ((*dims, "respondent", "option"), worths),
         }
@@ -110,18 +110,20 @@ class PeopleProblem(WorthProblem):
             variables["loading"] = (*dims, "direction", "option"), loadings
             coordinates["direction"] = np.arange(1, self.n_directions + 1)
         if self.known.names:
-            variables["respondent_effect"] = (*dims, "known", "option"), centred[:, :, 1:]
+            variables["respondent_effect"] = (*dims, "known", "option"), centred_means[:, :, 1:]
             covariate_coordinates = {
                 "known": list(self.known.names),
                 "respondent": coordinates["respondent"],
             }
             coordinates |= covariate_coordinates
-            constants = stored.constants | self.known.to_variables("respondent")
-            stored = stored._replace(
-                constants=constants, coordinates=stored.coordinates | covariate_coordinates
+            constants = stored_data.constants | self.known.to_variables("respondent")
+            stored_data = stored_data._replace(
+                constants=constants, coordinates=stored_data.coordinates | covariate_coordinates
             )
         attributes = attributes | self.dependence.attributes
-        return self.build_tree_from_variables(variables, coordinates, log_tie, stored, attributes)
+        return self.build_tree_from_variables(
+            variables, coordinates, log_tie, stored_data, attributes
+        )
 
 
 def refuse_data(data: Any, rule: str, people: Any) -> None:
@@ -142,24 +144,24 @@ def refuse_data(data: Any, rule: str, people: Any) -> None:
     refuse_answers(data, rule, people)
 
 
-def refuse_answers(data: Any, rule: str, people: Any, instead: Any = ADJUSTED) -> None:
+def refuse_answers(data: Any, rule: str, people: Any, suggested_people: Any = ADJUSTED) -> None:
     """Raise an error for answers that have no likelihood for one person.
 
-    `instead` is the setting of `people` that the message suggests.
+    `suggested_people` is the setting of `people` that the message suggests.
     """
     if data.covariate_names:
         raise ArgumentError(
             Setting("people", people),
             f" does not support covariates, but the data have {shorten(data.covariate_names)}; set"
             " ",
-            Setting("people", instead),
+            Setting("people", suggested_people),
             ", or leave the columns out.",
         )
     if isinstance(data, Choices) and data.n_ties:
         raise DataError(
             Setting("people", people),
             " does not support ties in rankings; set ",
-            Setting("people", instead),
+            Setting("people", suggested_people),
             ".",
         )
     if data.worst is not None and rule == RANKING and data.sizes.max() > LARGEST_RANKED:

@@ -37,26 +37,32 @@ def split_questions(questions: Questions) -> AskedRespondents:
     """Return the distinct questions asked of each respondent, sorted by respondent."""
     given_answers, n_questions = questions.given, len(questions.sizes)
     assert given_answers is not None
-    question = questions.question[given_answers.answer]
-    keys, row = np.unique(
-        given_answers.respondent.astype(np.int64) * n_questions + question, return_inverse=True
+    question_of_answer = questions.question[given_answers.answer]
+    keys, row_of_answer = np.unique(
+        given_answers.respondent.astype(np.int64) * n_questions + question_of_answer,
+        return_inverse=True,
     )
     respondent, question_index = np.divmod(keys, n_questions)
-    start = part_bounds(questions.sizes[question_index])
-    answer = np.repeat(
-        questions.start[question_index] - start[:-1], questions.sizes[question_index]
-    ) + np.arange(start[-1])
+    answer_starts = part_bounds(questions.sizes[question_index])
+    answer_indices = np.repeat(
+        questions.start[question_index] - answer_starts[:-1], questions.sizes[question_index]
+    ) + np.arange(answer_starts[-1])
     counts = np.bincount(
-        start[row] + given_answers.answer - questions.start[question],
+        answer_starts[row_of_answer] + given_answers.answer - questions.start[question_of_answer],
         given_answers.times,
-        start[-1],
+        answer_starts[-1],
     )
-    ends = np.array([0, len(question_index)]), np.array([0, questions.rows.group_row[-1]])
+    group_ends = np.array([0, len(question_index)]), np.array([0, questions.rows.group_row[-1]])
     rows = questions.rows._replace(
-        counted=questions.rows.counted[:, answer], group=ends[0], group_row=ends[1]
+        counted=questions.rows.counted[:, answer_indices],
+        group=group_ends[0],
+        group_row=group_ends[1],
     )
     return AskedRespondents(
-        Questions(start, counts, find_rows=lambda: rows), respondent, question_index, answer
+        Questions(answer_starts, counts, find_rows=lambda: rows),
+        respondent,
+        question_index,
+        answer_indices,
     )
 
 
@@ -71,26 +77,30 @@ def respondent_probabilities(
 
     The probabilities are those by the worths of the respondent who was asked.
     """
-    n, draws = len(worths.labels), respondent_draws.n_draws
+    n, n_draws = len(worths.labels), respondent_draws.n_draws
 
     def compute_probabilities(questions: slice) -> np.ndarray:
         """Return answer probabilities of these questions, (draws, answers)."""
         question, respondent = parts.question[questions], parts.respondent[questions]
-        first, stop = respondent[0], respondent[-1] + 1
-        shift = (respondent - first) * n
+        first_respondent, stop_respondent = respondent[0], respondent[-1] + 1
+        option_shift = (respondent - first_respondent) * n
         shifted_worths = worths._replace(
-            log_worths=respondent_draws.worths[:, first:stop].reshape(draws, -1).astype(float)
+            log_worths=respondent_draws.worths[:, first_respondent:stop_respondent]
+            .reshape(n_draws, -1)
+            .astype(float)
         )
         if isinstance(data, Choices):
-            sizes = data.sizes[question]
-            start = part_bounds(sizes)
-            positions = np.repeat(data.start[question] - start[:-1], sizes) + np.arange(start[-1])
-            members = data.members[positions] + np.repeat(shift, sizes)
-            return shifted_worths.set_probabilities(start, members, data.worst is not None)
+            set_sizes = data.sizes[question]
+            set_starts = part_bounds(set_sizes)
+            positions = np.repeat(data.start[question] - set_starts[:-1], set_sizes) + np.arange(
+                set_starts[-1]
+            )
+            members = data.members[positions] + np.repeat(option_shift, set_sizes)
+            return shifted_worths.set_probabilities(set_starts, members, data.worst is not None)
         p = shifted_worths.pair_probabilities(
-            data.cells.first[question] + shift, data.cells.second[question] + shift
+            data.cells.first[question] + option_shift, data.cells.second[question] + option_shift
         )
-        return shifted_worths.outcome_probabilities(p, has_ties).reshape(draws, -1)
+        return shifted_worths.outcome_probabilities(p, has_ties).reshape(n_draws, -1)
 
     return compute_probabilities
 
@@ -107,13 +117,19 @@ def _select_answers(
     worths: WorthDraws, respondent_draws: RespondentDraws, data: Any, has_ties: bool
 ) -> _CheckedAnswers:
     """Return the questions with answer probabilities at evenly spaced draws."""
-    parts = split_questions(data.questions(has_ties))
-    draws = select_draws(respondent_draws.n_draws, len(parts.questions.counts))
+    asked_questions = split_questions(data.questions(has_ties))
+    draw_indices = select_draws(respondent_draws.n_draws, len(asked_questions.questions.counts))
     probabilities = respondent_probabilities(
-        worths.take(draws), respondent_draws.take(draws), data, parts, has_ties
+        worths.take(draw_indices),
+        respondent_draws.take(draw_indices),
+        data,
+        asked_questions,
+        has_ties,
     )
-    groups = [EqualRespondents.from_times(probabilities, parts.questions.times)]
-    return _CheckedAnswers(parts.questions, groups, len(draws))
+    respondent_groups = [
+        EqualRespondents.from_times(probabilities, asked_questions.questions.times)
+    ]
+    return _CheckedAnswers(asked_questions.questions, respondent_groups, len(draw_indices))
 
 
 def check_respondents(
@@ -142,23 +158,32 @@ def measure_fit(worths: WorthDraws, respondent_draws: RespondentDraws, data: Any
     from scipy.special import xlogy
 
     has_ties = worths.nu is not None
-    parts = split_questions(data.questions(has_ties))
-    draws = space_evenly(respondent_draws.n_draws, N_FIT_DRAWS)
+    asked_questions = split_questions(data.questions(has_ties))
+    draw_indices = space_evenly(respondent_draws.n_draws, N_FIT_DRAWS)
     probabilities = respondent_probabilities(
-        worths.take(draws), respondent_draws.take(draws), data, parts, has_ties
+        worths.take(draw_indices),
+        respondent_draws.take(draw_indices),
+        data,
+        asked_questions,
+        has_ties,
     )
-    total, n_answers = np.zeros((2, len(respondent_draws.respondents)))
+    log_likelihood, n_answers = np.zeros((2, len(respondent_draws.respondents)))
     for questions in iterate_slices(
-        len(parts.question), len(draws) * int(parts.questions.sizes.max())
+        len(asked_questions.question),
+        len(draw_indices) * int(asked_questions.questions.sizes.max()),
     ):
         answer_slice = slice(
-            *parts.questions.start[[questions.start, min(questions.stop, len(parts.question))]]
+            *asked_questions.questions.start[
+                [questions.start, min(questions.stop, len(asked_questions.question))]
+            ]
         )
-        counts = parts.questions.counts[answer_slice]
-        respondents = np.repeat(parts.respondent[questions], parts.questions.sizes[questions])
-        total += np.bincount(
-            respondents, xlogy(counts, probabilities(questions).mean(axis=0)), len(total)
+        counts = asked_questions.questions.counts[answer_slice]
+        respondents = np.repeat(
+            asked_questions.respondent[questions], asked_questions.questions.sizes[questions]
         )
-        n_answers += np.bincount(respondents, counts, len(total))
+        log_likelihood += np.bincount(
+            respondents, xlogy(counts, probabilities(questions).mean(axis=0)), len(log_likelihood)
+        )
+        n_answers += np.bincount(respondents, counts, len(log_likelihood))
     with np.errstate(invalid="ignore"):  # respondents without an answer have NaN
-        return np.exp(total / n_answers)
+        return np.exp(log_likelihood / n_answers)

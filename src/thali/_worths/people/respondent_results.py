@@ -75,10 +75,10 @@ class WorthRespondents(RespondentResults, SegmentResults):
         if not wide:
             return table
         data = keep_single_choices(model._get_fit_data())
-        fit = model._compute_once(
+        respondent_fit = model._compute_once(
             "fit_of_respondents", lambda: measure_fit(model._draws, respondent_draws, data)
         )
-        return pivot_scores(table, fit, labels)
+        return pivot_scores(table, respondent_fit, labels)
 
     def effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return the effect on log worths of a unit of each column of `Individuals(by=...)`.
@@ -160,8 +160,8 @@ class WorthRespondents(RespondentResults, SegmentResults):
         Nemhauser, Wolsey & Fisher (1978), An analysis of approximations for maximizing submodular
         set functions; Rubin (1981), The Bayesian bootstrap.
         """
-        reached, labels = find_reached_options(self._respondent_draws, self._labels, none)
-        return tabulate_best_sets(reached, labels, size, top, random_seed, ci)
+        is_reached, labels = find_reached_options(self._respondent_draws, self._labels, none)
+        return tabulate_best_sets(is_reached, labels, size, top, random_seed, ci)
 
     def _preferences(self) -> Preferences:
         """Return the preferences of all respondents in every draw, from their worths."""

@@ -23,13 +23,15 @@ if TYPE_CHECKING:
 
 
 def tabulate_respondent_scores(
-    respondent_draws: RespondentDraws, labels: list[str], scale: ScoreScale, ci: float
+    respondent_draws: RespondentDraws, labels: list[str], score_scale: ScoreScale, ci: float
 ) -> "pandas.DataFrame":
     """Return a table of scores of each respondent and option, with intervals."""
 
     def compute_scores(respondents: slice) -> np.ndarray:
         """Return the scores of these respondents, by draw and option."""
-        return scale.compute_scores(np.exp(respondent_draws.worths[:, respondents].astype(float)))
+        return score_scale.compute_scores(
+            np.exp(respondent_draws.worths[:, respondents].astype(float))
+        )
 
     table = tabulate_individuals(
         compute_scores, respondent_draws.n_draws, respondent_draws.respondents, labels, "option", ci
@@ -45,9 +47,9 @@ def pivot_scores(
     from thali._result_table import Table
 
     respondents = list(dict.fromkeys(scores.index.get_level_values(0)))
-    wide = scores["mean"].unstack("option").loc[respondents, labels]
-    wide.insert(0, "fit", fit)
-    return Table(wide.rename_axis(columns=None))
+    wide_table = scores["mean"].unstack("option").loc[respondents, labels]
+    wide_table.insert(0, "fit", fit)
+    return Table(wide_table.rename_axis(columns=None))
 
 
 def measure_preferences(respondent_draws: RespondentDraws, labels: list[str]) -> Preferences:
@@ -61,8 +63,8 @@ def measure_preferences(respondent_draws: RespondentDraws, labels: list[str]) ->
     ]
     preferences = np.empty(worths.shape)
     for i in range(n):
-        odds = np.exp(np.clip(worths - worths[..., [i]], -50.0, 50.0))
-        preferences[..., i] = ((1.0 / (1.0 + odds)).sum(axis=-1) - 0.5) / (n - 1)
+        inverse_odds = np.exp(np.clip(worths - worths[..., [i]], -50.0, 50.0))
+        preferences[..., i] = ((1.0 / (1.0 + inverse_odds)).sum(axis=-1) - 0.5) / (n - 1)
     return Preferences(
         tuple((label,) for label in labels), preferences, respondent_draws.respondents
     )
@@ -80,8 +82,8 @@ def find_reached_options(
         select_reach_draws(respondent_draws.n_draws, len(respondent_draws.respondents), len(labels))
     ]
     if none is None:
-        worth = scale_to_maximum(worths)
-        return worth > worth.mean(axis=-1, keepdims=True), labels
+        relative_worths = scale_to_maximum(worths)
+        return relative_worths > relative_worths.mean(axis=-1, keepdims=True), labels
     none_index = anchor_index(none, labels)
     option_indices = [i for i in range(len(labels)) if i != none_index]
     return worths[..., option_indices] > worths[..., [none_index]], [
@@ -95,7 +97,7 @@ def find_reached_options(
 def tabulate_group_scores(
     respondent_draws: RespondentDraws,
     labels: list[str],
-    scale: ScoreScale,
+    score_scale: ScoreScale,
     by: Any,
     random_seed: Any,
     ci: float,
@@ -105,29 +107,33 @@ def tabulate_group_scores(
     In every draw respondents have the weights of a Bayesian bootstrap.
     """
     people, n = respondent_draws.respondents, len(labels)
-    names, codes = assign_groups(by, people)
-    weights = spawn_generators(random_seed, 1)[0].standard_gamma(
+    group_names, group_codes = assign_groups(by, people)
+    bootstrap_weights = spawn_generators(random_seed, 1)[0].standard_gamma(
         1.0, (respondent_draws.n_draws, len(people))
     )
     scores_by_group = {}
-    for code, name in enumerate(names):
-        members = np.flatnonzero(codes == code)
-        mean, n_above = np.zeros((2, n))
+    for group_code, group_name in enumerate(group_names):
+        members = np.flatnonzero(group_codes == group_code)
+        score_sums, above_anchor_sums = np.zeros((2, n))
         score_draws = np.zeros((respondent_draws.n_draws, n))
         for block in iterate_slices(len(members), respondent_draws.n_draws * n):
-            worth = np.exp(respondent_draws.worths[:, members[block]].astype(float))
-            group_scores = scale.compute_scores(worth)
-            mean += group_scores.mean(axis=0).sum(axis=0)
-            n_above += scale.is_above_anchor(worth).mean(axis=0).sum(axis=0)
-            score_draws += np.einsum("dp,dpi->di", weights[:, members[block]], group_scores)
-        score_draws /= weights[:, members].sum(axis=1, keepdims=True)
-        scores_by_group[name] = ScoreDraws(mean / len(members), score_draws, n_above / len(members))
-    column = None
+            block_worths = np.exp(respondent_draws.worths[:, members[block]].astype(float))
+            group_scores = score_scale.compute_scores(block_worths)
+            score_sums += group_scores.mean(axis=0).sum(axis=0)
+            above_anchor_sums += score_scale.is_above_anchor(block_worths).mean(axis=0).sum(axis=0)
+            score_draws += np.einsum(
+                "dp,dpi->di", bootstrap_weights[:, members[block]], group_scores
+            )
+        score_draws /= bootstrap_weights[:, members].sum(axis=1, keepdims=True)
+        scores_by_group[group_name] = ScoreDraws(
+            score_sums / len(members), score_draws, above_anchor_sums / len(members)
+        )
+    group_column = None
     if isinstance(by, Segments):
-        column = "segment"
+        group_column = "segment"
     elif by is not None:
-        column = "group"
-    return tabulate_scores(scores_by_group, labels, scale, column, ci)
+        group_column = "group"
+    return tabulate_scores(scores_by_group, labels, score_scale, group_column, ci)
 
 
 def assign_groups(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]:
@@ -155,15 +161,18 @@ def assign_groups(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarr
             Argument("by"),
             " assigns a respondent to two groups; assign each respondent to one group.",
         )
-    codes, names = pd.factorize(
+    group_codes, group_names = pd.factorize(
         pd.Series([group_of.get(person) for person in people], dtype=object), sort=True
     )
-    if missing := [person for person, code in zip(people, codes, strict=True) if code < 0]:
+    if unassigned_people := [
+        person for person, code in zip(people, group_codes, strict=True) if code < 0
+    ]:
         raise ArgumentError(
             Argument("by"),
-            f" has no group for {shorten(missing, 5)}; assign each respondent to a group.",
+            f" has no group for {shorten(unassigned_people, 5)};"
+            " assign each respondent to a group.",
         )
-    return list(names), codes
+    return list(group_names), group_codes
 
 
 # Effects of respondent covariates -----------------------------------------------------------------
