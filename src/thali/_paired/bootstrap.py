@@ -86,16 +86,19 @@ def bootstrap(
     fit = estimate(data, aspects, unique)
     wins = np.zeros((len(data_sets), data.n_pairs))
     losses = np.zeros((len(data_sets), data.n_pairs))
-    for index, respondent in enumerate(data_sets):
+    for respondent_index, respondent in enumerate(data_sets):
         pair_indices = find_pair_indices(respondent, data)
-        wins[index, pair_indices], losses[index, pair_indices] = respondent.wins, respondent.losses
-    n_draws = build_generator(random_seed).multinomial(
+        wins[respondent_index, pair_indices], losses[respondent_index, pair_indices] = (
+            respondent.wins,
+            respondent.losses,
+        )
+    times_drawn = build_generator(random_seed).multinomial(
         len(data_sets), np.full(len(data_sets), 1 / len(data_sets)), size=samples
     )
     return _refit_samples(
         fit,
-        n_draws @ wins,
-        n_draws @ losses,
+        times_drawn @ wins,
+        times_drawn @ losses,
         f"Bootstrap of {format_plural(len(data_sets), 'respondent')}",
         ci,
     )
@@ -144,16 +147,16 @@ def parametric_bootstrap(
     samples = check_integer("samples", samples, 2)
     ci = check_open_interval("ci", ci, "the probability of an interval")
     fit = require_choice_estimates(model, "parametric_bootstrap")
-    totals = fit.problem.totals
-    if not are_integers(totals):
+    pair_totals = fit.problem.totals
+    if not are_integers(pair_totals):
         raise DataError(
             "A parametric bootstrap requires integer counts, but these counts are fractional;"
             " round the counts, or resample respondents with `bootstrap`."
         )
     wins = build_generator(random_seed).binomial(
-        totals.astype(np.int64), fit.fitted()[::2], size=(samples, len(totals))
+        pair_totals.astype(np.int64), fit.fitted()[::2], size=(samples, len(pair_totals))
     )
-    return _refit_samples(fit, wins.astype(float), totals - wins, "Parametric bootstrap", ci)
+    return _refit_samples(fit, wins.astype(float), pair_totals - wins, "Parametric bootstrap", ci)
 
 
 def _refit_samples(
@@ -163,12 +166,12 @@ def _refit_samples(
     import pandas as pd
 
     weights = np.empty((len(wins), len(fit.weights)))
-    at_infinity = 0
-    for index, (sample_wins, sample_losses) in enumerate(zip(wins, losses, strict=True)):
+    n_at_infinity = 0
+    for sample_index, (sample_wins, sample_losses) in enumerate(zip(wins, losses, strict=True)):
         refit = fit.refit(np.column_stack([sample_wins, sample_losses]).ravel())
-        weights[index] = refit.weights
-        at_infinity += bool(refit.vanishing.any())
-    names = pd.Index(fit.known.names, name="aspect")
+        weights[sample_index] = refit.weights
+        n_at_infinity += bool(refit.vanishing.any())
+    aspect_index = pd.Index(fit.known.names, name="aspect")
     low, high = compute_interval(weights, ci)
     columns = {
         "estimate": fit.weights,
@@ -178,11 +181,11 @@ def _refit_samples(
         "high": high,
     }
     note = f"{format_plural(len(wins), 'sample')}; low and high enclose {format_level(ci)} of them."
-    if at_infinity:
+    if n_at_infinity:
         note += (
-            f" In {at_infinity:,} samples the likelihood has no maximum; the limits of the"
+            f" In {n_at_infinity:,} samples the likelihood has no maximum; the limits of the"
             " weights are used."
         )
-    table = pd.DataFrame(columns, index=names)
+    table = pd.DataFrame(columns, index=aspect_index)
     table.attrs["interval"] = ci
-    return Bootstrap(title, table, note, pd.DataFrame(weights, columns=names), at_infinity)
+    return Bootstrap(title, table, note, pd.DataFrame(weights, columns=aspect_index), n_at_infinity)

@@ -28,16 +28,16 @@ class WorthScale(NamedTuple):
         """Return the scale for the user's argument `anchor_model`."""
         if anchor_model is None:
             return cls()
-        ratings = anchor_model
+        rating_by_option = anchor_model
         if isinstance(anchor_model, str):
-            ratings = {anchor_model: CENTRE}
-        if not isinstance(ratings, Mapping) or len(ratings) != 1:
+            rating_by_option = {anchor_model: CENTRE}
+        if not isinstance(rating_by_option, Mapping) or len(rating_by_option) != 1:
             raise ArgumentError(
                 Argument("anchor_model"),
                 " must be one option, or one option with its rating, such as {'m1': 1000}; got"
                 f" {anchor_model!r}.",
             )
-        ((option, rating),) = ratings.items()
+        ((option, rating),) = rating_by_option.items()
         if isinstance(rating, bool) or not isinstance(rating, Real) or not math.isfinite(rating):
             raise ArgumentError(
                 Argument("anchor_model"), f" must have a number as rating; got {rating!r}."
@@ -66,10 +66,10 @@ class WorthScale(NamedTuple):
         self, log_worths: np.ndarray, labels: Sequence[str], axis: int = -1
     ) -> np.ndarray:
         """Return log worths minus the anchor's (or their mean) along `axis`."""
-        index = self.anchor_index(labels)
-        if index is None:
+        anchor_index = self.anchor_index(labels)
+        if anchor_index is None:
             return log_worths
-        return log_worths - np.take(log_worths, [index], axis)
+        return log_worths - np.take(log_worths, [anchor_index], axis)
 
     def compute_ratings(self, log_worths: Any) -> Any:
         """Return ratings of log worths that are 0 at the anchor or on average."""
@@ -79,10 +79,10 @@ class WorthScale(NamedTuple):
     def sentence(self) -> str:
         """Sentence that says which rating is fixed, and at what number."""
         if self.anchor is None:
-            among = ""
+            among_options = ""
             if self.rating != CENTRE:
-                among = ", as for the same options in the full leaderboard"
-            return f"the mean rating is {self.rating:.0f}{among}"
+                among_options = ", as for the same options in the full leaderboard"
+            return f"the mean rating is {self.rating:.0f}{among_options}"
         return (
             f"{self.anchor} is fixed at {self.rating:g}, and intervals are for differences from it"
         )

@@ -48,29 +48,31 @@ def permutation_test(
     """
     group_tallies = [_tally_respondents(group, pooled_fit.data) for group in groups]
     tallies = np.concatenate(group_tallies)
-    pose = pooled_fit.problem
-    start = np.log(np.maximum(pooled_fit.weights, 1e-3 * pooled_fit.weights.max()))
-    samples = choose_n_samples(pose.work * len(groups))
+    pooled_problem = pooled_fit.problem
+    start_log_weights = np.log(np.maximum(pooled_fit.weights, 1e-3 * pooled_fit.weights.max()))
+    n_samples = choose_n_samples(pooled_problem.work * len(groups))
     rng = build_generator(random_seed)
-    n_reached = 0
-    ends = np.cumsum([len(tally) for tally in group_tallies])[:-1]
-    for _ in range(samples):
-        parts = np.split(rng.permutation(len(tallies)), ends)
-        problems = (pose.with_counts(tallies[part].sum(axis=0)) for part in parts)
+    n_at_least_observed = 0
+    group_ends = np.cumsum([len(tally) for tally in group_tallies])[:-1]
+    for _ in range(n_samples):
+        respondent_groups = np.split(rng.permutation(len(tallies)), group_ends)
+        problems = (
+            pooled_problem.with_counts(tallies[part].sum(axis=0)) for part in respondent_groups
+        )
         permuted_statistic = 2.0 * (
             sum(
-                estimate_maximum(group_problem, start, pooled_fit.maximum.beta)
+                estimate_maximum(group_problem, start_log_weights, pooled_fit.maximum.beta)
                 for group_problem in problems
             )
             - pooled_fit.maximum.value
         )
         # equal statistics count as reached, despite rounding
-        n_reached += permuted_statistic >= statistic - 1e-5 * max(1.0, statistic)
+        n_at_least_observed += permuted_statistic >= statistic - 1e-5 * max(1.0, statistic)
     return FitTest(
         statistic,
         df,
-        (1 + n_reached) / (1 + samples),
-        samples,
+        (1 + n_at_least_observed) / (1 + n_samples),
+        n_samples,
         people=len(tallies),
         is_permutation=True,
     )
@@ -81,11 +83,11 @@ def _tally_respondents(group: PairedComparisons, pooled: PairedComparisons) -> n
     answers = group.answers
     assert answers is not None
     pair_index = find_pair_indices(group, pooled)[answers.pair]
-    respondents, row = np.unique(answers.respondent, return_inverse=True)
-    tally = np.zeros((len(respondents), pooled.n_pairs, 2))
-    tally[row, pair_index, 0] = answers.wins
-    tally[row, pair_index, 1] = answers.losses
-    return tally.reshape(len(respondents), -1)
+    respondents, row_of_answer = np.unique(answers.respondent, return_inverse=True)
+    choice_counts = np.zeros((len(respondents), pooled.n_pairs, 2))
+    choice_counts[row_of_answer, pair_index, 0] = answers.wins
+    choice_counts[row_of_answer, pair_index, 1] = answers.losses
+    return choice_counts.reshape(len(respondents), -1)
 
 
 _LEVEL = 0.05  # p-values below indicate a difference
@@ -153,63 +155,81 @@ def group_test(
     import pandas as pd
 
     data_sets = prepare_groups(groups, "groups")
-    names = list_group_names(groups, len(data_sets), "group")
+    group_names = list_group_names(groups, len(data_sets), "group")
     pooled_fit = estimate(pool_groups(data_sets), aspects, unique)
     fits = [
-        _fit_group(name, data, aspects, unique) for name, data in zip(names, data_sets, strict=True)
+        _fit_group(name, data, aspects, unique)
+        for name, data in zip(group_names, data_sets, strict=True)
     ]
     wins, losses = (
         np.concatenate([getattr(data, side) for data in data_sets]) for side in ("wins", "losses")
     )
     n = wins + losses
-    cells = np.concatenate([wins, losses])
+    cell_counts = np.concatenate([wins, losses])
     # log-likelihood of the pooled model for the choices of all groups, with their coefficients
-    pooled_value = pooled_fit.maximum.value + sum(fit.coefficient for fit in fits)
-    by_group = sum(fit.log_likelihood for fit in fits)
-    saturated = sum(fit.saturated_value for fit in fits)
-    weights = pooled_fit.n_parameters
-    rows = {
-        "overall": equal_means_row(cells),
-        "model": (weights * len(data_sets), len(n), by_group, saturated),
-        "group": (weights, weights * len(data_sets), pooled_value, by_group),
-        "effect": (0, weights, float(log_binomial(wins, losses, 0.5).sum()), pooled_value),
+    pooled_log_likelihood = pooled_fit.maximum.value + sum(fit.coefficient for fit in fits)
+    separate_log_likelihood = sum(fit.log_likelihood for fit in fits)
+    saturated_log_likelihood = sum(fit.saturated_value for fit in fits)
+    n_weights = pooled_fit.n_parameters
+    test_rows = {
+        "overall": equal_means_row(cell_counts),
+        "model": (
+            n_weights * len(data_sets),
+            len(n),
+            separate_log_likelihood,
+            saturated_log_likelihood,
+        ),
+        "group": (
+            n_weights,
+            n_weights * len(data_sets),
+            pooled_log_likelihood,
+            separate_log_likelihood,
+        ),
+        "effect": (
+            0,
+            n_weights,
+            float(log_binomial(wins, losses, 0.5).sum()),
+            pooled_log_likelihood,
+        ),
         "imbalance": equal_means_row(n),
     }
-    df = len(n) - weights * len(data_sets)
-    test = _test_fits(fits, max(2.0 * (saturated - by_group), 0.0), df, n)
+    df = len(n) - n_weights * len(data_sets)
+    fit_test = _test_fits(
+        fits, max(2.0 * (saturated_log_likelihood - separate_log_likelihood), 0.0), df, n
+    )
     tests: dict[str, Callable[[float], FitTest]] = {
-        "overall": lambda value: run_equal_means_test(cells, value),
-        "model": lambda _: test,
+        "overall": lambda value: run_equal_means_test(cell_counts, value),
+        "model": lambda _: fit_test,
         "imbalance": lambda value: run_equal_means_test(n, value),
     }
     if len(data_sets) > 1 and all(data.answers is not None for data in data_sets):
         tests["group"] = lambda value: permutation_test(
-            data_sets, pooled_fit, value, weights * (len(data_sets) - 1), random_seed
+            data_sets, pooled_fit, value, n_weights * (len(data_sets) - 1), random_seed
         )
-    table = tabulate_tests(rows, tests)
-    columns = {name: fit.weights for name, fit in zip(names, fits, strict=True)} | {
+    table = tabulate_tests(test_rows, tests)
+    weight_columns = {name: fit.weights for name, fit in zip(group_names, fits, strict=True)} | {
         "together": pooled_fit.weights
     }
     caveats = describe_caveats(
-        test, float(n.sum()), max(weights * len(data_sets), 1), "group and effect"
+        fit_test, float(n.sum()), max(n_weights * len(data_sets), 1), "group and effect"
     )
     return GroupTest(
         title=f"Tests of group effects ({format_plural(len(data_sets), 'group')})",
         table=table,
-        note=" ".join(filter(None, (_describe_group_difference(table, names), caveats))),
+        note=" ".join(filter(None, (_describe_group_difference(table, group_names), caveats))),
         statistic=float(table.loc["group", "deviance"]),  # type: ignore[arg-type]
         df=int(table.loc["group", "df"]),  # type: ignore[arg-type]
         p_value=float(table.loc["group", "p_value"]),  # type: ignore[arg-type]
-        weights=pd.DataFrame(columns, index=pd.Index(pooled_fit.known.names, name="aspect")),
+        weights=pd.DataFrame(weight_columns, index=pd.Index(pooled_fit.known.names, name="aspect")),
     )
 
 
-def _fit_group(name: str, data: PairedComparisons, aspects: Any, unique: bool) -> Estimates:
+def _fit_group(group_name: str, data: PairedComparisons, aspects: Any, unique: bool) -> Estimates:
     """Return estimates of one group's choices; errors name the group."""
     try:
         fit = estimate(data, aspects, unique)
     except DataError as error:
-        raise DataError(f"In {name}: {error}") from None
+        raise DataError(f"In {group_name}: {error}") from None
     for warning in warn_unbounded(fit):
         warn(warning)
     return fit
@@ -222,24 +242,31 @@ def _test_fits(fits: list[Estimates], statistic: float, df: int, n: np.ndarray) 
         """Return the summed deviance of choices simulated from every group's fit."""
         return sum(fit.replicate(rng) for fit in fits)
 
-    inverse = np.concatenate([fit.inverse_probability_sums for fit in fits])
+    inverse_probability_sums = np.concatenate([fit.inverse_probability_sums for fit in fits])
     is_whole = all(fit.has_integer_counts for fit in fits)
     n_weights = sum(len(fit.weights) for fit in fits)
     return run_fit_test(
-        statistic, df, n, inverse, is_whole, simulate_deviance, len(n) * n_weights**2
+        statistic,
+        df,
+        n,
+        inverse_probability_sums,
+        is_whole,
+        simulate_deviance,
+        len(n) * n_weights**2,
     )
 
 
-def _describe_group_difference(table: "pandas.DataFrame", names: list[str]) -> str:
+def _describe_group_difference(table: "pandas.DataFrame", group_names: list[str]) -> str:
     """Return a sentence on whether groups differ; "" for one group."""
-    row = table.loc["group"]
-    if len(names) < 2 or not np.isfinite(p := float(row["p_value"])):
+    group_row = table.loc["group"]
+    if len(group_names) < 2 or not np.isfinite(p := float(group_row["p_value"])):
         return ""
-    numbers = (
-        f"row 'group': deviance {row['deviance']:.2f} on {format_plural(int(row['df']), 'degree')}"
+    deviance_text = (
+        f"row 'group': deviance {group_row['deviance']:.2f} on"
+        f" {format_plural(int(group_row['df']), 'degree')}"
         f" of freedom, {format_p_value(p)}"
     )
     verdict = "do not differ significantly in their weights"
     if p < _LEVEL:
         verdict = "differ significantly in their weights"
-    return f"Groups {shorten(names)} {verdict} ({numbers})."
+    return f"Groups {shorten(group_names)} {verdict} ({deviance_text})."

@@ -59,10 +59,10 @@ _COVARIATE_COLUMNS = ("rank_without", "rating_without")  # with covariates
 
 def shorten_words(words: list[str]) -> str:
     """Return the first few words joined by commas, with the number of others."""
-    text = ", ".join(words[:_MAX_NAMED])
+    short_list = ", ".join(words[:_MAX_NAMED])
     if len(words) > _MAX_NAMED:
-        text += f" and {len(words) - _MAX_NAMED} more"
-    return text
+        short_list += f" and {len(words) - _MAX_NAMED} more"
+    return short_list
 
 
 def build_board_findings(board: Leaderboard) -> Findings:
@@ -137,12 +137,14 @@ def _describe_leader(board: Leaderboard) -> str:
 @finding("groups", "Tiers")
 def groups(board: Leaderboard, settings: None) -> Finding | None:
     """Report the tiers that contain several options; None without any."""
-    tiers = [(k, members) for k, members in enumerate(board.groups, start=1) if len(members) > 1]
-    if not tiers:
+    shared_tiers = [
+        (k, members) for k, members in enumerate(board.groups, start=1) if len(members) > 1
+    ]
+    if not shared_tiers:
         return None
     return Finding(
         "Tiers of several options (options within a tier cannot be distinguished):",
-        notes=tuple(f"{k}: {in_words(members, 8)}." for k, members in tiers),
+        notes=tuple(f"{k}: {in_words(members, 8)}." for k, members in shared_tiers),
     )
 
 
@@ -151,17 +153,19 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     """Report how many more votes separate the first three options."""
     if board.of_more_votes is None:
         return None
-    table = board.more_votes()
+    forecast_table = board.more_votes()
     leaders = board.table.index[:FIRST].tolist()
     leaders_word = {2: "two", 3: "three"}[len(leaders)]
-    if table.loc[0].min() == 1.0:
+    if forecast_table.loc[0].min() == 1.0:
         headline = f"The top {leaders_word} are separated."
-        told = f"The top {leaders_word} ({in_words(leaders)}) are separated."
-        return Finding(told, good=True, headline=headline, brief=Brief("Votes", order=2))
-    neighbours = itertools.pairwise(leaders)
+        separation_sentence = f"The top {leaders_word} ({in_words(leaders)}) are separated."
+        return Finding(
+            separation_sentence, good=True, headline=headline, brief=Brief("Votes", order=2)
+        )
+    neighbour_pairs = itertools.pairwise(leaders)
     order_texts = [
         f"that {above} is above {below}: {format_probability(board.order.loc[above, below])}"
-        for above, below in neighbours
+        for above, below in neighbour_pairs
     ]
     sentence = (
         f"The top {leaders_word} are not separated yet (probability {'; '.join(order_texts)})."
@@ -174,15 +178,19 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         "as_so_far": f"{votes_text} in the current mix",
         "among_these": f"votes on pairs of these {leaders_word} only",
     }
-    shown_rows = {0, table.index[-1]}
+    shown_rows = {0, forecast_table.index[-1]}
     for column, text in texts_by_column.items():
-        if column in table:
+        if column in forecast_table:
             n_half, n_certain = (
-                find_votes_needed(table[column].tolist(), table.index.tolist(), chance)
-                for chance in CHANCES
+                find_votes_needed(
+                    forecast_table[column].tolist(), forecast_table.index.tolist(), target_chance
+                )
+                for target_chance in CHANCES
             )
             shown_rows.update(filter(None, (n_half, n_certain)))
-            sentence += f" {_describe_votes_needed(text, n_half, n_certain, table.index[-1])}."
+            sentence += (
+                f" {_describe_votes_needed(text, n_half, n_certain, forecast_table.index[-1])}."
+            )
             if column == "as_so_far":
                 brief_text = sentence
     note = (
@@ -193,10 +201,12 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     return Finding(
         sentence,
         title=f"Probability that the top {leaders_word} are separated after more votes",
-        table=table,
-        shown=table.loc[sorted(shown_rows)],
+        table=forecast_table,
+        shown=forecast_table.loc[sorted(shown_rows)],
         picture=Picture(
-            "more_votes", "Probability that the leaders are separated after more votes.", table
+            "more_votes",
+            "Probability that the leaders are separated after more votes.",
+            forecast_table,
         ),
         notes=(note,),
         good=False,
@@ -209,20 +219,21 @@ def _describe_votes_needed(
     votes: str, n_half: int | None, n_certain: int | None, max_votes: int
 ) -> str:
     """Return a sentence on how many more votes separate the leaders."""
-    low, high = (f"{chance:.2f}" for chance in CHANCES)
+    low_chance, high_chance = (f"{chance:.2f}" for chance in CHANCES)
     if n_half is None:
         return (
             f"Even with {max_votes:,} more {votes}, they would be separated with probability"
-            f" < {low}"
+            f" < {low_chance}"
         )
     if n_certain is None:
         return (
-            f"With {n_half:,} more {votes}, they would be separated with probability {low}; with"
-            f" {max_votes:,}, < {high}"
+            f"With {n_half:,} more {votes}, they would be separated with probability {low_chance};"
+            " with"
+            f" {max_votes:,}, < {high_chance}"
         )
     return (
-        f"With {n_half:,} more {votes}, they would be separated with probability {low}; with"
-        f" {n_certain:,}, {high}"
+        f"With {n_half:,} more {votes}, they would be separated with probability {low_chance}; with"
+        f" {n_certain:,}, {high_chance}"
     )
 
 
@@ -244,17 +255,17 @@ def check(board: Leaderboard, settings: None) -> Finding | None:
             return None
         return Finding(board.check_facts["missing"])
     table = board.of_check
-    fits = passes_check(board.of_check)
+    has_good_fit = passes_check(board.of_check)
     picture = None
-    if fits is not None:
+    if has_good_fit is not None:
         picture = Picture("check", _CHECK, table)
     sentence = describe_check(table)
     if isinstance(board.data, Choices) and board.data.n_ties:
         sentence += f" It does not cover {format_plural(board.data.n_ties, 'tie')} in rankings."
     finding_without_notes = build_check_finding(
-        table, sentence, fits, f"{_CHECK[:-1]}, worst-fitting first", picture
+        table, sentence, has_good_fit, f"{_CHECK[:-1]}, worst-fitting first", picture
     )
-    if fits is False:
+    if has_good_fit is False:
         return replace(finding_without_notes, notes=(_MISFIT,))
     return replace(finding_without_notes, brief=None)
 
@@ -266,12 +277,15 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
         return None
     table: Any = board.judges()
     sharp_judges, dull_judges = (
-        table.index[each].tolist() for each in select_certain_signs(table["p_sharper"])
+        table.index[judge_indices].tolist()
+        for judge_indices in select_certain_signs(table["p_sharper"])
     )
     is_known = (
         table["comparisons"] >= MIN_JUDGE_COMPARISONS
     )  # the score of few answers is uninformative
-    against = table.index[is_known & (table["log_score"] < table["log_score_chance"])].tolist()
+    contrary_judges = table.index[
+        is_known & (table["log_score"] < table["log_score_chance"])
+    ].tolist()
     sentence = (
         "Judges more discriminating than the typical judge:"
         f" {shorten_words(sharp_judges) or 'none'}"
@@ -280,10 +294,10 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     sentence += _describe_joint_certainty(
         len(sharp_judges) + len(dull_judges), format_plural(len(table), "judge")
     )
-    if against:
+    if contrary_judges:
         sentence += (
             " Judges whose votes the other judges do not predict better than chance:"
-            f" {shorten_words(against)}."
+            f" {shorten_words(contrary_judges)}."
         )
     return Finding(
         sentence,
@@ -302,10 +316,10 @@ def _describe_joint_certainty(n_named: int, compared_text: str) -> str:
     """Return a sentence on how certain all named differences are together."""
     if n_named == 0:
         return f" No difference is certain (probability ≥ {CERTAIN:g}; {compared_text} compared)."
-    statements = "This statement is"
+    statement_words = "This statement is"
     if n_named != 1:
-        statements = f"These {n_named:,} statements are jointly"
-    return f" {statements} correct with probability ≥ {CERTAIN:g} ({compared_text} compared)."
+        statement_words = f"These {n_named:,} statements are jointly"
+    return f" {statement_words} correct with probability ≥ {CERTAIN:g} ({compared_text} compared)."
 
 
 @finding("worths_in_time", "Ratings over time", ON_SCREEN)
@@ -314,13 +328,16 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     if board.in_time is None:
         return None
     table = board.worths_in_time()
-    last: Any = table.loc[table["period"] == table["period"].iloc[-1]]
-    rose = table.attrs["better"]
-    fell = table.attrs["worse"]
-    sentence = f"Options now better than when first compared: {shorten_words(rose) or 'none'}"
-    sentence += f"; worse: {shorten_words(fell) or 'none'}."
+    last_period: Any = table.loc[table["period"] == table["period"].iloc[-1]]
+    risen_options = table.attrs["better"]
+    fallen_options = table.attrs["worse"]
+    sentence = (
+        f"Options now better than when first compared: {shorten_words(risen_options) or 'none'}"
+    )
+    sentence += f"; worse: {shorten_words(fallen_options) or 'none'}."
     sentence += _describe_joint_certainty(
-        len(rose) + len(fell), format_plural(int(last["p_better"].count()), "option")
+        len(risen_options) + len(fallen_options),
+        format_plural(int(last_period["p_better"].count()), "option"),
     )
     caption = (
         "Ratings in each period with their intervals; coloured: options that have clearly"
@@ -346,19 +363,19 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     table["more"] = pair_covariates.list_effect_units(table["log_odds"].tolist())
     for column, odds_column in (("log_odds", "odds"), ("low", "odds_low"), ("high", "odds_high")):
         table[odds_column] = np.exp(table[column] * table["more"])
-    factors = [
+    odds_texts = [
         f"{row['odds']:.3g} ({row['odds_low']:.3g} to {row['odds_high']:.3g}) if {name} increases"
         f" by {row['more']:,.0f}"
         for name, row in table.iterrows()
     ]
-    sentence = f"Odds ratio for choosing the first option: {shorten_words(factors)}."
+    sentence = f"Odds ratio for choosing the first option: {shorten_words(odds_texts)}."
     rank_changes: Any = (board.table["rank_without"] - board.table["rank"]).abs()
     if rank_changes.max() > 0:
-        option = rank_changes.idxmax()
-        row = board.table.loc[option]
+        most_affected_option = rank_changes.idxmax()
+        row = board.table.loc[most_affected_option]
         covariates_text = choose_number(len(table), "this covariate", "these covariates")
         sentence += (
-            f" Without controlling for {covariates_text}, {option} would rank"
+            f" Without controlling for {covariates_text}, {most_affected_option} would rank"
             f" {row['rank_without']:.0f} instead of {row['rank']:.0f}."
         )
     return Finding(sentence, title="Covariate effects", table=table, brief=Brief("Covariates"))
@@ -372,15 +389,15 @@ def boards(board: Leaderboard, settings: None) -> Finding | None:
     table = board.by_part()
     leaders = [f"{part.table.index[0]} in {name}" for name, part in board.boards.items()]
     sentence = f"Ranked first: {shorten_words(leaders)}."
-    rating_ends: list[Any] = [
-        table[f"rating_{end}"].groupby(level="option") for end in ("low", "high")
+    rating_limits: list[Any] = [
+        table[f"rating_{limit}"].groupby(level="option") for limit in ("low", "high")
     ]
-    is_different = rating_ends[0].max() > rating_ends[1].min()
-    options = [option for option in board.table.index if is_different.get(option, False)]
-    if options:
+    is_different = rating_limits[0].max() > rating_limits[1].min()
+    different_options = [option for option in board.table.index if is_different.get(option, False)]
+    if different_options:
         sentence += (
             " Ratings that differ between parts (intervals do not overlap):"
-            f" {in_words(options, 8)}."
+            f" {in_words(different_options, 8)}."
         )
     else:
         sentence += " No rating clearly differs between parts (all intervals overlap)."
@@ -402,21 +419,22 @@ def _describe_unassigned(board: Leaderboard) -> tuple[str, ...]:
     n_unassigned = dict.fromkeys(board.made.counted.parts, board.data.n_answers)
     for board_name, (column, _) in name_parts(board.made.counted.parts).items():
         n_unassigned[column] -= board.boards[board_name].data.n_answers
-    words = board.data.word_for_answers
+    answer_words = board.data.word_for_answers
     return tuple(
-        f"{simplify_number(number):,} of {board.data.n_answers:,} {words} have no {column!r}: they"
+        f"{simplify_number(count):,} of {board.data.n_answers:,} {answer_words} have no"
+        f" {column!r}: they"
         " belong to no part and count towards the overall leaderboard only."
-        for column, number in n_unassigned.items()
-        if number > 0
+        for column, count in n_unassigned.items()
+        if count > 0
     )
 
 
 def _describe_small_parts(board: Leaderboard) -> tuple[Message, ...]:
     """Return a warning that names the parts with few votes, if any."""
-    parts = board.boards.items()
+    board_by_part = board.boards.items()
     small_parts = [
         f"{name} ({part.data.n_answers:,})"
-        for name, part in parts
+        for name, part in board_by_part
         if part.data.n_answers < max(_FEW_VOTES, part.data.n_options)
     ]
     if not small_parts:
@@ -445,20 +463,21 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
     labels = board.data.labels
     table = board.votes_by_pair()
     first, second = np.triu_indices(len(labels), 1)
-    total = table.loc[list(labels), list(labels)].to_numpy()[first, second]
-    compared = total[total > 0]
-    most_frequent = int(total.argmax())
+    pair_counts = table.loc[list(labels), list(labels)].to_numpy()[first, second]
+    compared_counts = pair_counts[pair_counts > 0]
+    most_frequent = int(pair_counts.argmax())
     verb = "compared"
     noun = "Comparisons of"
     if isinstance(board.data, Choices):
         verb = "shown together"
         noun = "Sets containing"
     sentence = (
-        f"{format_percent(len(compared) / len(total))} of {format_plural(len(total), 'pair')} were"
+        f"{format_percent(len(compared_counts) / len(pair_counts))} of"
+        f" {format_plural(len(pair_counts), 'pair')} were"
         f" {verb} (median "
-        f"{simplify_number(np.median(compared)):,} times; most often"
+        f"{simplify_number(np.median(compared_counts)):,} times; most often"
         f" {labels[first[most_frequent]]}"
-        f" and {labels[second[most_frequent]]}, {simplify_number(total[most_frequent]):,}"
+        f" and {labels[second[most_frequent]]}, {simplify_number(pair_counts[most_frequent]):,}"
         " times)."
     )
     first = table.iloc[:_MAX_PAIR_OPTIONS, :_MAX_PAIR_OPTIONS]

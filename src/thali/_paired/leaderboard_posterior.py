@@ -47,8 +47,8 @@ MIN_JUDGE_COMPARISONS = 30
 
 def prior_required_error(name: str) -> ArgumentError:
     """Return the ArgumentError of an argument that requires a prior."""
-    methods = Setting("method", "laplace"), " or ", Value("method", "mcmc")
-    return ArgumentError(Argument(name), " requires a prior; set ", *methods, ".")
+    method_names = Setting("method", "laplace"), " or ", Value("method", "mcmc")
+    return ArgumentError(Argument(name), " requires a prior; set ", *method_names, ".")
 
 
 class WorthsRequest(NamedTuple):
@@ -102,30 +102,33 @@ class WorthsRequest(NamedTuple):
     def check(self) -> None:
         """Raise ArgumentError for settings that cannot be combined."""
         interval_tails(self.ci)
-        for name, is_set, required, is_present in (
+        for name, is_set, required_argument, is_required_set in (
             ("judge_sd", self.judge_sd is not None, "judges", self.judges),
             ("drift", self.drift is not None, "period", self.period is not None),
             ("judge_bias", self.judge_bias, "judges", self.judges),
         ):
-            if is_set and not is_present:
+            if is_set and not is_required_set:
                 raise ArgumentError(
-                    Argument(name), " has no effect without ", Argument(required), "; give both."
+                    Argument(name),
+                    " has no effect without ",
+                    Argument(required_argument),
+                    "; give both.",
                 )
-        for name, sd in (("judge_sd", self.judge_sd), ("drift", self.drift)):
-            if sd is not None:
-                check_positive(name, sd, "a standard deviation")
-        conflict = "period"
+        for name, prior_sd in (("judge_sd", self.judge_sd), ("drift", self.drift)):
+            if prior_sd is not None:
+                check_positive(name, prior_sd, "a standard deviation")
+        conflicting_argument = "period"
         if self.judges:
-            conflict = "judges"
+            conflicting_argument = "judges"
         if not self.is_plain and self.people not in (None, "independent"):
             raise ArgumentError(
                 Setting("people", self.people),
                 " and ",
-                Argument(conflict),
+                Argument(conflicting_argument),
                 " cannot be combined; remove one.",
             )
         if not self.is_plain and not self.has_prior:
-            raise prior_required_error(conflict)
+            raise prior_required_error(conflicting_argument)
 
     def add_date_column(self, columns: dict[str, Any], is_data: bool) -> dict[str, Any]:
         """Return the named columns, with the date column that periods require."""
@@ -245,35 +248,44 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProble
     rows = list_finest_rows(data)
     has_ties = bool(data.n_ties)
     zeros = np.zeros(len(rows.x), np.int64)
-    judge = zeros
+    judge_index = zeros
     if request.judges:
-        judge = rows.respondent
-    period_number = zeros
+        judge_index = rows.respondent
+    row_periods = zeros
     period_names = [""]
     if request.period is not None:
         assert data.dates is not None
-        period_number, period_names = data.dates.periods(request.check_period(data.dates))
-    distinct_periods, period_index = np.unique(period_number, return_inverse=True)
-    row_columns = [period_index, rows.first, rows.second, judge]
+        row_periods, period_names = data.dates.periods(request.check_period(data.dates))
+    distinct_periods, period_index = np.unique(row_periods, return_inverse=True)
+    row_columns = [period_index, rows.first, rows.second, judge_index]
     row_index, counts = group_equal_rows(
         row_columns, rows.x, np.stack([rows.wins, rows.losses, rows.tied])
     )
-    period, first_index, second_index, judge, x = (
+    period, first_index, second_index, judge_index, x = (
         column[row_index] for column in (*row_columns, rows.x)
     )
-    entry = np.full(data.n_options, len(distinct_periods))  # the first period of each option
-    np.minimum.at(entry, np.append(first_index, second_index), np.append(period, period))
-    entry[entry == len(distinct_periods)] = 0  # never compared
-    wins, losses, tied = counts
+    first_period = np.full(data.n_options, len(distinct_periods))  # the first period of each option
+    np.minimum.at(first_period, np.append(first_index, second_index), np.append(period, period))
+    first_period[first_period == len(distinct_periods)] = 0  # never compared
+    wins, losses, ties = counts
     comparisons = DistinctComparisons(
-        first_index, second_index, period, judge, x, wins, losses, tied, request.lapse, has_ties
+        first_index,
+        second_index,
+        period,
+        judge_index,
+        x,
+        wins,
+        losses,
+        ties,
+        request.lapse,
+        has_ties,
     )
     density = Density(
         comparisons,
         data.n_options,
         len(judges),
         np.diff(distinct_periods).astype(float),
-        entry,
+        first_period,
         request.judge_bias,
     )
     return BoardProblem(data, request, density, period_names, judges)
@@ -300,24 +312,24 @@ def tabulate_judged_worths(
     """Return tables of judges and of worths by period, from draws."""
     density = problem.density
     data = problem.data
-    judges = None
-    in_time = None
+    judge_table = None
+    period_table = None
     if problem.judges:
-        judges = _tabulate_judges(problem, points, marginal)
+        judge_table = _tabulate_judges(problem, points, marginal)
     if problem.request.period is not None:
         worths = scale.subtract_anchor(density.centre_by_period(points), data.labels, axis=1)
-        modes = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]
-        in_time = _tabulate_periods(problem, worths, modes, scale)
-    note = _describe_worths(problem, scale, spreads, judges)
-    if judges is not None and isinstance(data, Choices) and data.n_ties:
+        mode_worths = density.worths_by_period(marginal.mean_mode[:, None])[..., 0]
+        period_table = _tabulate_periods(problem, worths, mode_worths, scale)
+    note = _describe_worths(problem, scale, spreads, judge_table)
+    if judge_table is not None and isinstance(data, Choices) and data.n_ties:
         note += " Log scores of judges do not count ties in rankings."
-    if judges is None and data.respondents:
+    if judge_table is None and data.respondents:
         note += " Answers of the same respondent are treated as independent."
-    return JudgedWorths(judges, in_time, note)
+    return JudgedWorths(judge_table, period_table, note)
 
 
 def check_worth_chains(
-    reported: np.ndarray,
+    quantity_draws: np.ndarray,
     marginal: "Marginal",
     options: Sequence[str],
     periods: Sequence[str],
@@ -334,16 +346,20 @@ def check_worth_chains(
     period_suffixes = [""]
     if len(periods) > 1:
         period_suffixes = [f", {period}" for period in periods]
-    names = [
+    quantity_names = [
         f"log_worth[{options[k]}{period_suffixes[t]}]"
         for t, k in np.argwhere(density.present).tolist()
     ]
-    names += ["tie"] * (density.nu.stop - density.nu.start)
-    names += [f"covariate[{name}]" for name in covariates]
-    names += [f"discrimination[{judge}]" for judge in judges]
-    names += [f"bias[{name}, {judge}]" for judge in judges for name in covariates if density.n_bias]
-    names += [*other_names, *(spreads[k] for k in marginal.learned)]
-    return check_convergence(build_summary(dict(zip(names, reported, strict=True))), CHAIN_ADVICE)
+    quantity_names += ["tie"] * (density.nu.stop - density.nu.start)
+    quantity_names += [f"covariate[{name}]" for name in covariates]
+    quantity_names += [f"discrimination[{judge}]" for judge in judges]
+    quantity_names += [
+        f"bias[{name}, {judge}]" for judge in judges for name in covariates if density.n_bias
+    ]
+    quantity_names += [*other_names, *(spreads[k] for k in marginal.learned)]
+    return check_convergence(
+        build_summary(dict(zip(quantity_names, quantity_draws, strict=True))), CHAIN_ADVICE
+    )
 
 
 def _tabulate_judges(
@@ -360,7 +376,7 @@ def _tabulate_judges(
     log_discriminations = density.log_discriminations(points)
     rows = density.rows
     low, high = np.exp(compute_interval(log_discriminations, ci, axis=1))
-    agreement = measure_agreement(marginal)
+    judge_agreement = measure_agreement(marginal)
     n_comparisons = np.bincount(rows.judge, rows.total, density.n_judges)
     columns = {
         "discrimination": np.exp(np.median(log_discriminations, axis=1)),
@@ -369,19 +385,21 @@ def _tabulate_judges(
         "log_discrimination": log_discriminations.mean(axis=1),
         "p_sharper": (log_discriminations > np.median(log_discriminations, axis=0)).mean(axis=1),
         "comparisons": convert_whole_counts(n_comparisons),
-        "log_score": agreement.score,
-        "log_score_typical": agreement.expected,
-        "log_score_chance": agreement.chance,
+        "log_score": judge_agreement.score,
+        "log_score_typical": judge_agreement.expected,
+        "log_score_chance": judge_agreement.chance,
     }
     if density.n_bias:
         individual_coefficients = (
             points[density.bias].reshape(density.n_judges, len(covariates), -1)
             + points[density.beta]
         )
-        ends = compute_interval(individual_coefficients, ci, axis=2)
-        for k, name in enumerate(covariates):
-            columns[f"bias_{name}"] = individual_coefficients[:, k].mean(axis=1)
-            columns[f"bias_{name}_low"], columns[f"bias_{name}_high"] = ends[:, :, k]
+        coefficient_limits = compute_interval(individual_coefficients, ci, axis=2)
+        for k, covariate_name in enumerate(covariates):
+            columns[f"bias_{covariate_name}"] = individual_coefficients[:, k].mean(axis=1)
+            columns[f"bias_{covariate_name}_low"], columns[f"bias_{covariate_name}_high"] = (
+                coefficient_limits[:, :, k]
+            )
     table = pd.DataFrame(
         columns, index=pd.Index(np.array(problem.judges, dtype=object), name="judge")
     )
@@ -416,27 +434,29 @@ def _tabulate_periods(
     ci = problem.request.ci
     lapse = float(density.rows.lapse)
     labels = np.array(problem.data.labels, dtype=object)
-    for t, name in enumerate(problem.periods):
-        present = np.flatnonzero(density.present[t])
-        present_worths = worths[t, present]
-        rating = scale.compute_ratings(present_worths)
-        low, high = compute_interval(rating, ci, axis=1)
-        rank = np.argsort(np.argsort(-present_worths, axis=0, kind="stable"), axis=0) + 1
-        rank_low, rank_high = compute_discrete_interval(rank, ci, axis=1).astype(int)
-        order = sort_descending(modes[t, present])
-        mean_rating = fit_descending_means(order, rating.mean(axis=1))
-        first_worths = worths[density.entry[present], present]
-        can_change = (density.entry[present] < t) & (labels[present] != scale.anchor)
-        p_better = (present_worths > first_worths).mean(axis=1)
+    for t, period_name in enumerate(problem.periods):
+        present_options = np.flatnonzero(density.present[t])
+        present_worths = worths[t, present_options]
+        rating_draws = scale.compute_ratings(present_worths)
+        low, high = compute_interval(rating_draws, ci, axis=1)
+        rank_draws = np.argsort(np.argsort(-present_worths, axis=0, kind="stable"), axis=0) + 1
+        rank_low, rank_high = compute_discrete_interval(rank_draws, ci, axis=1).astype(int)
+        rating_order = sort_descending(modes[t, present_options])
+        mean_rating = fit_descending_means(rating_order, rating_draws.mean(axis=1))
+        entry_worths = worths[density.entry[present_options], present_options]
+        can_change = (density.entry[present_options] < t) & (
+            labels[present_options] != scale.anchor
+        )
+        p_better = (present_worths > entry_worths).mean(axis=1)
         p = mix_with_guess(expit(present_worths - worths[t, 0]), lapse)
-        is_compared = (present != 0) & (density.entry[0] <= t)
+        is_compared = (present_options != 0) & (density.entry[0] <= t)
         columns = {
-            "option": labels[present],
-            "period": name,
+            "option": labels[present_options],
+            "period": period_name,
             "rating": mean_rating,
             "low": low,
             "high": high,
-            "rank": np.argsort(order) + 1,
+            "rank": np.argsort(rating_order) + 1,
             "rank_low": rank_low,
             "rank_high": rank_high,
             "p_better": np.where(can_change, p_better, np.nan),
@@ -496,9 +516,9 @@ def _describe_worths(
     return " ".join(sentences)
 
 
-def _format_sd(fixed: float | None, draws: np.ndarray, ci: float) -> str:
+def _format_sd(fixed_sd: float | None, sd_draws: np.ndarray, ci: float) -> str:
     """Return a fixed sd, or an estimated one with interval, as text."""
-    if fixed is not None:
-        return f"{fixed:g} (fixed)"
-    low, high = compute_interval(draws, ci, axis=None)
-    return f"{draws.mean():.2g} ({low:.2g} to {high:.2g})"
+    if fixed_sd is not None:
+        return f"{fixed_sd:g} (fixed)"
+    low, high = compute_interval(sd_draws, ci, axis=None)
+    return f"{sd_draws.mean():.2g} ({low:.2g} to {high:.2g})"

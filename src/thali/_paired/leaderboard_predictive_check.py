@@ -42,32 +42,41 @@ def check_votes(estimates: WorthEstimates) -> "pandas.DataFrame":
             f"The check is limited to {_MAX_ROWS:,} different comparisons, but there are"
             f" {density.n_rows:,}."
         )
-    draws = estimates.points.shape[1]
-    n_selected = min(draws, max(_MIN_DRAWS, min(_MAX_DRAWS, _MAX_ANSWERS // density.n_rows)))
-    points = estimates.points[:, np.arange(n_selected) * draws // n_selected]
+    n_draws = estimates.points.shape[1]
+    n_selected = min(n_draws, max(_MIN_DRAWS, min(_MAX_DRAWS, _MAX_ANSWERS // density.n_rows)))
+    points = estimates.points[:, np.arange(n_selected) * n_draws // n_selected]
     if isinstance(data, PairedComparisons):
-        questions, respondents = _check_pairs(data, density, points)
+        questions, respondent_groups = _check_pairs(data, density, points)
     else:
-        questions, respondents = _check_sets(data, density, points)
+        questions, respondent_groups = _check_sets(data, density, points)
     check_unweighted(questions)
-    return check_answers(questions, respondents, n_selected, request.random_seed, request.ci)
+    return check_answers(questions, respondent_groups, n_selected, request.random_seed, request.ci)
 
 
 def _check_pairs(
     data: PairedComparisons, density: "Density", points: np.ndarray
 ) -> tuple[Questions, list[EqualRespondents]]:
     """Return each compared pair as a question, with answer probabilities and counts."""
-    keys = data.n_options * data.first + data.second
-    pair = np.searchsorted(keys, data.n_options * density.rows.first + density.rows.second)
-    density = density.select_rows(np.argsort(pair, kind="stable"))
+    pair_keys = data.n_options * data.first + data.second
+    pair_of_row = np.searchsorted(
+        pair_keys, data.n_options * density.rows.first + density.rows.second
+    )
+    density = density.select_rows(np.argsort(pair_of_row, kind="stable"))
     rows = density.rows
     cells = CovariateCells(
-        np.sort(pair), rows.first, rows.second, rows.wins, rows.losses, rows.tied, rows.x, None
+        np.sort(pair_of_row),
+        rows.first,
+        rows.second,
+        rows.wins,
+        rows.losses,
+        rows.tied,
+        rows.x,
+        None,
     )
-    outcomes = ("wins", "losses")
+    outcome_names = ("wins", "losses")
     if rows.has_ties:
-        outcomes = ("wins", "tied", "losses")
-    questions = build_questions(data, outcomes, cells)
+        outcome_names = ("wins", "tied", "losses")
+    questions = build_questions(data, outcome_names, cells)
     return questions, [
         EqualRespondents.from_times(_make_pair_probabilities(density, points), questions.times)
     ]
@@ -107,24 +116,26 @@ def _check_sets(
     """Return each set as a question, with answer probabilities and counts by judge."""
     data = drop_tied_sets(data)
     questions = data.questions()
-    logs = points[density.worths]
+    log_worths = points[density.worths]
     if not density.n_judges:
         return questions, [
             EqualRespondents.from_times(
-                _make_set_probabilities(density, data, logs), questions.times
+                _make_set_probabilities(density, data, log_worths), questions.times
             )
         ]
-    times = np.zeros((density.n_judges, len(questions.sizes)))
-    if times.size > _MAX_ROWS:
+    set_counts = np.zeros((density.n_judges, len(questions.sizes)))
+    if set_counts.size > _MAX_ROWS:
         raise DataError(
             f"The check is limited to {_MAX_ROWS:,} sets times judges, but there are"
-            f" {times.size:,}."
+            f" {set_counts.size:,}."
         )
-    np.add.at(times, (data.respondent, data.set_of[data.choice]), data.times)
-    judges = zip(np.exp(density.log_discriminations(points)), times, strict=True)
+    np.add.at(set_counts, (data.respondent, data.set_of[data.choice]), data.times)
+    judge_weights = zip(np.exp(density.log_discriminations(points)), set_counts, strict=True)
     return questions, [
-        EqualRespondents.from_times(_make_set_probabilities(density, data, d * logs), judge_times)
-        for d, judge_times in judges
+        EqualRespondents.from_times(
+            _make_set_probabilities(density, data, d * log_worths), judge_times
+        )
+        for d, judge_times in judge_weights
     ]
 
 
@@ -133,7 +144,7 @@ def _make_set_probabilities(density: Any, data: Any, log_worths: np.ndarray) -> 
     from thali._worths.worth_draws import WorthDraws
 
     no_covariates = np.zeros((log_worths.shape[1], 0))
-    settings = (), no_covariates, density.rows.lapse, density.rows.rule, 1
+    draw_settings = (), no_covariates, density.rows.lapse, density.rows.rule, 1
     return WorthDraws(
-        list(data.labels), log_worths.T, None, no_covariates, *settings
+        list(data.labels), log_worths.T, None, no_covariates, *draw_settings
     ).question_probabilities(data, False)

@@ -21,8 +21,10 @@ def measure_reliability(estimates: WorthEstimates) -> "pandas.DataFrame | None":
     if request.judges:
         judge_index = density.rows.judge
     elif has_all_judges(data) and len(data.respondents) > 1:
-        rows = build_worth_problem(data, request._replace(judges=True)).density.rows
-        density = density.with_rows(rows._replace(judge=0 * rows.judge))
-        judge_index = rows.judge
-    halves = estimate_split_halves(estimates, density, judge_index, request.random_seed)
-    return tabulate_reliability(estimates.log_worths, halves, request.ci)
+        judged_rows = build_worth_problem(data, request._replace(judges=True)).density.rows
+        density = density.with_rows(judged_rows._replace(judge=0 * judged_rows.judge))
+        judge_index = judged_rows.judge
+    split_half_reliabilities = estimate_split_halves(
+        estimates, density, judge_index, request.random_seed
+    )
+    return tabulate_reliability(estimates.log_worths, split_half_reliabilities, request.ci)

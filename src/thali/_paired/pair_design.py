@@ -51,12 +51,12 @@ def pair_design(options: Any) -> PairDesign:
     import pandas as pd
 
     labels = check_design_labels(options, 3)
-    rows = [
+    round_pairs = [
         (r, a, b) for r, pairs in enumerate(schedule_rounds(len(labels)), start=1) for a, b in pairs
     ]
-    pairs = [(labels[a], labels[b]) for _, a, b in rows]
+    pairs = [(labels[a], labels[b]) for _, a, b in round_pairs]
     table = pd.DataFrame(
-        [(r, *pair) for (r, _, _), pair in zip(rows, pairs, strict=True)],
+        [(r, *pair) for (r, _, _), pair in zip(round_pairs, pairs, strict=True)],
         columns=["round", "first", "second"],
     )
     note = (

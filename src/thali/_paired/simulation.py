@@ -56,36 +56,38 @@ def simulate(
         data = fit.data
         p = fit.fitted()[::2]
         labels, first, second = data.labels, data.first, data.second
-        totals = data.wins + data.losses
+        n_by_pair = data.wins + data.losses
         if comparisons is not None:
-            totals = np.full(len(p), comparisons)
-        if not are_integers(totals):
+            n_by_pair = np.full(len(p), comparisons)
+        if not are_integers(n_by_pair):
             raise DataError(
                 "The model was fitted to fractional counts; give the number of comparisons per pair"
                 " with simulate(model, comparisons=...)."
             )
     else:
-        labels, first, second, p = _read_probabilities(source)
+        labels, first, second, p = _read_square_probabilities(source)
         if comparisons is None:
             raise ArgumentError(
                 "The number of comparisons per pair is missing; pass `comparisons` to"
                 " simulate(probabilities)."
             )
-        totals = np.full(len(p), comparisons)
-    wins = build_generator(random_seed).binomial(totals.astype(np.int64), p)
-    names = np.array(labels, dtype=object)
+        n_by_pair = np.full(len(p), comparisons)
+    wins = build_generator(random_seed).binomial(n_by_pair.astype(np.int64), p)
+    option_names = np.array(labels, dtype=object)
     frame = pd.DataFrame(
         {
-            "chosen": np.concatenate([names[first], names[second]]),
-            "rejected": np.concatenate([names[second], names[first]]),
-            "count": np.concatenate([wins, totals.astype(np.int64) - wins]),
+            "chosen": np.concatenate([option_names[first], option_names[second]]),
+            "rejected": np.concatenate([option_names[second], option_names[first]]),
+            "count": np.concatenate([wins, n_by_pair.astype(np.int64) - wins]),
         }
     )
     return PairedComparisons.from_frame(frame, count="count", labels=labels)
 
 
-def _read_probabilities(source: Any) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
-    """Return labels, both options and probabilities of pairs in a table."""
+def _read_square_probabilities(
+    source: Any,
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
+    """Return labels, both options and win probability of each pair of a square table."""
     labels = None
     if hasattr(source, "index") and hasattr(source, "columns"):
         labels = tuple(map(str, source.index))
@@ -108,11 +110,11 @@ def _read_probabilities(source: Any) -> tuple[tuple[str, ...], np.ndarray, np.nd
     first = first[is_finite]
     second = second[is_finite]
     p = table[first, second]
-    reverse = table[second, first]
+    reverse_p = table[second, first]
     if (
         not len(p)
         or ((p < 0) | (p > 1)).any()
-        or not np.allclose(p + reverse, 1.0, rtol=0.0, atol=1e-9)
+        or not np.allclose(p + reverse_p, 1.0, rtol=0.0, atol=1e-9)
     ):
         raise ArgumentError(
             "Probabilities must be in [0, 1], and the two probabilities of a pair must sum to 1."
