@@ -52,12 +52,12 @@ class AttributeCoding(NamedTuple):
 
     def encode_cells(self, cells: np.ndarray) -> np.ndarray:
         """Return the attribute's model-matrix columns, shape (rows, columns)."""
-        missing = np.isnan(cells)
+        is_missing = np.isnan(cells)
         if self.numbers is None:
-            return self.table[np.where(missing, -1, cells).astype(np.int64)]
+            return self.table[np.where(is_missing, -1, cells).astype(np.int64)]
         columns = np.repeat(self.table[-1:], len(cells), axis=0)
-        columns[~missing] = 0.0
-        columns[~missing, : len(self.knots) + 1] = split_at_knots(cells[~missing], self.knots)
+        columns[~is_missing] = 0.0
+        columns[~is_missing, : len(self.knots) + 1] = split_at_knots(cells[~is_missing], self.knots)
         return columns
 
 
@@ -94,9 +94,11 @@ class Coding(NamedTuple):
         Cells contain the number of a numeric attribute, otherwise the code; NaN if missing.
         """
         cells = np.where(codes < 0, np.nan, codes)
-        for index, part in enumerate(self.parts):
+        for attribute_index, part in enumerate(self.parts):
             if part.numbers is not None:
-                cells[:, index] = np.append(part.numbers, np.nan)[codes[:, index]]
+                cells[:, attribute_index] = np.append(part.numbers, np.nan)[
+                    codes[:, attribute_index]
+                ]
         return cells
 
     def encode_cells(self, cells: np.ndarray) -> np.ndarray:
@@ -112,12 +114,14 @@ def encode_attribute_cells(
     parts: Sequence[AttributeCoding], crossed: Sequence[tuple[int, int]], cells: np.ndarray
 ) -> np.ndarray:
     """Return the model matrix of encoded products, with products of crossed columns."""
-    columns = zip(parts, cells.T, strict=True)
-    single = np.hstack([part.encode_cells(column) for part, column in columns])
+    cells_by_attribute = zip(parts, cells.T, strict=True)
+    single_columns = np.hstack([part.encode_cells(column) for part, column in cells_by_attribute])
     if not crossed:
-        return single
-    first, second = np.array(crossed).T
-    return np.hstack([single, single[:, first] * single[:, second]])
+        return single_columns
+    first_factors, second_factors = np.array(crossed).T
+    return np.hstack(
+        [single_columns, single_columns[:, first_factors] * single_columns[:, second_factors]]
+    )
 
 
 def build_coding(
@@ -141,53 +145,55 @@ def build_coding_from_numbers(
     data: ChoiceExperiment, numbers: Mapping[str, np.ndarray], request: CodingRequest
 ) -> Coding:
     """Build model-matrix columns, given the numbers of numeric levels."""
-    names: list[str] = []
-    parts, shown_levels, shared, unlabelled, first_column = [], [], [], [], {}
-    lacking = {}
+    column_names: list[str] = []
+    parts, shown_levels, shared_missing, lacking_by_label, first_column = [], [], [], [], {}
+    missing_masks = {}
     if INSIDE in data.levels:
-        lacking[data.attributes.index(INSIDE)] = data.products[:, 0] == 0
-    for index, (name, levels) in enumerate(data.levels.items()):
-        codes = data.products[:, index]
+        missing_masks[data.attributes.index(INSIDE)] = data.products[:, 0] == 0
+    for attribute_index, (attribute, levels) in enumerate(data.levels.items()):
+        codes = data.products[:, attribute_index]
         # code -1, missing, is counted last
         is_shown = np.bincount(codes % (len(levels) + 1), minlength=len(levels) + 1) > 0
-        level_numbers, knots = None, request.numbers.get(name, ())
-        if name in numbers:
-            level_numbers = np.asarray(numbers[name], float)
-            names_of_columns = _name_pieces(name, knots)
-            table = split_at_knots(level_numbers, knots)
+        level_numbers, knots = None, request.numbers.get(attribute, ())
+        if attribute in numbers:
+            level_numbers = np.asarray(numbers[attribute], float)
+            names_of_columns = _name_pieces(attribute, knots)
+            level_table = split_at_knots(level_numbers, knots)
         else:
-            columns = np.flatnonzero(is_shown[:-1])[1:]
-            names_of_columns = [f"{name}[{levels[level]}]" for level in columns]
-            if name == INSIDE and len(columns):
-                names_of_columns = [name]
-            table = np.eye(len(levels))[:, columns]
-        first_column[name] = (len(names), len(names) + len(names_of_columns))
-        table = np.vstack([table, np.zeros(table.shape[1])])
-        missing = codes < 0
-        partners = [
-            partner for partner, pattern in lacking.items() if np.array_equal(missing, pattern)
+            coded_levels = np.flatnonzero(is_shown[:-1])[1:]
+            names_of_columns = [f"{attribute}[{levels[level]}]" for level in coded_levels]
+            if attribute == INSIDE and len(coded_levels):
+                names_of_columns = [attribute]
+            level_table = np.eye(len(levels))[:, coded_levels]
+        first_column[attribute] = (len(column_names), len(column_names) + len(names_of_columns))
+        level_table = np.vstack([level_table, np.zeros(level_table.shape[1])])
+        is_missing = codes < 0
+        equal_attributes = [
+            other_index
+            for other_index, other_mask in missing_masks.items()
+            if np.array_equal(is_missing, other_mask)
         ]
-        lacks = _find_lacking_labels(data, missing)
-        if lacks is not None:
-            unlabelled.append((index, lacks))
-        elif missing.any() and partners:
-            shared.append((partners[0], index))
-        elif missing.any():
-            lacking[index] = missing
-            names_of_columns = [*names_of_columns, f"{name}[missing]"]
-            table = np.hstack([table, np.eye(len(table))[:, -1:]])
-        names += names_of_columns
-        parts.append(AttributeCoding(table, level_numbers, tuple(knots)))
+        lacking_labels = _find_lacking_labels(data, is_missing)
+        if lacking_labels is not None:
+            lacking_by_label.append((attribute_index, lacking_labels))
+        elif is_missing.any() and equal_attributes:
+            shared_missing.append((equal_attributes[0], attribute_index))
+        elif is_missing.any():
+            missing_masks[attribute_index] = is_missing
+            names_of_columns = [*names_of_columns, f"{attribute}[missing]"]
+            level_table = np.hstack([level_table, np.eye(len(level_table))[:, -1:]])
+        column_names += names_of_columns
+        parts.append(AttributeCoding(level_table, level_numbers, tuple(knots)))
         shown_levels.append(is_shown)
     coding = Coding(
-        tuple(names),
+        tuple(column_names),
         tuple(parts),
         (),
-        np.ones(len(names)),
+        np.ones(len(column_names)),
         tuple(numbers),
         tuple(shown_levels),
-        tuple(shared),
-        tuple(unlabelled),
+        tuple(shared_missing),
+        tuple(lacking_by_label),
     )
     coding = _add_interactions(coding, data.products, first_column, request.interactions)
     return coding._replace(scale=_compute_scales(coding, data.products, first_column))
@@ -200,32 +206,32 @@ def _add_interactions(
     interactions: tuple[tuple[str, str], ...],
 ) -> Coding:
     """Return the coding with columns for interactions of attributes."""
-    single, names = coding.encode_codes(products), coding.names
-    crossed = [
+    single_columns, column_names = coding.encode_codes(products), coding.names
+    column_pairs = [
         (a, b)
-        for first_name, partner in interactions
+        for first_name, second_name in interactions
         for a in range(*first_column[first_name])
-        for b in range(*first_column[partner])
+        for b in range(*first_column[second_name])
         # the utility of combinations that no product has is unknown
-        if (single[:, a] * single[:, b]).any()
+        if (single_columns[:, a] * single_columns[:, b]).any()
     ]
-    crossed_names = (f"{names[a]}:{names[b]}" for a, b in crossed)
-    return coding._replace(names=(*names, *crossed_names), crossed=tuple(crossed))
+    crossed_names = (f"{column_names[a]}:{column_names[b]}" for a, b in column_pairs)
+    return coding._replace(names=(*column_names, *crossed_names), crossed=tuple(column_pairs))
 
 
-def _find_lacking_labels(data: ChoiceExperiment, missing: np.ndarray) -> tuple[bool, ...] | None:
+def _find_lacking_labels(data: ChoiceExperiment, is_missing: np.ndarray) -> tuple[bool, ...] | None:
     """Return which labelled alternatives never have an attribute; None if mixed."""
     # None without constants, or if only some alternatives of a label lack it.
-    if data.scheme.alternative not in data.attributes or not missing.any():
+    if data.scheme.alternative not in data.attributes or not is_missing.any():
         return None
     labels = data.products[:, data.attributes.index(data.scheme.alternative)]
-    if (labels[missing] < 0).any():
+    if (labels[is_missing] < 0).any():
         return None
-    lacks = np.zeros(len(data.levels[data.scheme.alternative]), bool)
-    lacks[labels[missing]] = True
-    if not np.array_equal(lacks[labels] & (labels >= 0), missing):
+    is_lacking = np.zeros(len(data.levels[data.scheme.alternative]), bool)
+    is_lacking[labels[is_missing]] = True
+    if not np.array_equal(is_lacking[labels] & (labels >= 0), is_missing):
         return None
-    return tuple(lacks.tolist())
+    return tuple(is_lacking.tolist())
 
 
 def _compute_scales(
@@ -233,87 +239,96 @@ def _compute_scales(
 ) -> np.ndarray:
     """Return the scale of each column: sd if numeric, product if crossed, else 1."""
     # Scales of interactions are products of scales.
-    scale = np.ones(len(coding.names))
+    scales = np.ones(len(coding.names))
     matrix = coding.encode_codes(products)
-    for index, name in enumerate(first_column):
+    for attribute_index, name in enumerate(first_column):
         if name in coding.linear:
             start, stop = first_column[name]
-            present_rows = matrix[products[:, index] >= 0]
-            scale[start:stop] = [
+            present_rows = matrix[products[:, attribute_index] >= 0]
+            scales[start:stop] = [
                 float(present_rows[:, k].copy().std()) or 1.0 for k in range(start, stop)
             ]
-    singles = len(coding.names) - len(coding.crossed)
-    for column, (a, b) in enumerate(coding.crossed, singles):
-        scale[column] = scale[a] * scale[b]
-    return scale
+    n_single = len(coding.names) - len(coding.crossed)
+    for column_index, (a, b) in enumerate(coding.crossed, n_single):
+        scales[column_index] = scales[a] * scales[b]
+    return scales
 
 
 def _name_pieces(name: str, knots: Sequence[float]) -> list[str]:
     """Return column names of a numeric attribute's pieces between knots."""
     if not knots:
         return [name]
-    inner = [f"{name}[{low:g} to {high:g}]" for low, high in pairwise(knots)]
-    return [f"{name}[to {knots[0]:g}]", *inner, f"{name}[from {knots[-1]:g}]"]
+    inner_names = [f"{name}[{low:g} to {high:g}]" for low, high in pairwise(knots)]
+    return [f"{name}[to {knots[0]:g}]", *inner_names, f"{name}[from {knots[-1]:g}]"]
 
 
 def encode_new_tasks(
     coding: Coding,
     scheme: "Scheme",
-    new: "pd.DataFrame | ChoiceExperiment",
+    new_tasks: "pd.DataFrame | ChoiceExperiment",
     respondents: Sequence[str] = (),
 ) -> tuple[np.ndarray, "SchemeCells"]:
     """Return the model matrix of new tasks, and their encoded products.
 
     Numeric attributes may have any value.
     """
-    cells, scheme_cells = read_task_cells(coding, scheme, new, respondents)
+    cells, scheme_cells = read_task_cells(coding, scheme, new_tasks, respondents)
     return coding.encode_cells(cells), scheme_cells
 
 
 def read_task_cells(
     coding: Coding,
     scheme: "Scheme",
-    new: "pd.DataFrame | ChoiceExperiment",
+    new_tasks: "pd.DataFrame | ChoiceExperiment",
     respondents: Sequence[str],
 ) -> tuple[np.ndarray, "SchemeCells"]:
     """Return new tasks with encoded products; warn of numbers outside the tested range."""
-    wide, scheme_cells = encode_tasks(scheme, coding.linear, new, respondents)
+    extended_scheme, scheme_cells = encode_tasks(scheme, coding.linear, new_tasks, respondents)
     _refuse_unseen(coding, scheme, scheme_cells.products)
     cells = np.where(scheme_cells.products < 0, np.nan, scheme_cells.products)
-    for index, (name, part) in enumerate(zip(scheme.names, coding.parts, strict=True)):
+    for attribute_index, (attribute, part) in enumerate(
+        zip(scheme.names, coding.parts, strict=True)
+    ):
         if part.numbers is not None:
-            new_levels = wide.levels[name][len(part.numbers) :]
-            numbers = np.concatenate(
-                [part.numbers, parse_level_numbers(name, new_levels), [np.nan]]
+            new_levels = extended_scheme.levels[attribute][len(part.numbers) :]
+            level_numbers = np.concatenate(
+                [part.numbers, parse_level_numbers(attribute, new_levels), [np.nan]]
             )
-            cells[:, index] = numbers[scheme_cells.products[:, index]]
-            _warn_extrapolated(name, cells[:, index], part.numbers[coding.seen[index][:-1]])
+            cells[:, attribute_index] = level_numbers[scheme_cells.products[:, attribute_index]]
+            _warn_extrapolated(
+                attribute,
+                cells[:, attribute_index],
+                part.numbers[coding.seen[attribute_index][:-1]],
+            )
     return cells, scheme_cells
 
 
 def encode_tasks(
     scheme: "Scheme",
     linear: Sequence[str],
-    new: "pd.DataFrame | ChoiceExperiment",
+    new_tasks: "pd.DataFrame | ChoiceExperiment",
     respondents: Sequence[str] = (),
 ) -> "tuple[Scheme, SchemeCells]":
     """Return the scheme with new numbers added, and new tasks encoded by it."""
-    if isinstance(new, ChoiceExperiment) and scheme.alternative in scheme.names:
-        new = add_constants(new)
-    extended_scheme = scheme.with_numbers(linear, new)
-    return extended_scheme, extended_scheme.encode(new, respondents)
+    if isinstance(new_tasks, ChoiceExperiment) and scheme.alternative in scheme.names:
+        new_tasks = add_constants(new_tasks)
+    extended_scheme = scheme.with_numbers(linear, new_tasks)
+    return extended_scheme, extended_scheme.encode(new_tasks, respondents)
 
 
-def _warn_extrapolated(name: str, numbers: np.ndarray, tested: np.ndarray) -> None:
+def _warn_extrapolated(name: str, numbers: np.ndarray, tested_numbers: np.ndarray) -> None:
     """Warn of the number farthest outside the tested range, if any is."""
     with np.errstate(invalid="ignore"):
-        beyond = numbers[(numbers < tested.min()) | (numbers > tested.max())]
-    if len(beyond):
-        worst = beyond[np.abs(beyond - tested.mean()).argmax()]
+        outside_numbers = numbers[
+            (numbers < tested_numbers.min()) | (numbers > tested_numbers.max())
+        ]
+    if len(outside_numbers):
+        farthest_number = outside_numbers[np.abs(outside_numbers - tested_numbers.mean()).argmax()]
         warn(
             DataWarning(
-                f"{name!r} is {worst:g}, outside the tested range {tested.min():g} to"
-                f" {tested.max():g}, so its effect is extrapolated linearly."
+                f"{name!r} is {farthest_number:g}, outside the tested range"
+                f" {tested_numbers.min():g} to"
+                f" {tested_numbers.max():g}, so its effect is extrapolated linearly."
             )
         )
 
@@ -322,7 +337,7 @@ def find_unseen_levels(
     coding: Coding, levels: Mapping[str, tuple[str, ...]]
 ) -> dict[str, tuple[str, ...]]:
     """Return {attribute: levels that no fitted product has}."""
-    unseen = {
+    unseen_levels = {
         name: tuple(
             level
             for level, is_shown in zip(attribute_levels, shown_levels[:-1], strict=True)
@@ -331,50 +346,63 @@ def find_unseen_levels(
         for (name, attribute_levels), shown_levels in zip(levels.items(), coding.seen, strict=True)
         if name not in coding.linear
     }
-    return {name: attribute_levels for name, attribute_levels in unseen.items() if attribute_levels}
+    return {
+        name: attribute_levels
+        for name, attribute_levels in unseen_levels.items()
+        if attribute_levels
+    }
 
 
 def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> None:
     """Raise DataError for products with levels that the fit has no utility for."""
-    for name, unseen in find_unseen_levels(coding, scheme.levels).items():
-        levels = scheme.levels[name]
-        requested = [
+    for attribute, unseen_levels in find_unseen_levels(coding, scheme.levels).items():
+        levels = scheme.levels[attribute]
+        requested_levels = [
             level
-            for level in unseen
-            if (products[:, scheme.names.index(name)] == levels.index(level)).any()
+            for level in unseen_levels
+            if (products[:, scheme.names.index(attribute)] == levels.index(level)).any()
         ]
-        if requested:
-            numeric = all(parse_number(level) is not None for level in levels)
-            cure: Message | str = ""
-            if numeric:
-                setting = Setting("linear", name)
-                cure = Message(", or refit with ", setting, ", which applies to any number")
-            known_levels = [level for level in levels if level not in unseen]
+        if requested_levels:
+            is_numeric = all(parse_number(level) is not None for level in levels)
+            remedy: Message | str = ""
+            if is_numeric:
+                numeric_setting = Setting("linear", attribute)
+                remedy = Message(
+                    ", or refit with ", numeric_setting, ", which applies to any number"
+                )
+            known_levels = [level for level in levels if level not in unseen_levels]
             raise DataError(
-                f"The tasks of the fit never show {name!r} as {requested[0]!r}, so its utility is"
+                f"The tasks of the fit never show {attribute!r} as {requested_levels[0]!r}, so its"
+                " utility is"
                 f" unknown; use one of {shorten(known_levels)}",
-                cure,
+                remedy,
                 ".",
             )
-    missing = products < 0
+    is_missing = products < 0
     if scheme.has_inside:
-        missing[:, 0] = products[:, 0] == 0  # the no-choice option, whose level was checked
-    partner = {index: first_index for first_index, index in coding.lacking}
+        is_missing[:, 0] = products[:, 0] == 0  # the no-choice option, whose level was checked
+    partner_index = {
+        attribute_index: first_index for first_index, attribute_index in coding.lacking
+    }
     lacking_labels = dict(coding.unlabelled)
-    for index, name in list(enumerate(scheme.names))[scheme.has_inside :]:
-        if index in lacking_labels:
+    for attribute_index, attribute in list(enumerate(scheme.names))[scheme.has_inside :]:
+        if attribute_index in lacking_labels:
             labels = products[:, scheme.names.index(str(scheme.alternative))]
-            unknown = missing[:, index] != (np.array(lacking_labels[index])[labels] & (labels >= 0))
-        elif index in partner:
-            unknown = missing[:, index] != missing[:, partner[index]]
+            is_unknown = is_missing[:, attribute_index] != (
+                np.array(lacking_labels[attribute_index])[labels] & (labels >= 0)
+            )
+        elif attribute_index in partner_index:
+            is_unknown = (
+                is_missing[:, attribute_index] != is_missing[:, partner_index[attribute_index]]
+            )
         else:
-            unknown = missing[:, index] & ~coding.seen[index][-1]
-        if unknown.any():
+            is_unknown = is_missing[:, attribute_index] & ~coding.seen[attribute_index][-1]
+        if is_unknown.any():
             verb = "has"
-            if missing[unknown.argmax(), index]:
+            if is_missing[is_unknown.argmax(), attribute_index]:
                 verb = "lacks"
             raise DataError(
-                f"A new product {verb} a level of {name!r}, unlike the fitted products, so its"
+                f"A new product {verb} a level of {attribute!r}, unlike the fitted products, so its"
                 " utility is unknown; change the product."
             )
 
@@ -404,14 +432,14 @@ def has_constants(data: ChoiceExperiment, constants: bool | None) -> bool:
 
 def describe_constants(data: ChoiceExperiment, constants: bool | None) -> Message:
     """Return a message on alternative constants, and how to change that."""
-    has = has_constants(data, constants)
+    uses_constants = has_constants(data, constants)
     description = "no alternative-specific constants"
-    if has:
+    if uses_constants:
         description = "a constant for each named alternative"
     elif constants is None:
         description += f", because {explain_no_constants(data)}"
     return Message(
-        description, Clause(" (to change this, use ", Setting("constants", not has), ")")
+        description, Clause(" (to change this, use ", Setting("constants", not uses_constants), ")")
     )
 
 
@@ -420,13 +448,13 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
 
     `numbers` are the numeric attributes; None if the model has none.
     """
-    numeric: tuple[Any, ...] = ()
+    numeric_advice: tuple[Any, ...] = ()
     if numbers is not None:
-        numeric = *numbers, *data.scheme.measured, data.scheme.alternative
+        numeric_advice = *numbers, *data.scheme.measured, data.scheme.alternative
     for attribute in data.scheme.attributes:
         name, levels = attribute.name, attribute.levels
         if (
-            name in numeric
+            name in numeric_advice
             or len(levels) <= MANY_LEVELS
             or attribute.order not in (NUMBERS, MEASURED, ALPHABET)
         ):
@@ -452,26 +480,28 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
 
 def build_measured_facts(coding: Coding, scheme: "Scheme") -> Facts:
     """Return the report fact that lists attributes treated as numeric by default."""
-    names = [name for name in scheme.measured if name in coding.linear]
-    if not names:
+    numeric_attributes = [name for name in scheme.measured if name in coding.linear]
+    if not numeric_attributes:
         return ()
-    why = f"more than {MANY_LEVELS} different values; list the levels to treat them as categories"
-    return (("taken as numbers", f"{shorten(names)} ({why})"),)
+    reason = (
+        f"more than {MANY_LEVELS} different values; list the levels to treat them as categories"
+    )
+    return (("taken as numbers", f"{shorten(numeric_attributes)} ({reason})"),)
 
 
 def build_unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> list[Message]:
     """Return a list with a remark on declared levels that no task shows."""
-    names = [
+    level_texts = [
         f"{name} = {level}"
         for name, attribute_levels in find_unseen_levels(coding, levels).items()
         for level in attribute_levels
     ]
-    if not names:
+    if not level_texts:
         return []
     return [
         Message(
             "Levels that no task shows have no coefficients and cannot be predicted:"
-            f" {shorten(names)}. Attributes named in ",
+            f" {shorten(level_texts)}. Attributes named in ",
             Argument("linear"),
             " accept any number.",
         )
@@ -485,18 +515,18 @@ def parse_coding_request(
     data: "ChoiceExperiment", linear: Any, knots: Any, interactions: Any
 ) -> CodingRequest:
     """Return the arguments `linear`, `knots`, `interactions`, checked against data."""
-    numbers: dict[str, tuple[float, ...]] = dict.fromkeys(data.scheme.measured, ())
+    knots_by_attribute: dict[str, tuple[float, ...]] = dict.fromkeys(data.scheme.measured, ())
     for name in parse_linear(linear):
         _check_attribute("linear", name, data)
-        numbers[name] = ()
+        knots_by_attribute[name] = ()
     for name, attribute_knots in parse_knots(knots).items():
         _check_attribute("knots", name, data)
-        numbers[name] = _choose_knots(data, name, attribute_knots)
-    pairs = parse_interactions(interactions)
-    for pair in pairs:
+        knots_by_attribute[name] = _choose_knots(data, name, attribute_knots)
+    attribute_pairs = parse_interactions(interactions)
+    for pair in attribute_pairs:
         for name in pair:
             _check_attribute("interactions", name, data)
-    return CodingRequest(numbers, pairs)
+    return CodingRequest(knots_by_attribute, attribute_pairs)
 
 
 def parse_linear(linear: Any) -> tuple[str, ...]:
@@ -523,33 +553,38 @@ def parse_knots(knots: Any) -> dict[str, Any]:
 
 def parse_interactions(interactions: Any) -> tuple[tuple[str, str], ...]:
     """Return the argument `interactions` as pairs of different attributes."""
-    wrong = ArgumentError(
+    format_error = ArgumentError(
         Argument("interactions"),
         f" must be pairs of attributes, such as [('price', 'brand')]; got {interactions!r}.",
     )
     if isinstance(interactions, Mapping):
         interactions = [
-            (name, second) for name, partners in interactions.items() for second in partners
+            (name, second_name)
+            for name, partners in interactions.items()
+            for second_name in partners
         ]
     if not is_list(interactions):
-        raise wrong
-    pairs = []
+        raise format_error
+    attribute_pairs = []
     for pair in interactions:
         if not is_list(pair) or len(pair := tuple(map(str, pair))) != 2:
-            raise wrong
-        first, second = pair
-        problem = ""
-        if first == second:
-            problem = ", the same attribute"
-        elif (first, second) in pairs or (second, first) in pairs:
-            problem = " twice"
-        if problem:
+            raise format_error
+        first_name, second_name = pair
+        pair_problem = ""
+        if first_name == second_name:
+            pair_problem = ", the same attribute"
+        elif (first_name, second_name) in attribute_pairs or (
+            second_name,
+            first_name,
+        ) in attribute_pairs:
+            pair_problem = " twice"
+        if pair_problem:
             raise ArgumentError(
                 Argument("interactions"),
-                f" pairs {first!r} with {second!r}{problem}; remove this pair.",
+                f" pairs {first_name!r} with {second_name!r}{pair_problem}; remove this pair.",
             )
-        pairs.append((first, second))
-    return tuple(pairs)
+        attribute_pairs.append((first_name, second_name))
+    return tuple(attribute_pairs)
 
 
 def parse_level_numbers(name: str, levels: Iterable[str]) -> np.ndarray:
@@ -578,9 +613,9 @@ def split_at_knots(numbers: np.ndarray, knots: Sequence[float]) -> np.ndarray:
     """
     if not knots:
         return numbers[:, None]
-    parts = [np.minimum(numbers, knots[0])]
-    parts += [np.clip(numbers, low, high) - low for low, high in pairwise(knots)]
-    return np.column_stack([*parts, np.maximum(numbers - knots[-1], 0.0)])
+    pieces = [np.minimum(numbers, knots[0])]
+    pieces += [np.clip(numbers, low, high) - low for low, high in pairwise(knots)]
+    return np.column_stack([*pieces, np.maximum(numbers - knots[-1], 0.0)])
 
 
 def _check_attribute(argument: str, name: str, data: "ChoiceExperiment") -> None:
@@ -595,27 +630,31 @@ def _check_attribute(argument: str, name: str, data: "ChoiceExperiment") -> None
 def _choose_knots(data: "ChoiceExperiment", name: str, knots: Any) -> tuple[float, ...]:
     """Return the knots of an attribute: given numbers, or quantiles of tested values."""
     codes = data.products[:, data.attributes.index(name)]
-    tested = np.unique(parse_level_numbers(name, data.levels[name])[np.unique(codes[codes >= 0])])
-    if is_integer(knots) and 0 < knots < len(tested) - 1:
-        return tuple(np.quantile(tested, np.arange(1, knots + 1) / (knots + 1)).tolist())
+    tested_numbers = np.unique(
+        parse_level_numbers(name, data.levels[name])[np.unique(codes[codes >= 0])]
+    )
+    if is_integer(knots) and 0 < knots < len(tested_numbers) - 1:
+        return tuple(np.quantile(tested_numbers, np.arange(1, knots + 1) / (knots + 1)).tolist())
     try:
-        increasing = np.array(list(knots), dtype=float)
+        knot_array = np.array(list(knots), dtype=float)
     except (TypeError, ValueError):
-        increasing = np.empty(0)
-    inside = (increasing > tested.min()) & (increasing < tested.max())
-    if not len(increasing) or not inside.all() or not (np.diff(increasing) > 0).all():
+        knot_array = np.empty(0)
+    is_inside = (knot_array > tested_numbers.min()) & (knot_array < tested_numbers.max())
+    if not len(knot_array) or not is_inside.all() or not (np.diff(knot_array) > 0).all():
         raise ArgumentError(
             Argument("knots"),
             f" of {name!r} must be increasing numbers between its lowest and highest tested values"
-            f" ({tested.min():g} and {tested.max():g}), or the number of knots (at most"
-            f" {max(1, len(tested) - 2)}); got {knots!r}.",
+            f" ({tested_numbers.min():g} and {tested_numbers.max():g}), or the number of knots (at"
+            " most"
+            f" {max(1, len(tested_numbers) - 2)}); got {knots!r}.",
         )
-    columns = split_at_knots(tested, tuple(increasing.tolist()))
-    numbers = ", ".join(f"{value:g}" for value in tested)
-    if np.linalg.matrix_rank(columns - columns.mean(axis=0)) <= len(increasing):
+    piece_columns = split_at_knots(tested_numbers, tuple(knot_array.tolist()))
+    number_texts = ", ".join(f"{value:g}" for value in tested_numbers)
+    if np.linalg.matrix_rank(piece_columns - piece_columns.mean(axis=0)) <= len(knot_array):
         raise ArgumentError(
             Argument("knots"),
-            f" of {name!r} leave a segment without enough tested values ({numbers}) to estimate its"
+            f" of {name!r} leave a segment without enough tested values ({number_texts}) to"
+            " estimate its"
             " slope; use fewer knots.",
         )
-    return tuple(increasing.tolist())
+    return tuple(knot_array.tolist())

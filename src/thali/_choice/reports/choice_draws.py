@@ -1,4 +1,4 @@
-"""`Chooser`, by which reports read choices at every draw; intervals and errors over draws."""
+"""`Chooser`: choices of a fitted model's respondents at every draw; summaries over draws."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -131,9 +131,9 @@ class Chooser:
         """Return utilities averaged over draws, shape (respondents, products)."""
         if self.is_estimate:
             return next(self.utilities(products))[0]
-        blocks = ((len(block), block.sum(axis=0)) for block in self.utilities(products))
-        counts, sums = zip(*blocks, strict=True)
-        return np.sum(sums, axis=0) / sum(counts)
+        sized_sums = ((len(block), block.sum(axis=0)) for block in self.utilities(products))
+        draw_counts, utility_sums = zip(*sized_sums, strict=True)
+        return np.sum(utility_sums, axis=0) / sum(draw_counts)
 
     def effects(
         self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any
@@ -167,10 +167,10 @@ class Chooser:
 
     def interval_attrs(self, ci: float) -> dict[str, Any]:
         """Return the `attrs` of a table, which describe its intervals and errors."""
-        attrs: dict[str, Any] = {"interval": ci}
+        table_attrs: dict[str, Any] = {"interval": ci}
         if not self.is_estimate:
-            attrs[MONTE_CARLO] = True
-        return attrs
+            table_attrs[MONTE_CARLO] = True
+        return table_attrs
 
 
 def refuse_same_tastes(chooser: Chooser) -> None:
@@ -184,9 +184,9 @@ def refuse_same_tastes(chooser: Chooser) -> None:
 
 def softmax(utility: np.ndarray, axis: int = -1) -> np.ndarray:
     """Return exp(u_j) / sum_k exp(u_k) along an axis."""
-    odds = np.exp(utility - utility.max(axis=axis, keepdims=True))
-    odds /= odds.sum(axis=axis, keepdims=True)
-    return odds
+    exponentials = np.exp(utility - utility.max(axis=axis, keepdims=True))
+    exponentials /= exponentials.sum(axis=axis, keepdims=True)
+    return exponentials
 
 
 # Means, intervals and standard errors over draws --------------------------------------------------
@@ -242,10 +242,10 @@ def standard_error(by_group: np.ndarray) -> np.ndarray:
 
     NaN for a single group.
     """
-    groups = by_group.shape[-1]
-    if groups < 2:
+    n_groups = by_group.shape[-1]
+    if n_groups < 2:
         return np.full(by_group.shape[:-1], np.nan)
-    return by_group.std(axis=-1, ddof=1) / np.sqrt(groups)
+    return by_group.std(axis=-1, ddof=1) / np.sqrt(n_groups)
 
 
 def between_chain_error(values: np.ndarray, chain: np.ndarray) -> np.ndarray:
@@ -262,8 +262,8 @@ def select_draws(chain: np.ndarray, max_draws: int) -> np.ndarray:
     """
     chains = np.unique(chain)
     draws_per_chain = max(1, max_draws // max(len(chains), 1))
-    selected = [np.zeros(0, np.int64)]
+    selected_indices = [np.zeros(0, np.int64)]
     for c in chains:
         chain_draws = np.flatnonzero(chain == c)
-        selected.append(chain_draws[space_evenly(len(chain_draws), draws_per_chain)])
-    return np.concatenate(selected)
+        selected_indices.append(chain_draws[space_evenly(len(chain_draws), draws_per_chain)])
+    return np.concatenate(selected_indices)

@@ -90,26 +90,26 @@ def complete_settings(model: Any, data: Any, settings: AnswerSettings) -> Answer
 
     Market, price, holdout tasks and segments must be usable with the data.
     """
-    parameters = model.get_params()
+    model_parameters = model.get_params()
     if settings.price is not None:
         refuse_nonnumeric_price(data.scheme, settings.price)
     if settings.holdouts is not None:
         refuse_non_choices(settings.holdouts)
-        labelled_data = require_experiment(data, parameters.get("constants", False))
-        numbers = _list_numeric_attributes(parameters, labelled_data)
-        encode_tasks(labelled_data.scheme, numbers, settings.holdouts)
+        labelled_data = require_experiment(data, model_parameters.get("constants", False))
+        numeric_attributes = _list_numeric_attributes(model_parameters, labelled_data)
+        encode_tasks(labelled_data.scheme, numeric_attributes, settings.holdouts)
     if settings.market is not None:
-        labelled_data = require_experiment(data, parameters.get("constants", False))
-        _check_market(settings, labelled_data, _list_numeric_attributes(parameters, data))
+        labelled_data = require_experiment(data, model_parameters.get("constants", False))
+        _check_market(settings, labelled_data, _list_numeric_attributes(model_parameters, data))
     elif settings.market_arguments:
-        argument = next(iter(settings.market_arguments))
+        market_argument = next(iter(settings.market_arguments))
         raise ArgumentError(
-            Argument(argument),
+            Argument(market_argument),
             " applies to the shares of a market; give its products with ",
             Argument("market"),
             ".",
         )
-    if settings.attention_scale is not None and parameters.get("attention") is None:
+    if settings.attention_scale is not None and model_parameters.get("attention") is None:
         raise build_attention_error("attention_scale")
     if settings.segments is not None:
         list_segment_numbers(settings.segments, len(data.respondents), "segments")
@@ -125,9 +125,9 @@ def _list_numeric_attributes(parameters: dict[str, Any], data: Any) -> tuple[str
     )
 
 
-def _check_market(settings: AnswerSettings, data: Any, numbers: tuple[str, ...]) -> None:
+def _check_market(settings: AnswerSettings, data: Any, numeric_attributes: tuple[str, ...]) -> None:
     """Raise ArgumentError for report products or settings that do not match the data."""
-    scheme = data.scheme.with_numbers(numbers, settings.market)
+    scheme = data.scheme.with_numbers(numeric_attributes, settings.market)
     markets = parse_markets(data.scheme, settings.market)
     for market in markets:
         scheme.encode(market.table, data.respondents)
@@ -155,30 +155,36 @@ def tabulate_levels(data: "ExperimentDesign | ChoiceExperiment") -> "pandas.Data
     """Tabulate how often each level was shown, and chosen when shown."""
     import pandas as pd
 
-    count = len(data.products)
-    n_shown = np.bincount(data.row_product, minlength=count)
-    chosen = np.bincount(data.row_product[find_chosen_rows(data)], minlength=count)
-    rows = []
-    for column, (name, (groups, of_level)) in enumerate(data.scheme.groups.items()):
-        if name == INSIDE and data.scheme.has_inside:
+    n_products = len(data.products)
+    n_shown = np.bincount(data.row_product, minlength=n_products)
+    n_chosen = np.bincount(data.row_product[find_chosen_rows(data)], minlength=n_products)
+    level_rows = []
+    for attribute_index, (attribute, (groups, group_of_level)) in enumerate(
+        data.scheme.groups.items()
+    ):
+        if attribute == INSIDE and data.scheme.has_inside:
             continue
-        group = np.append(of_level, -1)[data.products[:, column]]
-        for index, label in enumerate(groups):
-            is_level = group == index
+        group_of_product = np.append(group_of_level, -1)[data.products[:, attribute_index]]
+        for group_index, label in enumerate(groups):
+            is_level = group_of_product == group_index
             times_shown, share_chosen = int(n_shown[is_level].sum()), np.nan
             if times_shown:
-                share_chosen = chosen[is_level].sum() / times_shown
-            rows.append((name, label, times_shown, share_chosen))
-    return pd.DataFrame(rows, columns=["attribute", "level", "times_shown", "chosen_where_shown"])
+                share_chosen = n_chosen[is_level].sum() / times_shown
+            level_rows.append((attribute, label, times_shown, share_chosen))
+    return pd.DataFrame(
+        level_rows, columns=["attribute", "level", "times_shown", "chosen_where_shown"]
+    )
 
 
 @finding("attribute_importance", "Attribute importance", ON_SCREEN)
 def report_attribute_importance(model: Any, settings: AnswerSettings) -> Finding:
     """Report each attribute's share of utility ranges and of choices."""
     table = model.attribute_importance(**_common_arguments(settings))
-    rows = [row for row in table.to_dict("records") if row["attribute"] != INSIDE]
-    shares = tuple((row["attribute"], format_percent(row["range_share"])) for row in rows)
-    share_list = ", ".join(f"{attribute} {share}" for attribute, share in shares)
+    attribute_rows = [row for row in table.to_dict("records") if row["attribute"] != INSIDE]
+    attribute_shares = tuple(
+        (row["attribute"], format_percent(row["range_share"])) for row in attribute_rows
+    )
+    share_list = ", ".join(f"{attribute} {share}" for attribute, share in attribute_shares)
     sentence = str(phrase(ENGLISH, "importance", named=share_list))
     return Finding(
         sentence,
@@ -188,7 +194,7 @@ def report_attribute_importance(model: Any, settings: AnswerSettings) -> Finding
             columns={"importance": "share of choices"}
         ),
         picture=Picture("attribute_importance", ENGLISH["importance.caption"], table),
-        brief=Brief("Attributes", ENGLISH["importance.brief"], shares),
+        brief=Brief("Attributes", ENGLISH["importance.brief"], attribute_shares),
     )
 
 
@@ -200,18 +206,20 @@ def report_level_effects(model: Any, settings: AnswerSettings) -> Finding:
     hidden_columns = ["over", "std_error"]
     if table["at_bound"].any():
         directions = _get_directions(model)
-        bound = [
+        bounded_attributes = [
             f"{directions[name]} {name}"
             for name in dict.fromkeys(table.loc[table["at_bound"], "attribute"])
         ]
-        notes.append(phrase(ENGLISH, "effects.bound", named=", ".join(bound)))
+        notes.append(phrase(ENGLISH, "effects.bound", named=", ".join(bounded_attributes)))
     else:
         hidden_columns.append("at_bound")
     if any(table["attribute"].eq(INSIDE) & table["over"].eq(INSIDE_LEVELS[0])):
         notes.append(phrase(ENGLISH, "effects.inside", inside=INSIDE))
-    numbers = _list_numeric_attributes(model.get_params(), model._build_chooser().data)
-    if settings.price is None and numbers and table["attribute"].nunique() > 1:
-        notes.append(phrase(ENGLISH, "effects.no_price", setting=Setting("price", numbers[0])))
+    numeric_attributes = _list_numeric_attributes(model.get_params(), model._build_chooser().data)
+    if settings.price is None and numeric_attributes and table["attribute"].nunique() > 1:
+        notes.append(
+            phrase(ENGLISH, "effects.no_price", setting=Setting("price", numeric_attributes[0]))
+        )
     printed_table = table.assign(
         level=[f"{a} over {b}" for a, b in zip(table["level"], table["over"], strict=True)]
     )
@@ -231,28 +239,31 @@ def report_level_effects(model: Any, settings: AnswerSettings) -> Finding:
 
 def _orient_effects(effects: "pandas.DataFrame") -> list[dict[str, Any]]:
     """Return rows of level effects with the preferred level first, strongest first."""
-    rows = []
-    for row in effects.to_dict("records"):
-        if row["effect"] < 0.5:
-            numbers = {
-                "effect": 1.0 - row["effect"],
-                "low": 1.0 - row["high"],
-                "high": 1.0 - row["low"],
+    oriented_rows = []
+    for effect_row in effects.to_dict("records"):
+        if effect_row["effect"] < 0.5:
+            reversed_numbers = {
+                "effect": 1.0 - effect_row["effect"],
+                "low": 1.0 - effect_row["high"],
+                "high": 1.0 - effect_row["low"],
             }
-            row |= numbers | {"level": row["over"], "over": row["level"]}
-        rows.append(row)
-    return sorted(rows, key=lambda row: -row["effect"])
+            effect_row |= reversed_numbers | {
+                "level": effect_row["over"],
+                "over": effect_row["level"],
+            }
+        oriented_rows.append(effect_row)
+    return sorted(oriented_rows, key=lambda effect_row: -effect_row["effect"])
 
 
 def _build_brief_table(
-    rows: list[dict[str, Any]], table: "pandas.DataFrame", *numbers: str
+    rows: list[dict[str, Any]], table: "pandas.DataFrame", *numeric_columns: str
 ) -> "pandas.DataFrame":
     """Build a short table of compared levels and these numeric columns."""
-    brief: Any = type(table)([row | {"level": format_paid_level(row)} for row in rows])[
-        ["attribute", "level", *numbers]
+    brief_table: Any = type(table)([row | {"level": format_paid_level(row)} for row in rows])[
+        ["attribute", "level", *numeric_columns]
     ]
-    brief.attrs = table.attrs
-    return brief
+    brief_table.attrs = table.attrs
+    return brief_table
 
 
 @finding("utilities", "Part-worth utilities", FULL)
@@ -263,8 +274,8 @@ def report_utilities(model: Any, settings: AnswerSettings) -> Finding:
 
 def _get_directions(model: Any) -> dict[str, str]:
     """Return {attribute: direction} of attributes with monotone utility."""
-    parameters = model.get_params()
-    return parameters.get("signs") or parameters.get("monotone") or {}
+    model_parameters = model.get_params()
+    return model_parameters.get("signs") or model_parameters.get("monotone") or {}
 
 
 def format_strongest_preference(effects: "pandas.DataFrame") -> str:
@@ -273,21 +284,25 @@ def format_strongest_preference(effects: "pandas.DataFrame") -> str:
     A preference is clear if its interval excludes 0.5.
     """
     interval_words = describe_interval(effects.attrs["interval"])
-    clear = [row for row in _orient_effects(effects) if row["low"] > 0.5 and not row["at_bound"]]
-    if not clear:
+    clear_rows = [
+        strongest_row
+        for strongest_row in _orient_effects(effects)
+        if strongest_row["low"] > 0.5 and not strongest_row["at_bound"]
+    ]
+    if not clear_rows:
         return str(phrase(ENGLISH, "effects.none", interval=interval_words))
-    row = clear[0]
+    strongest_row = clear_rows[0]
     return str(
         phrase(
             ENGLISH,
             "effects",
             interval=interval_words,
-            attribute=row["attribute"],
-            more=row["level"],
-            less=row["over"],
-            chance=format_probability(row["effect"]),
-            low=format_probability(row["low"]),
-            high=format_probability(row["high"]),
+            attribute=strongest_row["attribute"],
+            more=strongest_row["level"],
+            less=strongest_row["over"],
+            chance=format_probability(strongest_row["effect"]),
+            low=format_probability(strongest_row["low"]),
+            high=format_probability(strongest_row["high"]),
         )
     )
 
@@ -308,16 +323,16 @@ def report_willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding |
     notes = list(table.attrs["notes"])
     if np.isinf(table.filter(items=["wtp", "respondents_low", "respondents_high"])).any(axis=None):
         notes.insert(0, ENGLISH["pay.infinite"])
-    rows = [_orient_payment(row) for row in table.to_dict("records")]
-    paid = type(table)(rows, table.index)
-    paid.attrs = table.attrs
-    printed_table = paid.assign(level=[format_paid_level(row) for row in rows])
+    oriented_rows = [_orient_payment(row) for row in table.to_dict("records")]
+    paid_table = type(table)(oriented_rows, table.index)
+    paid_table.attrs = table.attrs
+    printed_table = paid_table.assign(level=[format_paid_level(row) for row in oriented_rows])
     return Finding(
         format_largest_payment(table),
         title=title,
         table=table,
         shown=printed_table.drop(columns=["over", "at_limit"]),
-        picture=Picture("willingness_to_pay", title, paid),
+        picture=Picture("willingness_to_pay", title, paid_table),
         notes=tuple(notes),
         brief=Brief(
             "Payment",
@@ -348,30 +363,46 @@ def format_largest_payment(pay: "pandas.DataFrame") -> str:
 
     An amount is clear if its interval excludes 0.
     """
-    clear = [row for row in _orient_payments(pay) if row["wtp_low"] > 0 or row["wtp_high"] < 0]
-    finite = [row for row in clear if np.isfinite(row["wtp"])]
-    interval = describe_interval(pay.attrs["interval"])
-    if not finite:
-        return str(phrase(ENGLISH, "pay.none", interval=interval))
-    row = finite[0]
-    ends = {"low": _format_end(row["wtp_low"]), "high": _format_end(row["wtp_high"])}
-    amount = format_number(row["wtp"])
-    if row["at_limit"]:
-        amount = str(phrase(ENGLISH, "pay.limit", amount=amount))
-    paid = phrase(
+    clear_rows = [
+        largest_row
+        for largest_row in _orient_payments(pay)
+        if largest_row["wtp_low"] > 0 or largest_row["wtp_high"] < 0
+    ]
+    finite_rows = [largest_row for largest_row in clear_rows if np.isfinite(largest_row["wtp"])]
+    interval_words = describe_interval(pay.attrs["interval"])
+    if not finite_rows:
+        return str(phrase(ENGLISH, "pay.none", interval=interval_words))
+    largest_row = finite_rows[0]
+    end_texts = {
+        "low": _format_end(largest_row["wtp_low"]),
+        "high": _format_end(largest_row["wtp_high"]),
+    }
+    amount_text = format_number(largest_row["wtp"])
+    if largest_row["at_limit"]:
+        amount_text = str(phrase(ENGLISH, "pay.limit", amount=amount_text))
+    paid_phrase = phrase(
         ENGLISH,
         "pay.for",
-        amount=amount,
-        attribute=row["attribute"],
-        level=format_paid_level(row, "rather than"),
+        amount=amount_text,
+        attribute=largest_row["attribute"],
+        level=format_paid_level(largest_row, "rather than"),
     )
-    key = "pay.everybody"
+    sentence_key = "pay.everybody"
     if "attends" in pay.attrs:
-        key = "pay.attending"
+        sentence_key = "pay.attending"
     elif "respondents_low" in pay:
-        key = "pay.median"
-    whose = str(phrase(ENGLISH, key, price=pay.attrs.get("price", "")))
-    return str(phrase(ENGLISH, "pay", whose=whose, paid=paid, interval=interval, **ends))
+        sentence_key = "pay.median"
+    respondent_phrase = str(phrase(ENGLISH, sentence_key, price=pay.attrs.get("price", "")))
+    return str(
+        phrase(
+            ENGLISH,
+            "pay",
+            whose=respondent_phrase,
+            paid=paid_phrase,
+            interval=interval_words,
+            **end_texts,
+        )
+    )
 
 
 def _format_end(end: float) -> str:
@@ -394,10 +425,12 @@ def _orient_payment(row: dict[str, Any]) -> dict[str, Any]:
     """Return one row of amounts with its levels swapped if the amount is negative."""
     if row["wtp"] >= 0 or not row["over"]:
         return row
-    amounts = {
-        name: -row[opposite] for name, opposite in _OPPOSITE_COLUMNS.items() if opposite in row
+    reversed_amounts = {
+        name: -row[opposite_name]
+        for name, opposite_name in _OPPOSITE_COLUMNS.items()
+        if opposite_name in row
     }
-    return row | amounts | {"level": row["over"], "over": row["level"]}
+    return row | reversed_amounts | {"level": row["over"], "over": row["level"]}
 
 
 # markets ------------------------------------------------------------------------------------------
@@ -441,15 +474,15 @@ def report_demand(model: Any, settings: AnswerSettings) -> Finding | None:
     chooser = model._build_chooser()
     chooser = chooser.thin(chooser.search_draws)
     market = parse_markets(chooser.data.scheme, settings.market)[0]
-    priced = [parse_number(format_label(at)) is not None for at in market.table[settings.price]]
+    is_priced = [parse_number(format_label(at)) is not None for at in market.table[settings.price]]
     prices = list_tested_numbers(chooser, settings.price)
-    parts = []
+    demand_tables = []
     with silence_warnings():  # the market shares already raised these warnings
-        for label in compress(market.labels, priced):
+        for product_label in compress(market.labels, is_priced):
             table = tabulate_demand(
                 chooser,
                 settings.price,
-                label,
+                product_label,
                 prices,
                 market.table.set_axis(market.labels),
                 people=None,
@@ -458,34 +491,38 @@ def report_demand(model: Any, settings: AnswerSettings) -> Finding | None:
                 settings=ShareSettings(**settings.market_arguments),
                 **_common_arguments(settings),
             )
-            parts.append(table.assign(product=label))
-    if not parts or len(prices) < 2:
+            demand_tables.append(table.assign(product=product_label))
+    if not demand_tables or len(prices) < 2:
         return None
-    curves: Any = pd.concat(parts, ignore_index=True)
+    curves: Any = pd.concat(demand_tables, ignore_index=True)
     curves = curves[["product", *curves.columns.drop("product")]]
     curves.attrs.update(
-        chooser.interval_attrs(settings.ci), attribute=settings.price, whose=parts[0].attrs["whose"]
+        chooser.interval_attrs(settings.ci),
+        attribute=settings.price,
+        whose=demand_tables[0].attrs["whose"],
     )
     title = str(phrase(ENGLISH, "demand.title", price=settings.price))
-    sentence = _format_steepest_demand(parts, settings)
+    sentence = _format_steepest_demand(demand_tables, settings)
     return Finding(sentence, title=title, table=curves, picture=Picture("demand", title, curves))
 
 
 def _format_steepest_demand(curves: "list[pandas.DataFrame]", settings: AnswerSettings) -> str:
     """Return a sentence on the product whose share depends most on its price."""
-    curve = max(
+    steepest_curve = max(
         (frame.to_dict("records") for frame in curves),
         key=lambda rows: abs(rows[0]["share"] - rows[-1]["share"]),
     )
-    facts = {
+    sentence_facts = {
         "price": settings.price,
         "interval": describe_interval(settings.ci),
-        "product": curve[0]["product"],
+        "product": steepest_curve[0]["product"],
     }
-    for end, row in (("first", curve[0]), ("last", curve[-1])):
-        facts |= {f"{end}_{name}": figure for name, figure in _format_percentages(row).items()}
-        facts[end] = f"{row[settings.price]:g}"
-    return str(phrase(ENGLISH, "demand", **facts))
+    for end_name, row in (("first", steepest_curve[0]), ("last", steepest_curve[-1])):
+        sentence_facts |= {
+            f"{end_name}_{name}": figure for name, figure in _format_percentages(row).items()
+        }
+        sentence_facts[end_name] = f"{row[settings.price]:g}"
+    return str(phrase(ENGLISH, "demand", **sentence_facts))
 
 
 @finding("elasticities", "Price elasticities", FULL)
@@ -496,14 +533,14 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
     chooser = model._build_chooser()
     scheme = chooser.data.scheme
     market = parse_markets(scheme, settings.market)[0]
-    change, title_key = None, "elasticities.title"
+    price_change, title_key = None, "elasticities.title"
     if settings.rule not in (None, LOGIT) and chooser.is_number(scheme.names.index(settings.price)):
-        change, title_key = _ARC_CHANGE, "elasticities.arc"
+        price_change, title_key = _ARC_CHANGE, "elasticities.arc"
     with silence_warnings():  # the market shares already raised these warnings
         table = model.elasticities(
             market.table.set_axis(market.labels),
             settings.price,
-            change,
+            price_change,
             **_common_arguments(settings),
             **settings.market_arguments,
         )
@@ -512,15 +549,21 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
     own_elasticities = table[table["changed"] == table["product"]].sort_values(
         "elasticity", kind="stable"
     )
-    row = own_elasticities.iloc[0]
-    facts = {"product": row["product"], "price": settings.price, "where": ""}
-    facts |= {name: format_number(-row[column]) for name, column in _LOSS_COLUMNS.items()}
+    largest_row = own_elasticities.iloc[0]
+    sentence_facts = {"product": largest_row["product"], "price": settings.price, "where": ""}
+    sentence_facts |= {
+        name: format_number(-largest_row[column]) for name, column in _LOSS_COLUMNS.items()
+    }
     if market.scenario:
-        facts["where"] = f" in {phrase(ENGLISH, 'market.scenario', scenario=market.scenario)}"
-    key = "elasticities.none"
-    if row["elasticity"] < 0.0:
-        key = "elasticities"
-    sentence = phrase(ENGLISH, key, interval=describe_interval(settings.ci), **facts)
+        sentence_facts["where"] = (
+            f" in {phrase(ENGLISH, 'market.scenario', scenario=market.scenario)}"
+        )
+    sentence_key = "elasticities.none"
+    if largest_row["elasticity"] < 0.0:
+        sentence_key = "elasticities"
+    sentence = phrase(
+        ENGLISH, sentence_key, interval=describe_interval(settings.ci), **sentence_facts
+    )
     title = str(phrase(ENGLISH, title_key, price=settings.price))
     return Finding(str(sentence), title=title, table=table)
 
@@ -528,11 +571,11 @@ def report_elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
 def _lacks_no_choice(model: Any, market: "pandas.DataFrame") -> bool:
     """Return whether the market lacks the no-choice option of the tasks."""
     chooser = model._build_chooser()
-    inside = [
-        chooser.cells(scenario.table)[:, 0]
-        for scenario in parse_markets(chooser.data.scheme, market)
+    inside_codes = [
+        chooser.cells(scenario_market.table)[:, 0]
+        for scenario_market in parse_markets(chooser.data.scheme, market)
     ]
-    return chooser.data.scheme.has_inside and not any((cells == 0).any() for cells in inside)
+    return chooser.data.scheme.has_inside and not any((cells == 0).any() for cells in inside_codes)
 
 
 def format_market_winner(shares: "pandas.DataFrame", interval: str) -> str:
@@ -541,42 +584,45 @@ def format_market_winner(shares: "pandas.DataFrame", interval: str) -> str:
     With several scenarios, the first in detail and then the winners of the others.
     """
     table: Any = shares.reset_index()
-    ranked = table.sort_values("share", ascending=False, kind="stable")
-    scenario_phrase, elsewhere = "", ""
+    ranked_rows = table.sort_values("share", ascending=False, kind="stable")
+    scenario_phrase, other_winners = "", ""
     if "scenario" in table:
-        first, *other_scenarios = table["scenario"].drop_duplicates()
+        first_scenario, *other_scenarios = table["scenario"].drop_duplicates()
         for scenario in other_scenarios[:_MAX_SCENARIOS]:
-            best = ranked[ranked["scenario"] == scenario].iloc[0]
+            best_row = ranked_rows[ranked_rows["scenario"] == scenario].iloc[0]
             sentence = phrase(
                 ENGLISH,
                 "shares.scenario",
                 scenario=scenario,
-                first=best["product"],
-                **_format_percentages(best),
+                first=best_row["product"],
+                **_format_percentages(best_row),
             )
-            elsewhere += f" {sentence}"
-        ranked = ranked[ranked["scenario"] == first]
-        scenario_phrase = f" in {phrase(ENGLISH, 'market.scenario', scenario=first)}"
-    best, *other_rows = ranked.to_dict("records")
-    tied = [row["product"] for row in other_rows if best["share"] - row["share"] < _TIE_DIFFERENCE]
-    followers = [
-        f"{row['product']} ({format_percent(row['share'])})" for row in other_rows[len(tied) :]
+            other_winners += f" {sentence}"
+        ranked_rows = ranked_rows[ranked_rows["scenario"] == first_scenario]
+        scenario_phrase = f" in {phrase(ENGLISH, 'market.scenario', scenario=first_scenario)}"
+    best_row, *other_rows = ranked_rows.to_dict("records")
+    tied_products = [
+        row["product"] for row in other_rows if best_row["share"] - row["share"] < _TIE_DIFFERENCE
     ]
-    key, more = "shares", ""
-    if tied:
-        key = "shares.alike"
+    followers = [
+        f"{row['product']} ({format_percent(row['share'])})"
+        for row in other_rows[len(tied_products) :]
+    ]
+    sentence_key, tied_text = "shares", ""
+    if tied_products:
+        sentence_key = "shares.alike"
     if followers:
-        more = f", followed by {list_names(followers)}"
+        tied_text = f", followed by {list_names(followers)}"
     first_sentence = phrase(
         ENGLISH,
-        key,
-        first=list_names([best["product"], *tied]),
+        sentence_key,
+        first=list_names([best_row["product"], *tied_products]),
         where=scenario_phrase,
         interval=interval,
-        others=more,
-        **_format_percentages(best),
+        others=tied_text,
+        **_format_percentages(best_row),
     )
-    return f"{first_sentence}{elsewhere}"
+    return f"{first_sentence}{other_winners}"
 
 
 def _format_percentages(row: Any) -> dict[str, str]:
@@ -617,23 +663,27 @@ def _report_simulator(
     segments: SegmentFunction | None, model: Any, settings: AnswerSettings
 ) -> Finding | None:
     """Report an interactive market simulator for a report page; None without market draws."""
-    draws = model._get_market_draws()
-    if draws is None:
+    market_draws = model._get_market_draws()
+    if market_draws is None:
         return None
     if segments is not None and (segmentation := segments(model)) is not None:
-        names = tuple(f"{number}: {name}" for number, name in segmentation.sizes["name"].items())
-        codes = (segmentation.assignment["segment"].to_numpy() - 1).astype(np.uint8)
-        draws = draws.add_people_column("segment", names, codes)
-    offered, notes = build_opening_market(draws), ()
+        segment_labels = tuple(
+            f"{number}: {name}" for number, name in segmentation.sizes["name"].items()
+        )
+        segment_codes = (segmentation.assignment["segment"].to_numpy() - 1).astype(np.uint8)
+        market_draws = market_draws.add_people_column("segment", segment_labels, segment_codes)
+    opening_market, notes = build_opening_market(market_draws), ()
     if settings.market is not None:
         chooser = model._build_chooser()
-        offered = read_opening_market(draws, chooser, settings.market)
+        opening_market = read_opening_market(market_draws, chooser, settings.market)
         if settings.market_arguments:
             share_settings = ShareSettings(**settings.market_arguments).validate(
                 parse_markets(chooser.data.scheme, settings.market)
             )
-            draws, offered, notes = apply_share_settings(draws, offered, share_settings)
-    return build_simulator_finding(draws, offered, settings.ci, settings.price, notes)
+            market_draws, opening_market, notes = apply_share_settings(
+                market_draws, opening_market, share_settings
+            )
+    return build_simulator_finding(market_draws, opening_market, settings.ci, settings.price, notes)
 
 
 def build_simulator_maker(segments: SegmentFunction | None = None) -> FindingMaker:
@@ -695,9 +745,9 @@ def build_choice_makers(
     `usual` is the default number of segments; `instead` explains the alternative if segments cannot
     be formed.
     """
-    segments = make_segment_function(settings, default_segments)
-    return (*MARKET_FINDINGS, build_simulator_maker(segments)), make_segment_makers(
-        settings, segments, text_if_unclear=instead
+    make_segments = make_segment_function(settings, default_segments)
+    return (*MARKET_FINDINGS, build_simulator_maker(make_segments)), make_segment_makers(
+        settings, make_segments, text_if_unclear=instead
     )
 
 

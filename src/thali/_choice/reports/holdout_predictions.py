@@ -24,35 +24,42 @@ def tabulate_holdouts(model: Any, data: Any) -> "pandas.DataFrame":
 
     refuse_non_choices(data)
     p = np.asarray(model.predict_proba(data), float)
-    tasks = part_indices(data.first_row)
-    p_chosen, hits = score_choices(p, data)
-    task_of = _number_distinct_tasks(
+    task_of_row = part_indices(data.first_row)
+    p_chosen, is_hit = score_choices(p, data)
+    distinct_task = _number_distinct_tasks(
         data, has_labels=data.scheme.alternative in model._get_fit_data().attributes
     )
     is_chosen = np.zeros(data.n_alternatives)
     is_chosen[find_chosen_rows(data)] = 1.0
-    position = np.arange(data.n_alternatives) - data.first_row[:-1][tasks]
-    rows = pd.DataFrame(
-        {"task": task_of[tasks], "place": position, "observed": is_chosen, "predicted": p}
+    row_position = np.arange(data.n_alternatives) - data.first_row[:-1][task_of_row]
+    row_table = pd.DataFrame(
+        {
+            "task": distinct_task[task_of_row],
+            "place": row_position,
+            "observed": is_chosen,
+            "predicted": p,
+        }
     )
-    rows["alternative"] = data.alternative_labels
-    table = rows.groupby(["task", "place"], sort=True).agg(
+    row_table["alternative"] = data.alternative_labels
+    share_table = row_table.groupby(["task", "place"], sort=True).agg(
         alternative=("alternative", "first"),
         observed=("observed", "mean"),
         predicted=("predicted", "mean"),
         choices=("observed", "size"),
     )
-    table["observed_se"] = np.sqrt(table["observed"] * (1.0 - table["observed"]) / table["choices"])
-    output_table = Table(
-        table.reset_index().drop(columns="place").assign(task=lambda frame: frame["task"] + 1)
+    share_table["observed_se"] = np.sqrt(
+        share_table["observed"] * (1.0 - share_table["observed"]) / share_table["choices"]
     )
-    for name, scores in (("log_score", np.log(p_chosen)), ("hit_rate", hits)):
-        output_table.attrs[name], output_table.attrs[f"{name}_se"] = mean_and_error(
-            scores, data.respondent_of_task
+    output_table = Table(
+        share_table.reset_index().drop(columns="place").assign(task=lambda frame: frame["task"] + 1)
+    )
+    for score_name, task_scores in (("log_score", np.log(p_chosen)), ("hit_rate", is_hit)):
+        output_table.attrs[score_name], output_table.attrs[f"{score_name}_se"] = mean_and_error(
+            task_scores, data.respondent_of_task
         )
     output_table.attrs["guessing"] = float(np.mean(-np.log(np.diff(data.first_row))))
-    differences: Any = table["observed"] - table["predicted"]
-    output_table.attrs["share_error"] = float(differences.abs().mean())
+    share_errors: Any = share_table["observed"] - share_table["predicted"]
+    output_table.attrs["share_error"] = float(share_errors.abs().mean())
     return output_table
 
 
@@ -66,10 +73,15 @@ def refuse_non_choices(data: Any) -> None:
 
 
 def _number_distinct_tasks(data: ChoiceExperiment, has_labels: bool) -> np.ndarray:
-    """Return the number of each task, where tasks with equal products share one."""
+    """Return each task's number; tasks with equal products share one."""
     # Equal tasks have the same products, and the same labels if these count, in the same order.
-    numbers: dict[tuple[tuple[int, str], ...], int] = {}
+    number_of_products: dict[tuple[tuple[int, str], ...], int] = {}
     labels = data.alternative_labels if has_labels else [""] * data.n_alternatives
-    rows = list(zip(data.row_product.tolist(), labels, strict=True))
-    ends = zip(data.first_row[:-1], data.first_row[1:], strict=True)
-    return np.array([numbers.setdefault(tuple(rows[a:b]), len(numbers)) for a, b in ends])
+    product_and_label = list(zip(data.row_product.tolist(), labels, strict=True))
+    task_bounds = zip(data.first_row[:-1], data.first_row[1:], strict=True)
+    return np.array(
+        [
+            number_of_products.setdefault(tuple(product_and_label[a:b]), len(number_of_products))
+            for a, b in task_bounds
+        ]
+    )

@@ -31,15 +31,17 @@ def tabulate_level_effects(
         ("effects", random_seed), lambda: chooser.effects(pairs, cores, random_seed)
     )
     scheme = chooser.data.scheme
-    levels = list(scheme.labels.values())
-    labels = [(scheme.names[i], levels[i][b], levels[i][a]) for i, a, b in pairs]
+    labels_by_attribute = list(scheme.labels.values())
+    row_labels = [
+        (scheme.names[i], labels_by_attribute[i][b], labels_by_attribute[i][a]) for i, a, b in pairs
+    ]
     if each_person:
         return build_respondent_table(
-            chooser, ["attribute", "level", "over"], labels, {"effect": effects.by_respondent}
+            chooser, ["attribute", "level", "over"], row_labels, {"effect": effects.by_respondent}
         )
     low, high = estimate_interval(chooser, effects.by_draw, ci)
     is_one_sided = np.array([chooser.directions[i] != 0 for i, _, _ in pairs], bool)
-    table = Table(labels, columns=["attribute", "level", "over"]).assign(
+    table = Table(row_labels, columns=["attribute", "level", "over"]).assign(
         effect=point_estimate(chooser, effects.by_draw),
         low=low,
         high=high,
@@ -64,16 +66,21 @@ def build_respondent_table(
     from thali._result_table import Table
 
     respondents = chooser.data.respondents
-    count = len(names)
-    keys = {
-        column: [label[k] for label in names] * len(respondents) for k, column in enumerate(columns)
+    n_names = len(names)
+    key_columns = {
+        key_name: [label[k] for label in names] * len(respondents)
+        for k, key_name in enumerate(columns)
     }
     flat_columns = {
-        label: np.broadcast_to(array, (len(respondents), count)).ravel()
+        label: np.broadcast_to(array, (len(respondents), n_names)).ravel()
         for label, array in columns_by_name.items()
     }
     return Table(
-        {"respondent": np.repeat(np.asarray(respondents, object), count), **keys, **flat_columns}
+        {
+            "respondent": np.repeat(np.asarray(respondents, object), n_names),
+            **key_columns,
+            **flat_columns,
+        }
     )
 
 
@@ -93,7 +100,11 @@ def list_level_pairs(
     pairs = []
     for i, level_cells in enumerate(cells):
         known_levels = np.flatnonzero(~np.isnan(level_cells)).tolist()
-        level_pairs = [(a, b) for index, b in enumerate(known_levels) for a in known_levels[:index]]
+        level_pairs = [
+            (a, b)
+            for level_position, b in enumerate(known_levels)
+            for a in known_levels[:level_position]
+        ]
         if len(known_levels) > _MAX_PAIRED:
             level_pairs = [
                 *zip(known_levels, known_levels[1:], strict=False),
@@ -136,32 +147,41 @@ def tabulate_attribute_importance(
     from thali._result_table import Table
 
     ci = check_probability(ci)
-    decided, errors = chooser.compute_once(
+    decided_shares, decided_errors = chooser.compute_once(
         ("importance", random_seed), lambda: chooser.importance(cores, random_seed)
     )
-    fewer = chooser.thin(MAX_DRAWS)
-    ranges = compute_range_shares(fewer)
-    names = list(chooser.data.scheme.names)
+    thinned_chooser = chooser.thin(MAX_DRAWS)
+    range_shares = compute_range_shares(thinned_chooser)
+    attributes = list(chooser.data.scheme.names)
     if each_person:
-        figures = {"range_share": _mean_over_draws(fewer, ranges), "importance": decided}
-        return build_respondent_table(chooser, ["attribute"], [(name,) for name in names], figures)
+        shares_by_name = {
+            "range_share": _mean_over_draws(thinned_chooser, range_shares),
+            "importance": decided_shares,
+        }
+        return build_respondent_table(
+            chooser, ["attribute"], [(name,) for name in attributes], shares_by_name
+        )
     capped_task_counts = np.diff(chooser.data.first_task).clip(max=MAX_PERSON_TASKS)
-    by_draw = mean_over_respondents(ranges)
+    mean_range_shares = mean_over_respondents(range_shares)
     # draws in which every respondent is indifferent between all products
-    is_empty = np.isnan(by_draw).all(axis=1)
+    is_empty = np.isnan(mean_range_shares).all(axis=1)
     if not is_empty.all():
-        by_draw[is_empty] = by_draw[~is_empty].mean(axis=0)
-    low, high = estimate_interval(fewer, by_draw, ci)
+        mean_range_shares[is_empty] = mean_range_shares[~is_empty].mean(axis=0)
+    low, high = estimate_interval(thinned_chooser, mean_range_shares, ci)
     table = Table(
         {
-            "attribute": names,
-            "range_share": point_estimate(fewer, by_draw),
+            "attribute": attributes,
+            "range_share": point_estimate(thinned_chooser, mean_range_shares),
             "range_share_low": low,
             "range_share_high": high,
-            "range_share_se": np.where(np.isnan(low), np.nan, fewer.errors(by_draw, fewer.chain)),
-            "importance": capped_task_counts / capped_task_counts.sum() @ decided,
-            "std_error": errors,
-            **chooser.respondent_interval(decided, ci),
+            "range_share_se": np.where(
+                np.isnan(low),
+                np.nan,
+                thinned_chooser.errors(mean_range_shares, thinned_chooser.chain),
+            ),
+            "importance": capped_task_counts / capped_task_counts.sum() @ decided_shares,
+            "std_error": decided_errors,
+            **chooser.respondent_interval(decided_shares, ci),
         }
     )
     table.attrs.update(chooser.interval_attrs(ci))
@@ -180,15 +200,17 @@ def compute_range_shares(chooser: "Chooser") -> np.ndarray:
     NaN for "inside", and for a respondent who is indifferent between all products.
     """
     variants, n_attributes = build_level_variants(chooser), len(chooser.data.scheme.names)
-    blocks = []
-    for block in chooser.utilities(variants.products):
-        u = variants.reshape_utilities(block)
-        ranges = np.full((*block.shape[:2], n_attributes), np.nan)
-        for i, levels in variants.slices.items():
-            ranges[:, :, i] = np.ptp(u[:, :, levels], axis=2).mean(axis=2)
-        total = np.nansum(ranges, axis=2, keepdims=True)
-        blocks.append(np.divide(ranges, total, out=np.full_like(ranges, np.nan), where=total > 0))
-    return np.concatenate(blocks)
+    share_blocks = []
+    for utility_block in chooser.utilities(variants.products):
+        u = variants.reshape_utilities(utility_block)
+        ranges = np.full((*utility_block.shape[:2], n_attributes), np.nan)
+        for i, level_slice in variants.slices.items():
+            ranges[:, :, i] = np.ptp(u[:, :, level_slice], axis=2).mean(axis=2)
+        total_range = np.nansum(ranges, axis=2, keepdims=True)
+        share_blocks.append(
+            np.divide(ranges, total_range, out=np.full_like(ranges, np.nan), where=total_range > 0)
+        )
+    return np.concatenate(share_blocks)
 
 
 class LevelVariants(NamedTuple):
@@ -207,29 +229,29 @@ class LevelVariants(NamedTuple):
 def build_level_variants(chooser: "Chooser") -> LevelVariants:
     """Build example products with each estimated level of each attribute."""
     examples, cells = chooser.sample_products(), chooser.level_cells()
-    variants, slices, levels = [], {}, {}
-    for i, name in enumerate(chooser.data.scheme.names):
+    product_blocks, slices, levels_by_attribute = [], {}, {}
+    for i, attribute in enumerate(chooser.data.scheme.names):
         known_levels = np.flatnonzero(~np.isnan(cells[i]))
-        if name == INSIDE:
+        if attribute == INSIDE:
             continue
-        levels[i] = known_levels
-        slices[i] = slice(len(variants), len(variants) + len(levels[i]))
-        for level in cells[i][levels[i]]:
-            changed = examples.copy()
-            changed[:, i] = level
-            variants.append(changed)
-    return LevelVariants(np.concatenate(variants), examples, slices, levels)
+        levels_by_attribute[i] = known_levels
+        slices[i] = slice(len(product_blocks), len(product_blocks) + len(levels_by_attribute[i]))
+        for level in cells[i][levels_by_attribute[i]]:
+            changed_examples = examples.copy()
+            changed_examples[:, i] = level
+            product_blocks.append(changed_examples)
+    return LevelVariants(np.concatenate(product_blocks), examples, slices, levels_by_attribute)
 
 
-def mean_over_respondents(figures: np.ndarray) -> np.ndarray:
+def mean_over_respondents(values: np.ndarray) -> np.ndarray:
     """Return the mean over respondents (second axis), ignoring NaN."""
-    is_present = ~np.isnan(figures)
-    count = is_present.sum(axis=1)
+    is_present = ~np.isnan(values)
+    n_present = is_present.sum(axis=1)
     return np.divide(
-        np.where(is_present, figures, 0.0).sum(axis=1),
-        count,
-        out=np.full(count.shape, np.nan),
-        where=count > 0,
+        np.where(is_present, values, 0.0).sum(axis=1),
+        n_present,
+        out=np.full(n_present.shape, np.nan),
+        where=n_present > 0,
     )
 
 
@@ -249,26 +271,31 @@ def select_products(
     """
     if data.scheme.has_inside:
         cells = cells[cells[:, 0] != 0]
-    complete = cells[~np.isnan(cells).any(axis=1)]
-    if len(complete):
-        return complete[space_evenly(len(complete), max_products)]
-    columns = []
+    complete_products = cells[~np.isnan(cells).any(axis=1)]
+    if len(complete_products):
+        return complete_products[space_evenly(len(complete_products), max_products)]
+    spread_columns = []
     for column in cells.T:
         values = column[~np.isnan(column)]
         value_indices = np.linspace(0, len(values) - 1, max_products).round().astype(np.int64)
-        columns.append(values[value_indices])
-    return np.stack(columns, axis=1)
+        spread_columns.append(values[value_indices])
+    return np.stack(spread_columns, axis=1)
 
 
 def select_tasks(
     data: "ChoiceExperiment | ExperimentDesign", person: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the products shown in some tasks of a respondent, and each task's first row."""
-    start, stop = data.first_task[person], data.first_task[person + 1]
-    tasks = start + space_evenly(stop - start, MAX_PERSON_TASKS)
-    begin, end = data.first_row[tasks].tolist(), data.first_row[tasks + 1].tolist()
-    rows = np.concatenate([np.arange(*ends) for ends in zip(begin, end, strict=True)])
-    return data.row_product[rows], part_bounds(np.subtract(end, begin))
+    first_task, next_person_task = data.first_task[person], data.first_task[person + 1]
+    task_indices = first_task + space_evenly(next_person_task - first_task, MAX_PERSON_TASKS)
+    first_rows, next_rows = (
+        data.first_row[task_indices].tolist(),
+        data.first_row[task_indices + 1].tolist(),
+    )
+    row_indices = np.concatenate(
+        [np.arange(*ends) for ends in zip(first_rows, next_rows, strict=True)]
+    )
+    return data.row_product[row_indices], part_bounds(np.subtract(next_rows, first_rows))
 
 
 def choice_change(decisions: np.ndarray, first_row: np.ndarray) -> np.ndarray:
@@ -276,5 +303,5 @@ def choice_change(decisions: np.ndarray, first_row: np.ndarray) -> np.ndarray:
 
     Compares the choices (..., with all or without one attribute, row) to the first.
     """
-    differences = np.abs(decisions[..., 1:, :] - decisions[..., :1, :]).sum(axis=-1)
-    return 0.5 * differences / (len(first_row) - 1)
+    absolute_changes = np.abs(decisions[..., 1:, :] - decisions[..., :1, :]).sum(axis=-1)
+    return 0.5 * absolute_changes / (len(first_row) - 1)

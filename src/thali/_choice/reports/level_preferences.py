@@ -35,9 +35,9 @@ def average_preferences(
     """
     first_level = part_bounds(levels)[:-1]
     preferences = np.zeros((*shape, int(np.sum(levels))))
-    for (i, a, b), preferred in zip(list_all_level_pairs(levels), by_pair, strict=True):
-        preferences[..., first_level[i] + a] += (1.0 - preferred) / (levels[i] - 1)
-        preferences[..., first_level[i] + b] += preferred / (levels[i] - 1)
+    for (i, a, b), pair_preference in zip(list_all_level_pairs(levels), by_pair, strict=True):
+        preferences[..., first_level[i] + a] += (1.0 - pair_preference) / (levels[i] - 1)
+        preferences[..., first_level[i] + b] += pair_preference / (levels[i] - 1)
     return preferences
 
 
@@ -54,32 +54,42 @@ def estimate_taste_preferences(
     """
     from scipy.special import expit
 
-    compared = list_compared_levels(data)
+    compared_levels = list_compared_levels(data)
     # lowest code of the first attribute; 0 is the no-choice option
-    first_real = int(data.scheme.has_inside)
-    real = data.products[(data.products >= 0).all(axis=1) & (data.products[:, 0] >= first_real)]
-    if not len(real):
-        real = data.products[:1]
-    products = real[space_evenly(len(real), _PRODUCTS)]
-    levels_by_attribute = list(compared.values())
+    first_real_code = int(data.scheme.has_inside)
+    real_products = data.products[
+        (data.products >= 0).all(axis=1) & (data.products[:, 0] >= first_real_code)
+    ]
+    if not len(real_products):
+        real_products = data.products[:1]
+    example_products = real_products[space_evenly(len(real_products), _PRODUCTS)]
+    levels_by_attribute = list(compared_levels.values())
     n_levels = list(map(len, levels_by_attribute))
 
     def encode_level(i: int, level_index: int) -> np.ndarray:
         """Return the model-matrix rows of example products with this level."""
         level = levels_by_attribute[i][level_index]
-        return coding.encode_codes(_set_level(products, data.scheme, i, level))
+        return coding.encode_codes(_set_level(example_products, data.scheme, i, level))
 
     def by_pair() -> Iterator[np.ndarray]:
         """Yield the preference for the second level of each pair."""
         for i, a, b in list_all_level_pairs(n_levels):
             differences = encode_level(i, b) - encode_level(i, a)
-            steps, times = np.unique(differences, axis=0, return_counts=True)
-            yield expit(tastes @ steps.T) @ (times / times.sum())
+            distinct_differences, difference_counts = np.unique(
+                differences, axis=0, return_counts=True
+            )
+            yield expit(tastes @ distinct_differences.T) @ (
+                difference_counts / difference_counts.sum()
+            )
 
     tastes = tastes[select_segment_draws(len(tastes), data.n_respondents, sum(n_levels))]
-    labels = data.scheme.labels
+    labels_by_attribute = data.scheme.labels
     return Preferences(
-        tuple((name, labels[name][level]) for name, codes in compared.items() for level in codes),
+        tuple(
+            (name, labels_by_attribute[name][level])
+            for name, codes in compared_levels.items()
+            for level in codes
+        ),
         average_preferences(by_pair(), n_levels, tastes.shape[:2]),
         tuple(data.respondents),
     )
@@ -87,18 +97,20 @@ def estimate_taste_preferences(
 
 def list_compared_levels(data: "ChoiceExperiment") -> dict[str, list[int]]:
     """Return {attribute: levels shown}, or some levels of a measured attribute."""
-    levels = {}
-    for index, name in enumerate(data.attributes):
-        codes = np.unique(data.products[:, index])
-        levels[name] = data.scheme.select_compared_levels(name, codes[codes >= 0]).tolist()
-    return levels
+    levels_by_attribute = {}
+    for attribute_index, attribute in enumerate(data.attributes):
+        codes = np.unique(data.products[:, attribute_index])
+        levels_by_attribute[attribute] = data.scheme.select_compared_levels(
+            attribute, codes[codes >= 0]
+        ).tolist()
+    return levels_by_attribute
 
 
-def _set_level(products: np.ndarray, scheme: Any, index: int, level: int) -> np.ndarray:
+def _set_level(products: np.ndarray, scheme: Any, attribute_index: int, level: int) -> np.ndarray:
     """Return products with one attribute set to this level."""
     # The no-choice option lacks all other attributes.
-    changed = products.copy()
-    if scheme.has_inside and scheme.names[index] == INSIDE and level == 0:
-        changed[:] = -1
-    changed[:, index] = level
-    return changed
+    changed_products = products.copy()
+    if scheme.has_inside and scheme.names[attribute_index] == INSIDE and level == 0:
+        changed_products[:] = -1
+    changed_products[:, attribute_index] = level
+    return changed_products

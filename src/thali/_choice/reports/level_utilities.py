@@ -23,21 +23,21 @@ def tabulate_utilities(chooser: Chooser, ci: float) -> "pandas.DataFrame":
     from thali._result_table import Table
 
     ci = check_probability(ci)
-    labels, by_respondent, scaled = _level_utilities(chooser)
-    fewer = chooser.thin(MAX_DRAWS)
-    _, by_draw = utility_draws(fewer)
-    low, high = estimate_interval(fewer, by_draw, ci)
+    labels, by_respondent, scaled_utilities = _level_utilities(chooser)
+    thinned_chooser = chooser.thin(MAX_DRAWS)
+    _, utility_by_draw = utility_draws(thinned_chooser)
+    low, high = estimate_interval(thinned_chooser, utility_by_draw, ci)
     table = Table(labels, columns=["attribute", "level"]).assign(
-        utility=point_estimate(fewer, by_draw),
+        utility=point_estimate(thinned_chooser, utility_by_draw),
         low=low,
         high=high,
-        std_error=fewer.errors(by_draw, fewer.chain),
-        zero_centred=scaled.mean(axis=0),
+        std_error=thinned_chooser.errors(utility_by_draw, thinned_chooser.chain),
+        zero_centred=scaled_utilities.mean(axis=0),
     )
     if chooser.has_individuals:
         table["utility"] = by_respondent.mean(axis=0)
         table.insert(table.columns.size - 1, "respondents_sd", by_respondent.std(axis=0))
-        table["zero_centred_sd"] = scaled.std(axis=0)
+        table["zero_centred_sd"] = scaled_utilities.std(axis=0)
     table.attrs.update(chooser.interval_attrs(ci))
     return table
 
@@ -46,9 +46,9 @@ def tabulate_respondent_utilities(chooser: Chooser, zero_centred: bool) -> "pand
     """Tabulate the utility of each level for each respondent, (respondents, levels)."""
     from thali._result_table import Table
 
-    labels, by_respondent, scaled = _level_utilities(chooser)
+    labels, by_respondent, scaled_utilities = _level_utilities(chooser)
     if zero_centred:
-        by_respondent = scaled
+        by_respondent = scaled_utilities
     respondents = chooser.data.respondents
     utilities = np.broadcast_to(by_respondent, (len(respondents), len(labels)))
     columns = [f"{attribute}: {level}" for attribute, level in labels]
@@ -63,18 +63,19 @@ def _level_utilities(
     variants = build_level_variants(chooser)
     labels, products = _list_compared_products(chooser, variants)
     by_respondent = _centre_utilities(chooser.expected_utilities(products), variants)
-    factors = _zero_centring_factors(by_respondent, variants)
-    return labels, by_respondent, by_respondent * factors[:, None]
+    scale_factors = _zero_centring_factors(by_respondent, variants)
+    return labels, by_respondent, by_respondent * scale_factors[:, None]
 
 
 def utility_draws(chooser: Chooser) -> tuple[list[tuple[str, str]], np.ndarray]:
     """Return labels and centred mean utilities of levels, (draws, levels)."""
     variants = build_level_variants(chooser)
     labels, products = _list_compared_products(chooser, variants)
-    blocks = [
-        _centre_utilities(block, variants).mean(axis=1) for block in chooser.utilities(products)
+    mean_blocks = [
+        _centre_utilities(utility_block, variants).mean(axis=1)
+        for utility_block in chooser.utilities(products)
     ]
-    return labels, np.concatenate(blocks)
+    return labels, np.concatenate(mean_blocks)
 
 
 def _list_compared_products(
@@ -85,39 +86,44 @@ def _list_compared_products(
     scheme = chooser.data.scheme
     labels = [
         (scheme.names[i], scheme.levels[scheme.names[i]][level])
-        for i, levels in variants.levels.items()
-        for level in levels
+        for i, level_indices in variants.levels.items()
+        for level in level_indices
     ]
-    products = [variants.products, variants.examples]
+    product_blocks = [variants.products, variants.examples]
     no_choice = build_no_choice_product(chooser.data)
     if no_choice is not None:
         labels.append(NO_CHOICE_LEVEL)
-        products.append(np.array([no_choice], float))
-    return labels, np.concatenate(products)
+        product_blocks.append(np.array([no_choice], float))
+    return labels, np.concatenate(product_blocks)
 
 
 # v_il = u(x with l) - 1/L Σ_m u(x with m), means over the sample products x; for the no-choice
 # option, its utility minus that of a product with the average level of each attribute.
 def _centre_utilities(utilities: np.ndarray, variants: LevelVariants) -> np.ndarray:
-    """Return utilities of levels centred within each attribute, (..., levels)."""
+    """Return utilities of levels, centred by attribute, and of no choice, shifted to match."""
     # `utilities` contains the level variants, the sample products, and the no-choice option.
-    count, examples = len(variants.products), len(variants.examples)
-    centred = variants.reshape_utilities(utilities[..., :count]).mean(axis=-1)
-    typical = utilities[..., count : count + examples].mean(axis=-1)
-    average = typical.copy()
-    for levels in variants.slices.values():
-        mean = centred[..., levels].mean(axis=-1)
-        average += mean - typical
-        centred[..., levels] -= mean[..., None]
-    centred[np.abs(centred) < _ROUNDING] = 0.0
+    n_variants, n_examples = len(variants.products), len(variants.examples)
+    level_utilities = variants.reshape_utilities(utilities[..., :n_variants]).mean(axis=-1)
+    example_utility = utilities[..., n_variants : n_variants + n_examples].mean(axis=-1)
+    mean_utility = example_utility.copy()
+    for level_slice in variants.slices.values():
+        attribute_mean = level_utilities[..., level_slice].mean(axis=-1)
+        mean_utility += attribute_mean - example_utility
+        level_utilities[..., level_slice] -= attribute_mean[..., None]
+    level_utilities[np.abs(level_utilities) < _ROUNDING] = 0.0
     return np.concatenate(
-        [centred, utilities[..., count + examples :] - average[..., None]], axis=-1
+        [level_utilities, utilities[..., n_variants + n_examples :] - mean_utility[..., None]],
+        axis=-1,
     )
 
 
 def _zero_centring_factors(by_respondent: np.ndarray, variants: LevelVariants) -> np.ndarray:
     """Return each respondent's factor that makes the mean utility range standard."""
     # 0 for an indifferent respondent.
-    total = sum(np.ptp(by_respondent[:, levels], axis=1) for levels in variants.slices.values())
+    range_sums = sum(
+        np.ptp(by_respondent[:, levels], axis=1) for levels in variants.slices.values()
+    )
     total_range = MEAN_RANGE * len(variants.slices)
-    return np.divide(total_range, total, out=np.zeros(len(by_respondent)), where=total > 0)
+    return np.divide(
+        total_range, range_sums, out=np.zeros(len(by_respondent)), where=range_sums > 0
+    )

@@ -118,14 +118,16 @@ class LogitChooser(Chooser):
     def level_cells(self) -> list[np.ndarray]:
         """Return the encoded levels of each attribute, NaN for levels without estimates."""
         cells_by_attribute = []
-        for name, part, is_shown in zip(
+        for attribute, part, is_shown in zip(
             self.data.levels, self.coding.parts, self.coding.seen, strict=True
         ):
-            codes = self.data.scheme.select_compared_levels(name, np.flatnonzero(is_shown[:-1]))
+            level_codes = self.data.scheme.select_compared_levels(
+                attribute, np.flatnonzero(is_shown[:-1])
+            )
             cells = np.full(len(is_shown) - 1, np.nan)
-            cells[codes] = codes
+            cells[level_codes] = level_codes
             if part.numbers is not None:
-                cells[codes] = part.numbers[codes]
+                cells[level_codes] = part.numbers[level_codes]
             cells_by_attribute.append(cells)
         return cells_by_attribute
 
@@ -145,8 +147,8 @@ class LogitChooser(Chooser):
 
     def is_linear(self, attribute: int) -> bool:
         """Return whether utility is linear in an attribute, at any number."""
-        part = self.coding.parts[attribute]
-        return part.numbers is not None and not part.knots
+        attribute_coding = self.coding.parts[attribute]
+        return attribute_coding.numbers is not None and not attribute_coding.knots
 
     def is_number(self, attribute: int) -> bool:
         """Return whether an attribute accepts numbers besides its tested levels."""
@@ -156,16 +158,18 @@ class LogitChooser(Chooser):
         """Return numbers, besides tested ones, at which the slope of utility changes."""
         return np.array(self.coding.parts[attribute].knots, float)
 
-    def delta_covariance(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
-        """Return the delta-method covariance of what `figures` computes from a chooser."""
+    def delta_covariance(self, compute_figures: Callable[[Self], np.ndarray]) -> np.ndarray:
+        """Return the delta-method covariance of what `compute_figures` returns for a chooser."""
         assert self.covariance is not None
         tastes = self.tastes[0].ravel()
-        errors = np.sqrt(np.diag(self.covariance))
-        steps = _STEP * replace_zeros(errors)
-        moved = np.concatenate([tastes + np.diag(steps), tastes - np.diag(steps)])
-        up, down = np.split(figures(self._copy_with(moved.reshape(-1, *self.tastes.shape[1:]))), 2)
+        std_errors = np.sqrt(np.diag(self.covariance))
+        steps = _STEP * replace_zeros(std_errors)
+        moved_tastes = np.concatenate([tastes + np.diag(steps), tastes - np.diag(steps)])
+        upper_figures, lower_figures = np.split(
+            compute_figures(self._copy_with(moved_tastes.reshape(-1, *self.tastes.shape[1:]))), 2
+        )
         with np.errstate(invalid="ignore"):  # infinite figures
-            slopes = np.moveaxis((up - down), 0, -1) / (2.0 * steps)
+            slopes = np.moveaxis((upper_figures - lower_figures), 0, -1) / (2.0 * steps)
             return np.einsum("...ai,ij,...bj->...ab", slopes, self.covariance, slopes)
 
     def thin(self, max_draws: int) -> Self:
@@ -211,35 +215,39 @@ class LogitChooser(Chooser):
         """Return choice shares of the products of each market, arrays (draws, products)."""
         cells = np.concatenate(markets)
         matrix = rule.scale * self.coding.encode_cells(cells)
-        ends = np.cumsum([0, *(len(market) for market in markets)])
+        market_bounds = np.cumsum([0, *(len(market) for market in markets)])
         all_shares = np.empty((len(self.tastes), len(matrix)))
-        errors = np.zeros((1, 1, len(cells)))
+        product_errors = np.zeros((1, 1, len(cells)))
         if rule.name == RANDOMISED:
             n_classes = self.tastes.shape[1]
             if weights is None and self.population is not None:
                 n_classes = _N_NEWCOMERS
-            errors = self._draw_product_errors(cells, n_classes, random_seed)
-        for draws, tastes, weight in self._iterate_tastes(
-            weights, len(matrix) * errors.shape[1], random_seed
+            product_errors = self._draw_product_errors(cells, n_classes, random_seed)
+        for draw_slice, taste_block, class_weights in self._iterate_tastes(
+            weights, len(matrix) * product_errors.shape[1], random_seed
         ):
-            utility = (matrix @ self._stack_tastes(tastes).T).reshape(
-                len(matrix), *tastes.shape[:2]
+            utility = (matrix @ self._stack_tastes(taste_block).T).reshape(
+                len(matrix), *taste_block.shape[:2]
             )
-            for market_index, (start, stop) in enumerate(pairwise(ends)):
-                market_utility = utility[start:stop]
+            for market_index, (first_product, next_product) in enumerate(pairwise(market_bounds)):
+                market_utility = utility[first_product:next_product]
                 if rule.constants:
                     market_utility = (
-                        market_utility + rule.constants[market_index][draws].T[:, :, None]
+                        market_utility + rule.constants[market_index][draw_slice].T[:, :, None]
                     )
                 if rule.name == LOGIT:
                     p = softmax(market_utility, axis=0)
                 else:
                     # the errors of classes repeat if there are more classes
-                    error_indices = np.arange(tastes.shape[1]) % len(errors)
-                    class_errors = errors[error_indices, :, start:stop].transpose(2, 0, 1)
+                    error_indices = np.arange(taste_block.shape[1]) % len(product_errors)
+                    class_errors = product_errors[
+                        error_indices, :, first_product:next_product
+                    ].transpose(2, 0, 1)
                     p = _split_wins(market_utility[..., None] + class_errors[:, None]).mean(axis=-1)
-                all_shares[draws, start:stop] = np.einsum("jdk,dk->dj", p, weight)
-        return np.split(all_shares, ends[1:-1], axis=1)
+                all_shares[draw_slice, first_product:next_product] = np.einsum(
+                    "jdk,dk->dj", p, class_weights
+                )
+        return np.split(all_shares, market_bounds[1:-1], axis=1)
 
     def _draw_product_errors(
         self, cells: np.ndarray, n_classes: int, random_seed: Any
@@ -253,59 +261,63 @@ class LogitChooser(Chooser):
         _, product_index = np.unique(np.nan_to_num(cells, nan=-np.inf), axis=0, return_inverse=True)
         error_indices, n_errors = [], 0
         for attribute in real_attributes:
-            column = cells[:, attribute]
-            _, error_index = np.unique(column, return_inverse=True)
-            lacks = np.isnan(column)
+            attribute_cells = cells[:, attribute]
+            _, error_index = np.unique(attribute_cells, return_inverse=True)
+            is_lacking = np.isnan(attribute_cells)
             # shared with the same product alone
-            error_index[lacks] = error_index.max(initial=0) + 1 + product_index.ravel()[lacks]
+            error_index[is_lacking] = (
+                error_index.max(initial=0) + 1 + product_index.ravel()[is_lacking]
+            )
             error_indices.append(n_errors + np.unique(error_index, return_inverse=True)[1])
             n_errors = int(error_indices[-1].max()) + 1
         n_occasions = max(1, -(-_OCCASIONS // n_classes))
-        shift = spawn_generators(random_seed, 2)[1].random(n_errors)
-        points = qmc.Sobol(n_errors, scramble=False).random_base2(
+        random_shift = spawn_generators(random_seed, 2)[1].random(n_errors)
+        sobol_points = qmc.Sobol(n_errors, scramble=False).random_base2(
             (n_classes * n_occasions - 1).bit_length()
         )[: n_classes * n_occasions]
-        normal = ndtri(np.clip((points + shift) % 1.0, 1e-12, 1.0 - 1e-12))
-        errors = np.zeros((n_classes * n_occasions, len(cells)))
+        normal_draws = ndtri(np.clip((sobol_points + random_shift) % 1.0, 1e-12, 1.0 - 1e-12))
+        summed_errors = np.zeros((n_classes * n_occasions, len(cells)))
         for error_index in error_indices:
-            errors += normal[:, error_index]
-        return (errors * (np.pi / np.sqrt(6.0 * max(len(real_attributes), 1)))).reshape(
+            summed_errors += normal_draws[:, error_index]
+        return (summed_errors * (np.pi / np.sqrt(6.0 * max(len(real_attributes), 1)))).reshape(
             n_classes, n_occasions, -1
         )
 
     def _iterate_tastes(
-        self, weights: np.ndarray | None, rows: int, random_seed: Any
+        self, weights: np.ndarray | None, n_rows: int, random_seed: Any
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Yield blocks of draws: their tastes, and class weights (draws, K)."""
         if weights is None and self.population is not None:
             rng = spawn_generators(random_seed, 1)[0]
-            for draws in iterate_slices(len(self.tastes), _N_NEWCOMERS * rows):
+            for draw_slice in iterate_slices(len(self.tastes), _N_NEWCOMERS * n_rows):
                 # the same new respondents in every draw
-                tastes, weight = self.population(self._draws[draws], deepcopy(rng))
-                yield draws, tastes, np.broadcast_to(weight, tastes.shape[:2])
+                tastes, class_weights = self.population(self._draws[draw_slice], deepcopy(rng))
+                yield draw_slice, tastes, np.broadcast_to(class_weights, tastes.shape[:2])
             return
         if weights is None:
             weights = np.ones(len(self.data.respondents))
-        weight = self._compute_class_weights(compute_shares(weights))
-        for draws in iterate_slices(len(self.tastes), self.tastes.shape[1] * rows):
-            yield draws, self.tastes[draws], weight[draws]
+        class_weights = self._compute_class_weights(compute_shares(weights))
+        for draw_slice in iterate_slices(len(self.tastes), self.tastes.shape[1] * n_rows):
+            yield draw_slice, self.tastes[draw_slice], class_weights[draw_slice]
 
     def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
         """Yield expected utilities of products by blocks of draws, (draws, people, products)."""
         matrix = self.coding.encode_cells(products)
-        for draws in iterate_slices(len(self.tastes), len(self.data.respondents) * len(matrix)):
-            utility = self.tastes[draws] @ matrix.T
+        for draw_slice in iterate_slices(
+            len(self.tastes), len(self.data.respondents) * len(matrix)
+        ):
+            utility = self.tastes[draw_slice] @ matrix.T
             if self.membership is None or not self.has_individuals:
                 yield utility
                 continue
-            mixed = np.einsum("nk,dkj->dnj", self.membership, utility)
+            mean_utility = np.einsum("nk,dkj->dnj", self.membership, utility)
             if self.respondent_classes is not None:
-                classes = self.respondent_classes[draws].astype(np.int64)[:, :, None]
-                drawn_utility = np.take_along_axis(utility, classes, axis=1)
-                if draws.start == 0:  # the estimate
-                    drawn_utility[0] = mixed[0]
-                mixed = drawn_utility
-            yield mixed
+                class_indices = self.respondent_classes[draw_slice].astype(np.int64)[:, :, None]
+                drawn_utility = np.take_along_axis(utility, class_indices, axis=1)
+                if draw_slice.start == 0:  # the estimate
+                    drawn_utility[0] = mean_utility[0]
+                mean_utility = drawn_utility
+            yield mean_utility
 
     def _stack_tastes(self, tastes: np.ndarray) -> np.ndarray:
         """Reshape tastes (..., p) to (n_draws * n_classes, p)."""
@@ -321,28 +333,32 @@ class LogitChooser(Chooser):
         self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any
     ) -> LevelEffects:
         """Return the probability that the last level of each pair is preferred to the first."""
-        people, (n_draws, n_classes) = len(self.data.respondents), self.tastes.shape[:2]
-        mean = self._compute_class_weights(np.full(people, 1.0 / people))
+        n_people, (n_draws, n_classes) = len(self.data.respondents), self.tastes.shape[:2]
+        class_weights = self._compute_class_weights(np.full(n_people, 1.0 / n_people))
         differences_by_pair = list(iterate_level_differences(self.coding, self.data, pairs))
-        rows = np.concatenate([differences for differences, _ in differences_by_pair])
-        weight = np.concatenate([weights for _, weights in differences_by_pair])[:, None]
-        first_row = np.cumsum([0, *(len(weights) for _, weights in differences_by_pair[:-1])])
+        difference_rows = np.concatenate([differences for differences, _ in differences_by_pair])
+        row_weights = np.concatenate([weights for _, weights in differences_by_pair])[:, None]
+        pair_starts = np.cumsum([0, *(len(weights) for _, weights in differences_by_pair[:-1])])
         by_class, by_draw = np.zeros((len(pairs), n_classes)), np.empty((n_draws, len(pairs)))
-        for draws in iterate_slices(n_draws, n_classes * len(rows)):
-            tastes = self.tastes[draws]
-            odds = rows @ self._stack_tastes(tastes).T  # one matrix for all pairs
+        for draw_slice in iterate_slices(n_draws, n_classes * len(difference_rows)):
+            taste_block = self.tastes[draw_slice]
+            log_odds = (
+                difference_rows @ self._stack_tastes(taste_block).T
+            )  # one matrix for all pairs
             with np.errstate(over="ignore"):
                 # odds against; takes a fifth of the time of SciPy's expit
-                np.exp(np.negative(odds, out=odds), out=odds)
-            preferred = weight / (1.0 + odds)
-            by_pair = np.add.reduceat(preferred, first_row, axis=0).reshape(
-                len(pairs), len(tastes), n_classes
+                np.exp(np.negative(log_odds, out=log_odds), out=log_odds)
+            weighted_p = row_weights / (1.0 + log_odds)
+            pair_preference = np.add.reduceat(weighted_p, pair_starts, axis=0).reshape(
+                len(pairs), len(taste_block), n_classes
             )
-            by_draw[draws] = np.einsum("qdk,dk->dq", by_pair, mean[draws])
+            by_draw[draw_slice] = np.einsum(
+                "qdk,dk->dq", pair_preference, class_weights[draw_slice]
+            )
             if not self.is_estimate:
-                by_class += by_pair.sum(axis=1) / n_draws
-            elif draws.start == 0:
-                by_class = by_pair[:, 0]
+                by_class += pair_preference.sum(axis=1) / n_draws
+            elif draw_slice.start == 0:
+                by_class = pair_preference[:, 0]
         by_respondent = by_class.T
         if self.membership is not None:
             by_respondent = self.membership @ by_respondent
@@ -350,53 +366,62 @@ class LogitChooser(Chooser):
 
     def importance(self, cores: int | None, random_seed: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the share of choices that each attribute decides, by respondent, and errors."""
-        fewer = self.thin(
+        thinned_chooser = self.thin(
             max(_MIN_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents)))
         )
-        chains = np.unique(fewer.chain)
-        pooled, by_group = [], []  # groups are the draws of an estimate, otherwise chains
-        tasks = np.zeros(len(self.data.respondents))
-        for person in range(len(tasks)):
-            rows, first_row = select_tasks(self.data, person)
-            p = fewer._compute_equalised_probabilities(
-                person, rows, first_row
+        chain_numbers = np.unique(thinned_chooser.chain)
+        pooled_changes, group_changes = (
+            [],
+            [],
+        )  # groups are the draws of an estimate, otherwise chains
+        n_tasks = np.zeros(len(self.data.respondents))
+        for person in range(len(n_tasks)):
+            row_indices, first_row = select_tasks(self.data, person)
+            p = thinned_chooser._compute_equalised_probabilities(
+                person, row_indices, first_row
             )  # (draws, 1 + attributes, rows)
-            tasks[person] = len(first_row) - 1
-            pooled.append(choice_change(point_estimate(self, p), first_row))
+            n_tasks[person] = len(first_row) - 1
+            pooled_changes.append(choice_change(point_estimate(self, p), first_row))
             if not self.is_estimate:
-                p = np.stack([p[fewer.chain == c].mean(axis=0) for c in chains])
-            by_group.append(choice_change(p, first_row))
-        by_group_mean = np.tensordot(tasks / tasks.sum(), by_group, axes=1)  # (groups, attributes)
+                p = np.stack([p[thinned_chooser.chain == c].mean(axis=0) for c in chain_numbers])
+            group_changes.append(choice_change(p, first_row))
+        mean_by_group = np.tensordot(
+            n_tasks / n_tasks.sum(), group_changes, axes=1
+        )  # (groups, attributes)
         if self.is_estimate:
-            return np.array(pooled), by_group_mean[1:].std(axis=0, ddof=1)
-        return np.array(pooled), standard_error(by_group_mean.T)
+            return np.array(pooled_changes), mean_by_group[1:].std(axis=0, ddof=1)
+        return np.array(pooled_changes), standard_error(mean_by_group.T)
 
     def _compute_equalised_probabilities(
         self, person: int, rows: np.ndarray, first_row: np.ndarray
     ) -> np.ndarray:
         """Return choice probabilities as shown, and with each attribute made equal."""
         # Shape (draws, 1 + attributes, rows).
-        observed = self.coding.convert_codes(self.data.products)[rows]
-        variants = [observed]
+        observed_cells = self.coding.convert_codes(self.data.products)[rows]
+        variants = [observed_cells]
         weights: list[list[tuple[int, float]]] = [[(0, 1.0)]]
-        for attribute in range(observed.shape[1]):
-            equalised = self._equalise_attribute(attribute, observed)
-            weights.append([(len(variants) + k, weight) for k, (_, weight) in enumerate(equalised)])
-            variants += [products for products, _ in equalised]
+        for attribute in range(observed_cells.shape[1]):
+            equalised_variants = self._equalise_attribute(attribute, observed_cells)
+            weights.append(
+                [(len(variants) + k, weight) for k, (_, weight) in enumerate(equalised_variants)]
+            )
+            variants += [products for products, _ in equalised_variants]
         matrix = self.coding.encode_cells(np.concatenate(variants))
-        tastes, mix = self._get_person_tastes(person)
+        tastes, class_weights = self._get_person_tastes(person)
         # sums are fast if draws are the last axis
         u = (matrix @ self._stack_tastes(tastes).T).reshape(len(variants), len(rows), -1)
         p = np.concatenate([softmax(u[:, a:b], axis=1) for a, b in pairwise(first_row)], axis=1)
-        if mix.shape[1] > 1:
-            p = np.einsum("vrdk,dk->vrd", p.reshape(*p.shape[:2], *mix.shape), mix)
-        summed = np.stack(
+        if class_weights.shape[1] > 1:
+            p = np.einsum(
+                "vrdk,dk->vrd", p.reshape(*p.shape[:2], *class_weights.shape), class_weights
+            )
+        weighted_sums = np.stack(
             [sum(weight * p[k] for k, weight in variant_weights) for variant_weights in weights]
         )
-        return np.moveaxis(summed, -1, 0)
+        return np.moveaxis(weighted_sums, -1, 0)
 
     def _equalise_attribute(
-        self, attribute: int, observed: np.ndarray
+        self, attribute: int, observed_cells: np.ndarray
     ) -> list[tuple[np.ndarray, float]]:
         """Return the alternatives with one level of an attribute for all, with weights."""
         # The weight is the frequency of the level in the data.
@@ -404,23 +429,32 @@ class LogitChooser(Chooser):
         # Alternatives are equal in "inside" if the no-choice option is replaced by a product, by
         # some products of the data in turn.
         if self.data.scheme.has_inside and attribute == 0:
-            is_no_choice, substitutes = observed[:, :1] == 0, self._select_products(_MAX_EXAMPLES)
+            is_no_choice, substitutes = (
+                observed_cells[:, :1] == 0,
+                self._select_products(_MAX_EXAMPLES),
+            )
             weight = 1.0 / len(substitutes)
-            return [(np.where(is_no_choice, product, observed), weight) for product in substitutes]
-        cells = self.coding.convert_codes(self.data.products)[self.data.row_product, attribute]
-        missing = np.isnan(cells)
-        levels, counts = np.unique(cells[~missing], return_counts=True)
-        if not (self.coding.crossed or missing.any()):  # any level gives the same choices
-            levels, counts = levels[:1], counts[:1]
+            return [
+                (np.where(is_no_choice, product, observed_cells), weight) for product in substitutes
+            ]
+        attribute_cells = self.coding.convert_codes(self.data.products)[
+            self.data.row_product, attribute
+        ]
+        is_missing = np.isnan(attribute_cells)
+        level_values, level_counts = np.unique(attribute_cells[~is_missing], return_counts=True)
+        if not (self.coding.crossed or is_missing.any()):  # any level gives the same choices
+            level_values, level_counts = level_values[:1], level_counts[:1]
         elif self.data.attributes[attribute] in self.data.scheme.measured:
-            levels = np.quantile(cells[~missing], (np.arange(_MAX_EXAMPLES) + 0.5) / _MAX_EXAMPLES)
-            counts = np.ones(_MAX_EXAMPLES)
-        equalised = []
-        for level, share in zip(levels, counts / counts.sum(), strict=True):
-            changed = observed.copy()
-            changed[~np.isnan(observed[:, attribute]), attribute] = level
-            equalised.append((changed, float(share)))
-        return equalised
+            level_values = np.quantile(
+                attribute_cells[~is_missing], (np.arange(_MAX_EXAMPLES) + 0.5) / _MAX_EXAMPLES
+            )
+            level_counts = np.ones(_MAX_EXAMPLES)
+        equalised_variants = []
+        for level, level_share in zip(level_values, level_counts / level_counts.sum(), strict=True):
+            changed_cells = observed_cells.copy()
+            changed_cells[~np.isnan(observed_cells[:, attribute]), attribute] = level
+            equalised_variants.append((changed_cells, float(level_share)))
+        return equalised_variants
 
     def _get_person_tastes(self, person: int) -> tuple[np.ndarray, np.ndarray]:
         """Return tastes (D, K, p) and class weights (D, K) of one respondent."""
@@ -434,8 +468,8 @@ class LogitChooser(Chooser):
 
         if self.is_estimate:
             return draws[1:].std(axis=0, ddof=1)
-        chains = len(np.unique(chain))
-        return compute_mean_errors(np.moveaxis(draws.reshape(chains, -1, draws.shape[1]), 2, 0))
+        n_chains = len(np.unique(chain))
+        return compute_mean_errors(np.moveaxis(draws.reshape(n_chains, -1, draws.shape[1]), 2, 0))
 
 
 def iterate_level_differences(
@@ -446,14 +480,14 @@ def iterate_level_differences(
     Other attributes have the values of the data's products. Without interactions the differences
     are equal; with them there are up to one per product, and near ones are merged.
     """
-    products, counts = coding.convert_codes(data.products), np.bincount(data.row_product)
-    for attribute, *levels in pairs:
+    products, times_shown = coding.convert_codes(data.products), np.bincount(data.row_product)
+    for attribute, *compared_levels in pairs:
         is_inside = data.scheme.has_inside and attribute == 0
         has_attribute = ~np.isnan(products[:, attribute])
         if is_inside:
             has_attribute = products[:, 0] == 1
         matrices = []
-        for level in levels:
+        for level in compared_levels:
             cells = products[has_attribute]
             cells[:, attribute] = level
             if (level_numbers := coding.parts[attribute].numbers) is not None:
@@ -461,37 +495,46 @@ def iterate_level_differences(
             if is_inside and level == 0:  # the no-choice option lacks all else
                 cells[:, 1:] = np.nan
             matrices.append(coding.encode_cells(cells))
-        rows, group = np.unique(matrices[1] - matrices[0], axis=0, return_inverse=True)
-        weight = np.bincount(group.ravel(), counts[has_attribute])
-        if len(rows) > _MAX_DIFFERENCES:
-            rows, weight = merge_neighbours(rows, weight, _MAX_DIFFERENCES)
-        yield rows, weight / weight.sum()
+        distinct_differences, difference_index = np.unique(
+            matrices[1] - matrices[0], axis=0, return_inverse=True
+        )
+        difference_weights = np.bincount(difference_index.ravel(), times_shown[has_attribute])
+        if len(distinct_differences) > _MAX_DIFFERENCES:
+            distinct_differences, difference_weights = merge_neighbours(
+                distinct_differences, difference_weights, _MAX_DIFFERENCES
+            )
+        yield distinct_differences, difference_weights / difference_weights.sum()
 
 
 def merge_neighbours(
-    rows: np.ndarray, weight: np.ndarray, max_rows: int
+    rows: np.ndarray, row_weights: np.ndarray, max_rows: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Merge similar rows into about `max_rows` weighted means; return means, weights.
 
     Rows are halved repeatedly at the middle of the column with the largest range.
     """
-    scaled = rows / np.where((spread := rows.std(axis=0)) > 0.0, spread, 1.0)
-    parts = [np.arange(len(rows))]
-    while 2 * len(parts) <= max_rows:
-        halves = []
-        for part in parts:
-            widest = np.ptp(scaled[part], axis=0).argmax()
-            halves += np.array_split(part[np.argsort(scaled[part, widest], kind="stable")], 2)
-        parts = [half for half in halves if len(half)]
-    part_weights = np.array([weight[part].sum() for part in parts])
-    means = np.array([weight[part] @ rows[part] for part in parts]) / part_weights[:, None]
-    return means, part_weights
+    scaled_rows = rows / np.where((column_sds := rows.std(axis=0)) > 0.0, column_sds, 1.0)
+    row_groups = [np.arange(len(rows))]
+    while 2 * len(row_groups) <= max_rows:
+        half_groups = []
+        for row_group in row_groups:
+            widest_column = np.ptp(scaled_rows[row_group], axis=0).argmax()
+            half_groups += np.array_split(
+                row_group[np.argsort(scaled_rows[row_group, widest_column], kind="stable")], 2
+            )
+        row_groups = [half for half in half_groups if len(half)]
+    group_weights = np.array([row_weights[row_group].sum() for row_group in row_groups])
+    means = (
+        np.array([row_weights[row_group] @ rows[row_group] for row_group in row_groups])
+        / group_weights[:, None]
+    )
+    return means, group_weights
 
 
 def _split_wins(utility: np.ndarray) -> np.ndarray:
     """Return 1 for the largest utility of each column, 1/m for m ties, else 0."""
-    best = utility == utility.max(axis=0)
-    return best / best.sum(axis=0)
+    is_best = utility == utility.max(axis=0)
+    return is_best / is_best.sum(axis=0)
 
 
 # Reports on markets that every logit has ----------------------------------------------------------
@@ -535,38 +578,47 @@ def build_logit_market_draws(chooser: "LogitChooser") -> MarketDraws:
     size_per_draw = n_classes * p
     if chooser.respondent_classes is not None:
         size_per_draw += len(data.respondents) // 2
-    fewer = chooser.thin(int(np.clip(MAX_TASTES // size_per_draw, MIN_DRAWS, MAX_DRAWS)))
-    tastes, draws, classes = fewer.tastes, len(fewer.tastes), None
+    thinned_chooser = chooser.thin(int(np.clip(MAX_TASTES // size_per_draw, MIN_DRAWS, MAX_DRAWS)))
+    tastes, n_draws, respondent_classes = thinned_chooser.tastes, len(thinned_chooser.tastes), None
     n_respondents, respondent_phrase = n_classes, ""
     if chooser.membership is None:
-        people = max(1, min(n_classes, MAX_TASTES // (draws * p)))
-        respondent_phrase = f", {describe_draw_respondents(people, n_classes)}"
-        if people < n_classes:
+        people_per_draw = max(1, min(n_classes, MAX_TASTES // (n_draws * p)))
+        respondent_phrase = f", {describe_draw_respondents(people_per_draw, n_classes)}"
+        if people_per_draw < n_classes:
             tastes = np.take_along_axis(
-                tastes, assign_respondents(draws, people, n_classes)[:, :, None], axis=1
+                tastes, assign_respondents(n_draws, people_per_draw, n_classes)[:, :, None], axis=1
             )
     elif chooser.has_individuals:
-        assert fewer.respondent_classes is not None
+        assert thinned_chooser.respondent_classes is not None
         n_respondents = len(data.respondents)
-        classes = RespondentClasses(
-            chooser.membership.astype(np.float32), fewer.respondent_classes[1:]
+        respondent_classes = RespondentClasses(
+            chooser.membership.astype(np.float32), thinned_chooser.respondent_classes[1:]
         )
-    source = "the posterior"
+    distribution_phrase = "the posterior"
     if chooser.is_estimate:
-        source = "the sampling distribution of the estimate"
-    parts, shown_levels = [], {}
-    for (attribute, levels), part, is_shown in zip(
+        distribution_phrase = "the sampling distribution of the estimate"
+    attribute_codings, shown_levels = [], {}
+    for (attribute, levels), attribute_coding, is_shown in zip(
         data.levels.items(), chooser.coding.parts, chooser.coding.seen, strict=True
     ):
-        parts.append(part._replace(table=part.table[np.append(is_shown[:-1], True)]))
+        attribute_codings.append(
+            attribute_coding._replace(table=attribute_coding.table[np.append(is_shown[:-1], True)])
+        )
         shown_levels[attribute] = tuple(compress(levels, is_shown[:-1]))
     return MarketDraws(
-        build_market_attributes(data, shown_levels, [part.numbers is not None for part in parts]),
-        round_tastes(parts, tastes, chooser.coding.crossed, n_respondents, classes),
+        build_market_attributes(
+            data,
+            shown_levels,
+            [attribute_coding.numbers is not None for attribute_coding in attribute_codings],
+        ),
+        round_tastes(
+            attribute_codings, tastes, chooser.coding.crossed, n_respondents, respondent_classes
+        ),
         0.0,
         build_no_choice_product(data),
         _list_first_products(chooser),
-        f"{format_plural(draws - chooser.is_estimate, 'draw')} of {source}{respondent_phrase}",
+        f"{format_plural(n_draws - chooser.is_estimate, 'draw')} of"
+        f" {distribution_phrase}{respondent_phrase}",
         chooser.is_estimate,
         _build_market_people(chooser),
     )
@@ -576,27 +628,29 @@ def _build_market_people(chooser: "LogitChooser") -> MarketRespondents | None:
     """Return respondents' columns and classes for the simulator; None if tastes are equal."""
     if not chooser.has_individuals:
         return None
-    classes: tuple[str, ...] = ()
+    class_labels: tuple[str, ...] = ()
     if chooser.membership is not None:
-        classes = tuple(f"class {k + 1}" for k in range(chooser.membership.shape[1]))
-    return describe_respondents(chooser.people, len(chooser.data.respondents), classes)
+        class_labels = tuple(f"class {k + 1}" for k in range(chooser.membership.shape[1]))
+    return describe_respondents(chooser.people, len(chooser.data.respondents), class_labels)
 
 
 def _list_first_products(chooser: "LogitChooser") -> tuple[Product, ...]:
     """Return the products of the first task, without the no-choice option."""
-    parts, shown = chooser.coding.parts, chooser.coding.seen
+    attribute_codings, shown_levels = chooser.coding.parts, chooser.coding.seen
     return tuple(
-        tuple(map(_convert_code, product, parts, shown))
+        tuple(map(_convert_code, product, attribute_codings, shown_levels))
         for product in list_first_products(chooser.data)
     )
 
 
-def _convert_code(code: float | None, part: AttributeCoding, is_shown: np.ndarray) -> float | None:
+def _convert_code(
+    code: float | None, attribute_coding: AttributeCoding, is_shown: np.ndarray
+) -> float | None:
     """Return a level code as a number, or as its index among shown levels; keep None."""
     if code is None:
         return None
-    if part.numbers is not None:
-        return float(part.numbers[int(code)])
+    if attribute_coding.numbers is not None:
+        return float(attribute_coding.numbers[int(code)])
     return int(is_shown[: int(code)].sum())
 
 
@@ -614,11 +668,11 @@ class RespondentClasses(NamedTuple):
 
     def weights(self, weights: np.ndarray) -> np.ndarray:
         """Return weights of classes (D, K), given weights of respondents (D, respondents)."""
-        classes = range(self.membership.shape[1])
-        by_draw = np.stack(
-            [np.einsum("dn,dn->d", self.by_draw == k, weights[1:]) for k in classes], axis=1
+        class_numbers = range(self.membership.shape[1])
+        class_weights = np.stack(
+            [np.einsum("dn,dn->d", self.by_draw == k, weights[1:]) for k in class_numbers], axis=1
         )
-        return np.vstack([weights[0] @ self.membership.astype(float), by_draw])
+        return np.vstack([weights[0] @ self.membership.astype(float), class_weights])
 
 
 class LogitTastes(NamedTuple):
@@ -646,11 +700,12 @@ class LogitTastes(NamedTuple):
         self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None
     ) -> list[np.ndarray]:
         """Return shares of every market's products without lapses, (draws, products) each."""
-        tastes, weight = self.codes * self.steps, self._compute_shares(weights)[:, None]
+        tastes, class_weights = self.codes * self.steps, self._compute_shares(weights)[:, None]
         return [
-            (weight @ self._choice_probabilities(tastes @ self.encode_market(market).T, market))[
-                :, 0
-            ]
+            (
+                class_weights
+                @ self._choice_probabilities(tastes @ self.encode_market(market).T, market)
+            )[:, 0]
             for market in markets
         ]
 
@@ -660,26 +715,28 @@ class LogitTastes(NamedTuple):
             return np.moveaxis(_split_wins(np.moveaxis(utility, -1, 0)), 0, -1)
         if self.constants is not None:
             constants = np.hstack([self.constants, np.zeros((len(self.constants), 1))])
-            numbers = [product[-1] for product in market]
-            numbers = [-1 if number is None else int(number) for number in numbers]
-            utility = utility + constants[:, None, numbers]
+            product_numbers = [product[-1] for product in market]
+            product_numbers = [-1 if number is None else int(number) for number in product_numbers]
+            utility = utility + constants[:, None, product_numbers]
         return softmax(utility)
 
     def _compute_shares(self, weights: np.ndarray | None) -> np.ndarray:
         """Return the weight of each of the P respondents or classes by draw, (D, P)."""
         # NaN in a draw without respondents of positive weight.
-        draws, people = self.codes.shape[:2]
-        shares = hash_exponentials(draws, self.respondents)
-        shares[: self.respondent_classes is not None] = 1.0  # the estimate
+        n_draws, n_people = self.codes.shape[:2]
+        exponential_weights = hash_exponentials(n_draws, self.respondents)
+        exponential_weights[: self.respondent_classes is not None] = 1.0  # the estimate
         if weights is not None:
-            shares *= weights
+            exponential_weights *= weights
         if self.respondent_classes is None:
-            respondents = assign_respondents(draws, people, self.respondents)
-            shares = np.take_along_axis(shares, respondents, axis=1)
+            respondent_indices = assign_respondents(n_draws, n_people, self.respondents)
+            exponential_weights = np.take_along_axis(
+                exponential_weights, respondent_indices, axis=1
+            )
         else:
-            shares = self.respondent_classes.weights(shares)
+            exponential_weights = self.respondent_classes.weights(exponential_weights)
         with np.errstate(invalid="ignore"):
-            return compute_shares(shares)
+            return compute_shares(exponential_weights)
 
     def encode_market(self, market: Sequence[Product]) -> np.ndarray:
         """Return the model matrix of the products, shape (products, p)."""
@@ -687,30 +744,30 @@ class LogitTastes(NamedTuple):
 
     def pack(self) -> dict[str, Any]:
         """Return the tastes and the choice rule as values for JSON."""
-        membership = kinds = constants = None
+        packed_membership = packed_classes = packed_constants = None
         if self.respondent_classes is not None:
-            membership = encode_base64(self.respondent_classes.membership)
-            kinds = encode_base64(shrink_integers(self.respondent_classes.by_draw))
+            packed_membership = encode_base64(self.respondent_classes.membership)
+            packed_classes = encode_base64(shrink_integers(self.respondent_classes.by_draw))
         if self.constants is not None:
-            constants = encode_base64(self.constants.astype(np.float32))
+            packed_constants = encode_base64(self.constants.astype(np.float32))
         return {
             "name": "logit",
             "people": int(self.codes.shape[1]),
             "respondents": self.respondents,
-            "membership": membership,
-            "kinds": kinds,
+            "membership": packed_membership,
+            "kinds": packed_classes,
             "columns": [
                 {
-                    "table": part.table.tolist(),
-                    "is_number": part.numbers is not None,
-                    "knots": part.knots,
+                    "table": attribute_coding.table.tolist(),
+                    "is_number": attribute_coding.numbers is not None,
+                    "knots": attribute_coding.knots,
                 }
-                for part in self.parts
+                for attribute_coding in self.parts
             ],
             "crossed": self.crossed,
             "codes": encode_base64(self.codes),
             "steps": self.steps.tolist(),
-            "constants": constants,
+            "constants": packed_constants,
             "takes_first": self.takes_first,
         }
 
@@ -726,12 +783,12 @@ def round_tastes(
 
     Each coefficient is rounded to a 32,767th of its largest value.
     """
-    largest = np.abs(tastes).max(axis=(0, 1))
-    steps = replace_zeros(largest) / _MAX_CODE
-    codes = np.rint(tastes / steps).astype(np.int16)
+    largest_tastes = np.abs(tastes).max(axis=(0, 1))
+    steps = replace_zeros(largest_tastes) / _MAX_CODE
+    taste_codes = np.rint(tastes / steps).astype(np.int16)
     return LogitTastes(
         tuple(parts),
-        codes,
+        taste_codes,
         steps,
         tuple(crossed),
         respondents or tastes.shape[1],

@@ -68,18 +68,23 @@ def tabulate_market_shares(
     share_arrays = settings.shares(
         chooser, markets + changed_markets, weights.drawn, cores, random_seed
     )
-    quantities = {"share": np.hstack(share_arrays[: len(markets)])}
+    draws_by_column = {"share": np.hstack(share_arrays[: len(markets)])}
     if change is not None:
         changed_shares = np.hstack(share_arrays[len(markets) :])
-        quantities |= {"after": changed_shares, "change": changed_shares - quantities["share"]}
+        draws_by_column |= {
+            "after": changed_shares,
+            "change": changed_shares - draws_by_column["share"],
+        }
     index = _build_product_index(markets)
     if each_draw:
-        tables = {name: pd.DataFrame(draws, columns=index) for name, draws in quantities.items()}
+        tables = {
+            name: pd.DataFrame(draws, columns=index) for name, draws in draws_by_column.items()
+        }
         draw_table = pd.concat(tables, axis=1).rename_axis(index="draw")
         draw_table.attrs["whose"] = weights.whose
         return draw_table
-    columns = {name: point_estimate(chooser, draws) for name, draws in quantities.items()}
-    for name, draws in quantities.items():
+    columns = {name: point_estimate(chooser, draws) for name, draws in draws_by_column.items()}
+    for name, draws in draws_by_column.items():
         columns |= summarize_draws(chooser, name, draws, ci)
     table = Table(columns, index=index)
     table.attrs.update(chooser.interval_attrs(ci), whose=weights.whose)
@@ -131,7 +136,7 @@ def tabulate_demand(
     ci = check_probability(ci)
     market = parse_single_market(chooser.data.scheme, products)
     settings = settings.validate([market])
-    index = find_product(format_label(product), market.labels, "product")
+    product_index = find_product(format_label(product), market.labels, "product")
     if attribute not in market.table.columns:
         raise ArgumentError(
             f"`attribute` is {attribute!r}, which the products do not"
@@ -145,23 +150,23 @@ def tabulate_demand(
     sale_cost = 0.0
     if cost is not None:
         sale_cost = _parse_sale_cost(cost, attribute, numbers)
-    label = market.labels[index]
-    markets = [apply_change(market, {attribute: {label: value}}) for value in values]
+    product_label = market.labels[product_index]
+    markets = [apply_change(market, {attribute: {product_label: value}}) for value in values]
     if settings.actual:  # the shares of the first market
         markets.insert(0, market)
     weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
     share_arrays = settings.shares(chooser, markets, weights.drawn, cores, random_seed)
-    shares = np.column_stack([draws[:, index] for draws in share_arrays[-len(values) :]])
+    shares = np.column_stack([draws[:, product_index] for draws in share_arrays[-len(values) :]])
     if None not in numbers:
         values = numbers
     columns = {attribute: values, **summarize_draws(chooser, "share", shares, ci)}
     if cost is not None:
-        profit = shares * (np.array(numbers, float) - sale_cost)
-        columns |= summarize_draws(chooser, "profit", profit, ci)
-        columns["probability_best"] = probability_best(chooser, profit)
+        profit_draws = shares * (np.array(numbers, float) - sale_cost)
+        columns |= summarize_draws(chooser, "profit", profit_draws, ci)
+        columns["probability_best"] = probability_best(chooser, profit_draws)
     table = Table(columns)
     table.attrs.update(
-        chooser.interval_attrs(ci), product=label, attribute=attribute, whose=weights.whose
+        chooser.interval_attrs(ci), product=product_label, attribute=attribute, whose=weights.whose
     )
     return table
 
@@ -185,8 +190,8 @@ def probability_best(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
 
     `values` are (draws, quantities); ties share a draw.
     """
-    draws = drop_estimate(chooser, values)
-    is_best = draws == draws.max(axis=1, keepdims=True)
+    value_draws = drop_estimate(chooser, values)
+    is_best = value_draws == value_draws.max(axis=1, keepdims=True)
     return compute_shares(is_best).mean(axis=0)
 
 
@@ -225,11 +230,13 @@ class ProductSpace(NamedTuple):
 
     def encode_line(self, line: ProductLine) -> np.ndarray:
         """Return the products of a line encoded, shape (products, attributes)."""
-        rows = np.repeat(self.base[None], len(line), axis=0)
-        for row, product in zip(rows, line, strict=True):
-            for column, cells, index in zip(self.columns, self.cells, product, strict=True):
-                row[column] = cells[index]
-        return rows
+        product_rows = np.repeat(self.base[None], len(line), axis=0)
+        for product_row, product in zip(product_rows, line, strict=True):
+            for attribute_index, cells, value_index in zip(
+                self.columns, self.cells, product, strict=True
+            ):
+                product_row[attribute_index] = cells[value_index]
+        return product_rows
 
     def decode_product(self, product: ProductCode) -> tuple[Any, ...]:
         """Return the attribute values of a product code."""
@@ -249,8 +256,8 @@ class ProductSpace(NamedTuple):
         return np.array(
             [
                 sum(
-                    part.amounts[tuple(product[k] for k in part.attributes)]
-                    for part in self.margins
+                    margin_component.amounts[tuple(product[k] for k in margin_component.attributes)]
+                    for margin_component in self.margins
                 )
                 for product in line
             ]
@@ -288,43 +295,49 @@ def tabulate_best_products(
         """Return profit or share of lines in each draw, shape (draws, lines)."""
         markets = [np.vstack([space.encode_line(line), competitor_cells]) for line in lines]
         shares = chooser.shares(markets, weights, cores, random_seed)
-        pairs = zip(shares, lines, strict=True)
+        shares_and_lines = zip(shares, lines, strict=True)
         return np.column_stack(
-            [share[:, : len(line)] @ space.compute_margins(line) for share, line in pairs]
+            [
+                share[:, : len(line)] @ space.compute_margins(line)
+                for share, line in shares_and_lines
+            ]
         )
 
-    searcher = chooser.thin(chooser.search_draws)
-    search = LineSearch(
-        space, lambda lines: evaluate_lines(searcher, lines, market_weights.plain).mean(axis=0)
+    thinned_chooser = chooser.thin(chooser.search_draws)
+    line_search = LineSearch(
+        space,
+        lambda lines: evaluate_lines(thinned_chooser, lines, market_weights.plain).mean(axis=0),
     )
-    search.run(n, np.random.default_rng(0))
-    lines = search.list_best(n, max(top, _FINALISTS))
-    values = evaluate_lines(chooser, lines, market_weights.drawn)
-    figures = summarize_draws(chooser, space.objective, values, ci)
-    figures["probability_best"] = probability_best(chooser, values)
-    table = _tabulate_lines(space, lines, figures, top)
+    line_search.run(n, np.random.default_rng(0))
+    lines = line_search.list_best(n, max(top, _FINALISTS))
+    line_values = evaluate_lines(chooser, lines, market_weights.drawn)
+    line_summary = summarize_draws(chooser, space.objective, line_values, ci)
+    line_summary["probability_best"] = probability_best(chooser, line_values)
+    table = _tabulate_lines(space, lines, line_summary, top)
     table.attrs.update(
         chooser.interval_attrs(ci),
         lines=len(lines),
-        tried=len(search.value_by_line),
+        tried=len(line_search.value_by_line),
         whose=market_weights.whose,
     )
     return table
 
 
 def _tabulate_lines(
-    space: ProductSpace, lines: Sequence[ProductLine], figures: dict[str, np.ndarray], top: int
+    space: ProductSpace, lines: Sequence[ProductLine], line_summary: dict[str, np.ndarray], top: int
 ) -> "pandas.DataFrame":
     """Tabulate the `top` product lines with the largest objective, one row per product."""
     # `figures` contain a number per line.
     from thali._result_table import Table
 
-    rows = []
-    order = argsort_descending(figures[space.objective])
-    for rank, k in enumerate(order[:top].tolist(), 1):
-        line_figures = [figure[k] for figure in figures.values()]
-        rows += [(rank, *space.decode_product(product), *line_figures) for product in lines[k]]
-    return Table(rows, columns=["line", *space.names, *figures])
+    product_rows = []
+    line_order = argsort_descending(line_summary[space.objective])
+    for rank, k in enumerate(line_order[:top].tolist(), 1):
+        line_figures = [figure[k] for figure in line_summary.values()]
+        product_rows += [
+            (rank, *space.decode_product(product), *line_figures) for product in lines[k]
+        ]
+    return Table(product_rows, columns=["line", *space.names, *line_summary])
 
 
 class LineSearch:
@@ -345,10 +358,10 @@ class LineSearch:
         for _ in range(n):
             line = self._improve((*line, self._choose_start(line, rng)), len(line))
         while True:
-            before = self._get_value(line)
+            previous_value = self._get_value(line)
             for position in range(n):
                 line = self._improve(line, position)
-            if self._get_value(line) <= before:
+            if self._get_value(line) <= previous_value:
                 return
 
     def list_best(self, n: int, max_lines: int) -> list[ProductLine]:
@@ -358,45 +371,58 @@ class LineSearch:
 
     def _choose_start(self, line: ProductLine, rng: np.random.Generator) -> ProductCode:
         """Return a product to add to the line, the best of some random ones."""
-        sizes = list(map(len, self.space.values))
+        n_values = list(map(len, self.space.values))
         if self._is_enumerable():
             return next(
-                product for product in combinations(*map(range, sizes)) if product not in line
+                product for product in combinations(*map(range, n_values)) if product not in line
             )
-        tried = {tuple(rng.integers(sizes).tolist()) for _ in range(_STARTS)} - set(line)
-        return self._choose_best([(*line, product) for product in sorted(tried)], len(line))[-1]
+        random_products = {tuple(rng.integers(n_values).tolist()) for _ in range(_STARTS)} - set(
+            line
+        )
+        return self._choose_best(
+            [(*line, product) for product in sorted(random_products)], len(line)
+        )[-1]
 
     def _improve(self, line: ProductLine, position: int) -> ProductLine:
         """Return the line with the product at one position replaced by the best."""
         # All products are tried, or attribute by attribute while that helps.
-        sizes = list(map(len, self.space.values))
+        n_values = list(map(len, self.space.values))
         if self._is_enumerable():
-            products = combinations(*map(range, sizes))
-            lines = [_replace_product(line, position, product) for product in products]
-            return self._choose_best(lines, position)
+            candidate_products = combinations(*map(range, n_values))
+            candidate_lines = [
+                _replace_product(line, position, product) for product in candidate_products
+            ]
+            return self._choose_best(candidate_lines, position)
         while True:
-            before = line
-            for attribute, size in enumerate(sizes):
-                old = line[position]
-                products = [(*old[:attribute], k, *old[attribute + 1 :]) for k in range(size)]
-                lines = [_replace_product(line, position, product) for product in products]
-                line = self._choose_best(lines, position)
-            if self._get_value(line) <= self._get_value(before):
-                return before
+            previous_line = line
+            for attribute, n_options in enumerate(n_values):
+                old_product = line[position]
+                candidate_products = [
+                    (*old_product[:attribute], k, *old_product[attribute + 1 :])
+                    for k in range(n_options)
+                ]
+                candidate_lines = [
+                    _replace_product(line, position, product) for product in candidate_products
+                ]
+                line = self._choose_best(candidate_lines, position)
+            if self._get_value(line) <= self._get_value(previous_line):
+                return previous_line
 
     def _is_enumerable(self) -> bool:
         """Return whether every possible product can be tried in each position."""
         return self.space.size <= _MAX_ENUMERATED
 
     def _choose_best(self, lines: Sequence[ProductLine], position: int) -> ProductLine:
-        """Return the best of these lines without duplicate products."""
+        """Return the best line whose product at `position` occurs nowhere else in it."""
         lines = [
             line for line in lines if line[position] not in line[:position] + line[position + 1 :]
         ]
-        keys = dict.fromkeys(tuple(sorted(line)) for line in lines)
-        new = [key for key in keys if key not in self.value_by_line]
-        if new:
-            self.value_by_line |= dict(zip(new, self.evaluate(new).tolist(), strict=True))
+        sorted_lines = dict.fromkeys(tuple(sorted(line)) for line in lines)
+        untried_lines = [key for key in sorted_lines if key not in self.value_by_line]
+        if untried_lines:
+            self.value_by_line |= dict(
+                zip(untried_lines, self.evaluate(untried_lines).tolist(), strict=True)
+            )
         return max(lines, key=self._get_value)
 
     def _get_value(self, line: ProductLine) -> float:
@@ -415,7 +441,7 @@ def build_product_space(
     """Build the space of possible products from the user's arguments, checked."""
     import pandas as pd
 
-    names = tuple(name for name in chooser.data.scheme.names if name != INSIDE)
+    attribute_names = tuple(name for name in chooser.data.scheme.names if name != INSIDE)
     if not isinstance(attributes, Mapping):
         raise ArgumentError(
             "`attributes` must map each attribute to its possible values, such as {'price': [1,"
@@ -423,43 +449,45 @@ def build_product_space(
         )
     values_by_name = {str(name): values for name, values in attributes.items()}
     for name in values_by_name:
-        if name not in names:
+        if name not in attribute_names:
             raise ArgumentError(
                 f"`attributes` contains {name!r}, which is not an attribute of the"
-                f" data.{suggest(name, names)}"
+                f" data.{suggest(name, attribute_names)}"
             )
-    if absent := [name for name in names if name not in values_by_name]:
+    if absent_attributes := [name for name in attribute_names if name not in values_by_name]:
         raise ArgumentError(
-            f"`attributes` lack {shorten(absent)}; list the possible values of each, or a single"
+            f"`attributes` lack {shorten(absent_attributes)}; list the possible values of each, or"
+            " a single"
             " value to keep an attribute fixed."
         )
-    values = tuple(_parse_values(name, values_by_name[name]) for name in names)
+    values = tuple(_parse_values(name, values_by_name[name]) for name in attribute_names)
     first_values = {
-        name: possible_values[0] for name, possible_values in zip(names, values, strict=True)
+        name: possible_values[0]
+        for name, possible_values in zip(attribute_names, values, strict=True)
     }
-    cells, base = [], np.empty(0)
-    for name, possible_values in zip(names, values, strict=True):
-        rows = chooser.cells(pd.DataFrame(first_values | {name: possible_values}))
-        cells.append(rows[:, chooser.data.scheme.names.index(name)])
-        base = rows[0]  # the first value of every attribute
-    columns = tuple(map(chooser.data.scheme.names.index, names))
+    cells, base_product = [], np.empty(0)
+    for name, possible_values in zip(attribute_names, values, strict=True):
+        value_cells = chooser.cells(pd.DataFrame(first_values | {name: possible_values}))
+        cells.append(value_cells[:, chooser.data.scheme.names.index(name)])
+        base_product = value_cells[0]  # the first value of every attribute
+    attribute_indices = tuple(map(chooser.data.scheme.names.index, attribute_names))
     return ProductSpace(
-        names,
+        attribute_names,
         values,
         tuple(cells),
-        base,
-        columns,
-        _parse_margins(names, values, costs, price, chooser.data.scheme),
+        base_product,
+        attribute_indices,
+        _parse_margins(attribute_names, values, costs, price, chooser.data.scheme),
     )
 
 
 def _parse_values(name: str, values: Any) -> tuple[Any, ...]:
     """Return the checked possible values of one attribute."""
-    if not is_list(values) or not (possible := tuple(values)):
+    if not is_list(values) or not (possible_values := tuple(values)):
         raise ArgumentError(
             f"`attributes`: {name!r} must list its possible values; got {values!r}."
         )
-    return possible
+    return possible_values
 
 
 def _parse_margins(
@@ -492,10 +520,10 @@ def _parse_margins(
             (price_index,), np.array([_parse_amount(price, value) for value in values[price_index]])
         )
     ]
-    for key, level_costs in (costs or {}).items():
-        if not isinstance(key, tuple):
-            key = (key,)
-        cost_names = tuple(map(str, key))
+    for cost_key, level_costs in (costs or {}).items():
+        if not isinstance(cost_key, tuple):
+            cost_key = (cost_key,)
+        cost_names = tuple(map(str, cost_key))
         for name in cost_names:
             if name not in names:
                 raise ArgumentError(
@@ -531,34 +559,39 @@ def _parse_costs(
     names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any, scheme: "Scheme"
 ) -> np.ndarray:
     """Return the user's costs of levels as an array with one axis per attribute."""
-    subject = f"The `costs` of {shorten(names)}"
+    costs_phrase = f"The `costs` of {shorten(names)}"
     if not isinstance(costs, Mapping):
-        raise ArgumentError(f"{subject} must map its levels to numbers; got {costs!r}.")
+        raise ArgumentError(f"{costs_phrase} must map its levels to numbers; got {costs!r}.")
     cost_by_key = {_parse_cost_key(names, key): cost for key, cost in costs.items()}
-    keys = list(
+    required_keys = list(
         combinations(
             *([format_label(value) for value in attribute_values] for attribute_values in values)
         )
     )
-    if absent := [
-        ", ".join(required_key) for required_key in keys if required_key not in cost_by_key
+    if absent_keys := [
+        ", ".join(required_key) for required_key in required_keys if required_key not in cost_by_key
     ]:
-        required = choose_number(
+        requirement_phrase = choose_number(
             len(names), "each of its levels", "each combination of their levels"
         )
-        raise ArgumentError(f"{subject} lack {shorten(absent)}; give a number for {required}.")
+        raise ArgumentError(
+            f"{costs_phrase} lack {shorten(absent_keys)}; give a number for {requirement_phrase}."
+        )
     for name, attribute_values, labels in zip(
         names, values, zip(*cost_by_key, strict=True), strict=True
     ):
         known_labels = [*scheme.levels[name], *map(format_label, attribute_values)]
-        if unknown := [label for label in labels if label not in known_labels]:
+        if unknown_labels := [label for label in labels if label not in known_labels]:
             raise ArgumentError(
-                f"{subject} contain {shorten(unknown)}, which is not a level of {name!r}; remove"
-                f" it.{suggest(unknown[0], known_labels)}"
+                f"{costs_phrase} contain {shorten(unknown_labels)}, which is not a level of"
+                f" {name!r}; remove"
+                f" it.{suggest(unknown_labels[0], known_labels)}"
             )
-    amounts = [parse_number(format_label(cost_by_key[required_key])) for required_key in keys]
+    amounts = [
+        parse_number(format_label(cost_by_key[required_key])) for required_key in required_keys
+    ]
     if None in amounts:
-        raise ArgumentError(f"{subject} must be numbers; got {costs!r}.")
+        raise ArgumentError(f"{costs_phrase} must be numbers; got {costs!r}.")
     return np.array(amounts, float).reshape([len(attribute_values) for attribute_values in values])
 
 
@@ -568,10 +601,11 @@ def _parse_cost_key(names: Sequence[str], key: Any) -> tuple[str, ...]:
     if not isinstance(key, tuple):
         labels = (key,)
     if len(labels) != len(names):
-        required = choose_number(
+        requirement_phrase = choose_number(
             len(names), "single levels", "tuples with one level of each attribute"
         )
         raise ArgumentError(
-            f"The keys of the `costs` of {shorten(names)} must be {required}; got {key!r}."
+            f"The keys of the `costs` of {shorten(names)} must be {requirement_phrase}; got"
+            f" {key!r}."
         )
     return tuple(map(format_label, labels))

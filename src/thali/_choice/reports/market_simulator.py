@@ -56,7 +56,8 @@ class SimulationRule(Protocol):
     def shares(
         self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None
     ) -> list[np.ndarray]:
-        """Return shares of every market's products without lapses, (draws, products) each.
+        """Return each market's shares if nobody answered at random, one (draws, products) array
+        each.
 
         NaN in a draw without respondents of positive weight.
         """
@@ -98,17 +99,17 @@ class MarketDraws(NamedTuple):
             for market in markets
         ]
         available_products = [
-            [offered[k] for k in available]
-            for offered, sets in zip(markets, sets_by_market, strict=True)
-            for available, _ in sets
+            [market_products[k] for k in available_indices]
+            for market_products, available_sets in zip(markets, sets_by_market, strict=True)
+            for available_indices, _ in available_sets
         ]
         set_shares = (
             (1.0 - self.lapse) * shares + self.lapse / shares.shape[1]
             for shares in self.rule.shares(available_products, weights)
         )
         return [
-            average_over_sets(set_shares, sets, len(market))
-            for market, sets in zip(markets, sets_by_market, strict=True)
+            average_over_sets(set_shares, available_sets, len(market))
+            for market, available_sets in zip(markets, sets_by_market, strict=True)
         ]
 
     def _get_availability(self, product: Product) -> float:
@@ -121,32 +122,36 @@ class MarketDraws(NamedTuple):
         self, name: str, labels: tuple[str, ...], codes: np.ndarray
     ) -> "MarketDraws":
         """Return the draws with one more column about respondents."""
-        respondents = self.people or MarketRespondents(len(codes), (), (), (), ())
-        used_names = {column.name for column in respondents.columns}
+        market_respondents = self.people or MarketRespondents(len(codes), (), (), (), ())
+        used_names = {respondent_column.name for respondent_column in market_respondents.columns}
         while name in used_names:
             name = f"{name} of this report"
-        column = RespondentColumn(name, labels, codes)
-        return self._replace(people=respondents._replace(columns=(*respondents.columns, column)))
+        respondent_column = RespondentColumn(name, labels, codes)
+        return self._replace(
+            people=market_respondents._replace(
+                columns=(*market_respondents.columns, respondent_column)
+            )
+        )
 
     def summarize(
         self, shares: np.ndarray, tails: tuple[float, float]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return mean (or estimate) and both interval ends of shares (draws, products)."""
-        draws = drop_estimate(self, shares)
-        draws = draws[~np.isnan(draws).any(axis=1)]
-        low, high = np.quantile(draws, tails, axis=0)
+        share_draws = drop_estimate(self, shares)
+        share_draws = share_draws[~np.isnan(share_draws).any(axis=1)]
+        low, high = np.quantile(share_draws, tails, axis=0)
         if self.is_estimate:
             return shares[0], low, high
-        return draws.mean(axis=0), low, high
+        return share_draws.mean(axis=0), low, high
 
 
-def hash_exponentials(draws: int, respondents: int) -> np.ndarray:
+def hash_exponentials(n_draws: int, n_respondents: int) -> np.ndarray:
     """Return standard exponentials (draws, respondents) by hashing their indices.
 
     The page computes the same numbers.
     """
-    counters = np.arange(draws * respondents, dtype=np.uint32) + np.uint32(0x9E3779B9)
-    return -np.log((mix_bits(counters) + 0.5) / 4294967296.0).reshape(draws, respondents)
+    bits = np.arange(n_draws * n_respondents, dtype=np.uint32) + np.uint32(0x9E3779B9)
+    return -np.log((mix_bits(bits) + 0.5) / 4294967296.0).reshape(n_draws, n_respondents)
 
 
 def mix_bits(bits: np.ndarray) -> np.ndarray:
@@ -158,17 +163,22 @@ def mix_bits(bits: np.ndarray) -> np.ndarray:
     return bits ^ (bits >> np.uint32(16))
 
 
-def assign_respondents(draws: int, people: int, respondents: int) -> np.ndarray:
+def assign_respondents(n_draws: int, people_per_draw: int, n_respondents: int) -> np.ndarray:
     """Return which respondents each draw contains, (draws, people), evenly spread."""
-    return (np.arange(people) * draws + np.arange(draws)[:, None]) * respondents // (people * draws)
+    return (
+        (np.arange(people_per_draw) * n_draws + np.arange(n_draws)[:, None])
+        * n_respondents
+        // (people_per_draw * n_draws)
+    )
 
 
-def describe_draw_respondents(people: int, respondents: int) -> str:
+def describe_draw_respondents(people_per_draw: int, n_respondents: int) -> str:
     """Return words on how many respondents each draw contains."""
-    if people == respondents:
+    if people_per_draw == n_respondents:
         return "each with all respondents"
     return (
-        f"each with {people:,} of {respondents:,} respondents, so intervals are slightly too wide"
+        f"each with {people_per_draw:,} of {n_respondents:,} respondents, so intervals are slightly"
+        " too wide"
     )
 
 
@@ -193,18 +203,18 @@ def build_market_attributes(
     take_any: Sequence[bool],
 ) -> tuple[MarketAttribute, ...]:
     """Return the simulator's attributes with known levels or number ranges."""
-    real, market_attributes = find_real_products(design), []
-    for index, (name, levels) in enumerate(levels_by_name.items()):
+    is_real, market_attributes = find_real_products(design), []
+    for attribute_index, (attribute_name, levels) in enumerate(levels_by_name.items()):
         numbers = tuple(number for level in levels if (number := parse_number(level)) is not None)
         attribute = MarketAttribute(
-            name,
+            attribute_name,
             levels,
-            takes_any=take_any[index],
-            may_lack=bool((design.products[real, index] < 0).any()),
+            takes_any=take_any[attribute_index],
+            may_lack=bool((design.products[is_real, attribute_index] < 0).any()),
         )
         if len(numbers) == len(levels):
             attribute = attribute._replace(numbers=numbers)
-        if design.scheme.has_inside and index == 0 and name == INSIDE:
+        if design.scheme.has_inside and attribute_index == 0 and attribute_name == INSIDE:
             attribute = attribute._replace(fixed=1)
         market_attributes.append(attribute)
     return tuple(market_attributes)
@@ -214,16 +224,16 @@ def build_no_choice_product(design: "ChoiceExperiment | ExperimentDesign") -> Pr
     """Return the no-choice option as a product; None if the design has none."""
     if not design.scheme.none:
         return None
-    missing: Product = (None,) * len(design.scheme.attributes)
+    empty_product: Product = (None,) * len(design.scheme.attributes)
     if design.scheme.has_inside:
-        return (0, *missing)
-    return missing
+        return (0, *empty_product)
+    return empty_product
 
 
 def list_first_products(design: "ChoiceExperiment | ExperimentDesign") -> tuple[Product, ...]:
     """Return the products of the first task, without the no-choice option."""
-    rows = design.products[design.row_product[: design.first_row[1]]].tolist()
-    products = [tuple(None if level < 0 else level for level in row) for row in rows]
+    level_rows = design.products[design.row_product[: design.first_row[1]]].tolist()
+    products = [tuple(None if level < 0 else level for level in row) for row in level_rows]
     return tuple(product for product in products if product != build_no_choice_product(design))[
         :MAX_PRODUCTS
     ]
@@ -279,13 +289,13 @@ class OpeningMarket(NamedTuple):
 def build_opening_market(draws: "MarketDraws") -> OpeningMarket:
     """Return the products of the first task as the simulator's first market."""
     products = {
-        f"Product {chr(ord('A') + number)}": product
-        for number, product in enumerate(draws.first_task)
+        f"Product {chr(ord('A') + product_index)}": product
+        for product_index, product in enumerate(draws.first_task)
     }
-    offered = OpeningMarket(ENGLISH["market.first"], products)
+    opening_market = OpeningMarket(ENGLISH["market.first"], products)
     if draws.none is not None:
-        offered = offered._replace(none=NO_CHOICE_NAME)
-    return offered
+        opening_market = opening_market._replace(none=NO_CHOICE_NAME)
+    return opening_market
 
 
 def read_opening_market(
@@ -299,26 +309,26 @@ def read_opening_market(
         name: tuple(map(_convert_cell, draws.attributes, levels_by_attribute, row))
         for name, row in zip(market.labels, cells.tolist(), strict=True)
     }
-    description = ENGLISH["market.asked"]
+    market_description = ENGLISH["market.asked"]
     if market.scenario is not None:
-        description = str(phrase(ENGLISH, "market.scenario", scenario=market.scenario))
+        market_description = str(phrase(ENGLISH, "market.scenario", scenario=market.scenario))
     real_products = {name: product for name, product in products.items() if product != draws.none}
     no_choice_name = next((name for name in products if name not in real_products), None)
-    return OpeningMarket(description, real_products, no_choice_name)
+    return OpeningMarket(market_description, real_products, no_choice_name)
 
 
 _MAX_LIMITED_ON_PAGE = 4  # products of a page that are not always available; every set is a market
 
 
 def apply_share_settings(
-    draws: "MarketDraws", offered: OpeningMarket, settings: ShareSettings
+    draws: "MarketDraws", opening_market: OpeningMarket, settings: ShareSettings
 ) -> tuple["MarketDraws", OpeningMarket, tuple[Text, ...]]:
     """Return draws and market with the user's share settings, and notes on them.
 
     An additional cell, the product number, distinguishes each product from equal ones.
     """
-    names = tuple(offered.names)
-    available, notes = _apply_availability(settings.availability or {}, names)
+    product_names = tuple(opening_market.names)
+    availability_by_product, notes = _apply_availability(settings.availability or {}, product_names)
     if settings.rule == RANDOMISED:
         notes.append(_warn_difference(ENGLISH["market.randomised"]))
     if settings.rule == FIRST_CHOICE:
@@ -326,40 +336,42 @@ def apply_share_settings(
     if settings.scale != 1.0:
         notes.append(phrase(ENGLISH, "market.scale", scale=f"{settings.scale:g}"))
     numbered_draws = draws._replace(
-        attributes=(*draws.attributes, MarketAttribute("", names, may_lack=True, fixed=0)),
-        rule=draws.rule.distinguish_products(len(names)),
+        attributes=(*draws.attributes, MarketAttribute("", product_names, may_lack=True, fixed=0)),
+        rule=draws.rule.distinguish_products(len(product_names)),
         first_task=tuple((*product, None) for product in draws.first_task),
-        available=available,
+        available=availability_by_product,
     )
     if draws.none is not None:
         none_number = None
-        if offered.none is not None:
-            none_number = len(names) - 1
+        if opening_market.none is not None:
+            none_number = len(product_names) - 1
         numbered_draws = numbered_draws._replace(none=(*draws.none, none_number))
-    numbered_market = offered._replace(
-        products={name: (*product, k) for k, (name, product) in enumerate(offered.products.items())}
+    numbered_market = opening_market._replace(
+        products={
+            name: (*product, k) for k, (name, product) in enumerate(opening_market.products.items())
+        }
     )
     if (settings.rule, settings.scale, settings.actual) == (LOGIT, 1.0, None):
         return numbered_draws, numbered_market, tuple(notes)
     # the rule of a logit: other models have neither a rule nor a scale nor constants
     rule: Any = numbered_draws.rule
     plain_rule = rule.adjust(settings.scale, settings.rule == FIRST_CHOICE)
-    plain = numbered_draws._replace(rule=plain_rule)
+    uncalibrated_draws = numbered_draws._replace(rule=plain_rule)
     if settings.actual is None:
-        return plain, numbered_market, tuple(notes)
-    market = numbered_market.list_products(numbered_draws)
+        return uncalibrated_draws, numbered_market, tuple(notes)
+    numbered_products = numbered_market.list_products(numbered_draws)
 
     def compute_market_shares(constants: np.ndarray) -> np.ndarray:
         """Return the market's shares at every draw, with these product constants."""
-        adjusted = plain_rule._replace(constants=constants)
-        return plain._replace(rule=adjusted).shares([market])[0]
+        adjusted_rule = plain_rule._replace(constants=constants)
+        return uncalibrated_draws._replace(rule=adjusted_rule).shares([numbered_products])[0]
 
-    constants = settings.calibrate_constants(names, len(rule.codes), compute_market_shares)
+    constants = settings.calibrate_constants(product_names, len(rule.codes), compute_market_shares)
     # a new product gets the constant 0, the average of the products
-    constants -= constants[:, : len(offered.products)].mean(axis=1, keepdims=True)
+    constants -= constants[:, : len(opening_market.products)].mean(axis=1, keepdims=True)
     notes += [ENGLISH["shares.known"], ENGLISH["market.added"]]
-    calibrated = plain_rule._replace(constants=constants.astype(np.float32).astype(float))
-    return plain._replace(rule=calibrated), numbered_market, tuple(notes)
+    calibrated_rule = plain_rule._replace(constants=constants.astype(np.float32).astype(float))
+    return uncalibrated_draws._replace(rule=calibrated_rule), numbered_market, tuple(notes)
 
 
 def _apply_availability(
@@ -371,8 +383,10 @@ def _apply_availability(
         return None, [_warn_difference(str(sentence))]
     if not availability:
         return None, []
-    availabilities = [f"{name} {availability[name]:g}" for name in names if name in availability]
-    note = phrase(ENGLISH, "market.availability", named=list_names(availabilities))
+    availability_texts = [
+        f"{name} {availability[name]:g}" for name in names if name in availability
+    ]
+    note = phrase(ENGLISH, "market.availability", named=list_names(availability_texts))
     return tuple(availability.get(name, 1.0) for name in names), [note]
 
 
@@ -393,7 +407,7 @@ def _convert_cell(attribute: "MarketAttribute", levels: Sequence[str], cell: flo
 
 def build_simulator_finding(
     draws: "MarketDraws",
-    offered: OpeningMarket,
+    opening_market: OpeningMarket,
     ci: float = INTERVAL,
     price: str | None = None,
     notes: tuple[Text, ...] = (),
@@ -401,24 +415,29 @@ def build_simulator_finding(
     """Build the finding that contains the interactive market simulator."""
     import pandas as pd
 
-    share_draws = draws.shares([offered.list_products(draws)])[0]
-    mean, low, high = draws.summarize(share_draws, interval_tails(ci))
-    figures_by_product = np.transpose([mean, low, high, high - low])
+    share_draws = draws.shares([opening_market.list_products(draws)])[0]
+    mean_share, low_share, high_share = draws.summarize(share_draws, interval_tails(ci))
+    figures_by_product = np.transpose([mean_share, low_share, high_share, high_share - low_share])
     shares = tuple(
-        FormattedShare(name, *(f"{100 * figure:.1f}" for figure in figures))
-        for name, figures in zip(offered.names, figures_by_product, strict=True)
+        FormattedShare(name, *(f"{100 * figure:.1f}" for figure in product_figures))
+        for name, product_figures in zip(opening_market.names, figures_by_product, strict=True)
     )
-    winner = shares[int(mean.argmax())]
-    facts = {"first": winner.name, "mean": winner.mean, "low": winner.low, "high": winner.high}
-    facts |= {"what": offered.description, "interval": describe_interval(ci)}
+    largest_share = shares[int(mean_share.argmax())]
+    facts = {
+        "first": largest_share.name,
+        "mean": largest_share.mean,
+        "low": largest_share.low,
+        "high": largest_share.high,
+    }
+    facts |= {"what": opening_market.description, "interval": describe_interval(ci)}
     sentence = phrase(ENGLISH, "market", **facts)
-    products = [
+    product_levels = [
         (name, _format_levels(draws.attributes, product))
-        for name, product in offered.products.items()
+        for name, product in opening_market.products.items()
     ]
     table = pd.DataFrame(
-        {"share": mean, "share_low": low, "share_high": high},
-        pd.Index(offered.names, name="product"),
+        {"share": mean_share, "share_low": low_share, "share_high": high_share},
+        pd.Index(opening_market.names, name="product"),
     )
     table.attrs["interval"] = ci
     return Finding(
@@ -432,8 +451,8 @@ def build_simulator_finding(
             *_note_omitted_columns(draws),
         ),
         widget=Simulator(
-            _format_script_data(draws, offered, ci, price),
-            tuple(products),
+            _format_script_data(draws, opening_market, ci, price),
+            tuple(product_levels),
             shares,
             describe_interval(ci),
         ),
@@ -451,22 +470,22 @@ def _format_levels(
     attributes: "tuple[MarketAttribute, ...]", product: Any
 ) -> tuple[tuple[str, str], ...]:
     """Return (attribute name, level) texts of a product."""
-    cells = []
+    level_texts = []
     for attribute, level in zip(attributes, product, strict=True):
         if attribute.fixed is not None:
             continue
         if attribute.takes_any:
-            text = f"{level:g}"
+            level_text = f"{level:g}"
         elif level is None:
-            text = "(lacks it)"
+            level_text = "(lacks it)"
         else:
-            text = attribute.levels[level]
-        cells.append((_shorten_label(attribute.name), _shorten_label(text)))
-    return tuple(cells)
+            level_text = attribute.levels[level]
+        level_texts.append((_shorten_label(attribute.name), _shorten_label(level_text)))
+    return tuple(level_texts)
 
 
 def _format_script_data(
-    draws: "MarketDraws", offered: OpeningMarket, ci: float, price: str | None
+    draws: "MarketDraws", opening_market: OpeningMarket, ci: float, price: str | None
 ) -> str:
     """Return the simulator's data as JSON that is safe inside HTML."""
     price_indices = (
@@ -474,9 +493,9 @@ def _format_script_data(
         for index, attribute in enumerate(draws.attributes)
         if attribute.name == price and attribute.fixed is None and attribute.numbers is not None
     )
-    people = None
+    packed_people = None
     if draws.people is not None:
-        people = draws.people.to_json()
+        packed_people = draws.people.to_json()
     script_data = {
         "price": next(price_indices, -1),
         "attributes": [attribute._asdict() for attribute in draws.attributes],
@@ -485,10 +504,10 @@ def _format_script_data(
         "available": draws.available,
         "is_estimate": draws.is_estimate,
         "none": draws.none,
-        "none_name": offered.none or NO_CHOICE_NAME,
-        "offers_none": offered.none is not None,
-        "products": list(offered.products.items()),
-        "people": people,
+        "none_name": opening_market.none or NO_CHOICE_NAME,
+        "offers_none": opening_market.none is not None,
+        "products": list(opening_market.products.items()),
+        "people": packed_people,
         "tails": interval_tails(ci),
         "interval": describe_interval(ci),
         "interval_words": f"{format_level(ci)} of the draws",

@@ -43,7 +43,7 @@ def restore_saved_table(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.
 
     Apostrophes of attributes and levels remain; the index contains the lines of the file.
     """
-    levels = scheme.levels
+    levels_by_attribute = scheme.levels
 
     def remove_apostrophe(text: Any, labels: Sequence[str]) -> Any:
         """Return a cell without the apostrophe that a page put before a sign."""
@@ -54,10 +54,12 @@ def restore_saved_table(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.
     frame = frame.set_axis(
         [remove_apostrophe(name, scheme.names) for name in frame.columns], axis=1
     )
-    restored: Any = frame.apply(
-        lambda cells: cells.map(lambda cell: remove_apostrophe(cell, levels.get(cells.name, ())))
+    restored_table: Any = frame.apply(
+        lambda cells: cells.map(
+            lambda cell: remove_apostrophe(cell, levels_by_attribute.get(cells.name, ()))
+        )
     )
-    return restored.rename_axis(_LINE)
+    return restored_table.rename_axis(_LINE)
 
 
 def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
@@ -67,21 +69,22 @@ def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
             "`products` must be a data frame with one row per product and one column per"
             f" attribute; got {type(products).__name__}."
         )
-    frame = products.set_axis([str(name) for name in products.columns], axis=1)
+    frame = products.set_axis([str(scenario) for scenario in products.columns], axis=1)
     if SCENARIO not in frame.columns or SCENARIO in scheme.names:
         return [_parse_market(scheme, frame, None)]
-    names = np.array([format_label(cell) for cell in frame[SCENARIO]], dtype=object)
-    if (names == "").any():
+    scenario_names = np.array([format_label(cell) for cell in frame[SCENARIO]], dtype=object)
+    if (scenario_names == "").any():
         raise DataError(
-            f"Column {SCENARIO!r} is empty in row {frame.index[int((names == '').argmax())]}; fill"
+            f"Column {SCENARIO!r} is empty in row"
+            f" {frame.index[int((scenario_names == '').argmax())]}; fill"
             " it in."
         )
     markets = []
-    for name in dict.fromkeys(names):
-        part = frame.loc[names == name].drop(columns=SCENARIO)
+    for scenario in dict.fromkeys(scenario_names):
+        scenario_frame = frame.loc[scenario_names == scenario].drop(columns=SCENARIO)
         if type(frame.index).__name__ == "RangeIndex" and frame.index.name != _LINE:
-            part = part.reset_index(drop=True)
-        markets.append(_parse_market(scheme, part, str(name)))
+            scenario_frame = scenario_frame.reset_index(drop=True)
+        markets.append(_parse_market(scheme, scenario_frame, str(scenario)))
     return markets
 
 
@@ -113,8 +116,10 @@ def parse_competitors(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
 
 def _drop_task_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
     """Return a product table without columns of respondents, tasks and choices."""
-    columns = (scheme.respondent, scheme.task, scheme.chosen)
-    task_columns = [name for name in columns if name in frame.columns and name not in scheme.names]
+    design_columns = (scheme.respondent, scheme.task, scheme.chosen)
+    task_columns = [
+        name for name in design_columns if name in frame.columns and name not in scheme.names
+    ]
     no_choice_columns = [name for name, _ in scheme.none]
     known_columns = {
         *scheme.names,
@@ -139,13 +144,15 @@ def _parse_market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | N
     """Check the rows of one scenario and return them as a `Market`."""
     frame = _drop_task_columns(scheme, frame)
     if len(frame) < 2:
-        location = "the table"
+        location_phrase = "the table"
         if scenario is not None:
-            location = f"scenario {scenario!r}"
-        raise DataError(f"A market requires at least two products; {location} has {len(frame)}.")
+            location_phrase = f"scenario {scenario!r}"
+        raise DataError(
+            f"A market requires at least two products; {location_phrase} has {len(frame)}."
+        )
     labels = _read_product_labels(scheme, frame)
-    for index, label in enumerate(labels):
-        if label in labels[:index]:
+    for row_index, label in enumerate(labels):
+        if label in labels[:row_index]:
             raise DataError(f"Products must have unique names; two are called {label!r}.")
     return Market(scenario, labels, _add_no_choice_columns(scheme, frame))
 
@@ -153,30 +160,32 @@ def _parse_market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | N
 def _add_no_choice_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
     """Mark rows whose attributes are empty or named none as the no-choice option."""
     # Tables with a column that marks it are unchanged.
-    absent = [
+    absent_columns = [
         (name, label)
         for name, label in scheme.none
         if name not in frame.columns and name not in scheme.names
     ]
-    names = [attribute.name for attribute in scheme.attributes if attribute.name in frame.columns]
-    if not absent or len(absent) < len(scheme.none) or not names:
+    attribute_names = [
+        attribute.name for attribute in scheme.attributes if attribute.name in frame.columns
+    ]
+    if not absent_columns or len(absent_columns) < len(scheme.none) or not attribute_names:
         return frame
     is_none = np.all(
         [
             [_is_no_choice(format_label(cell), scheme.levels[name]) for cell in frame[name]]
-            for name in names
+            for name in attribute_names
         ],
         axis=0,
     )
     if not is_none.any():
         return frame
-    columns = {}
-    for name, label in absent:
+    no_choice_cells = {}
+    for name, label in absent_columns:
         other_labels = [f"product {row}" for row in range(len(frame))]
         if label == "1":
             other_labels = ["0"] * len(frame)
-        columns[name] = np.where(is_none, label, other_labels).tolist()
-    return frame.assign(**columns)
+        no_choice_cells[name] = np.where(is_none, label, other_labels).tolist()
+    return frame.assign(**no_choice_cells)
 
 
 def _is_no_choice(label: str, levels: Sequence[str]) -> bool:
@@ -186,10 +195,12 @@ def _is_no_choice(label: str, levels: Sequence[str]) -> bool:
 
 def _read_product_labels(scheme: "Scheme", frame: "pandas.DataFrame") -> list[str]:
     """Return the label of each product in a table."""
-    columns = (*_NAMES, scheme.alternative)
-    label_columns = [name for name in columns if name in frame.columns and name not in scheme.names]
+    candidate_columns = (*_NAMES, scheme.alternative)
+    label_columns = [
+        name for name in candidate_columns if name in frame.columns and name not in scheme.names
+    ]
     if not label_columns and scheme.alternative in frame.columns:
-        label_columns = [name for name in columns if name in frame.columns]
+        label_columns = [name for name in candidate_columns if name in frame.columns]
     if label_columns:
         return [format_label(label) for label in frame[label_columns[0]]]
     if type(frame.index).__name__ == "RangeIndex" or frame.index.name == _LINE:
@@ -270,25 +281,29 @@ def draw_market_weights(
 
     Weights of respondents given by name are fixed.
     """
-    plain = compute_weights(chooser, people, respondent_weights)
-    if plain is None:
+    mean_weights = compute_weights(chooser, people, respondent_weights)
+    if mean_weights is None:
         return MarketWeights(None, None, "among new respondents")
-    counted = format_plural(int(np.count_nonzero(plain)), "respondent")
+    respondent_count_text = format_plural(int(np.count_nonzero(mean_weights)), "respondent")
     is_query = isinstance(people, str) and people != RESPONDENTS
     if not (people is None or is_query or callable(people) or np.asarray(people).dtype == bool):
-        return MarketWeights(plain, plain, f"of {counted}")
-    drawn_weights = plain
+        return MarketWeights(mean_weights, mean_weights, f"of {respondent_count_text}")
+    drawn_weights = mean_weights
     if chooser.has_individuals:
-        drawn_weights = plain * draw_exponentials(len(chooser.chain), len(plain), random_seed)
-        drawn_weights[: chooser.is_estimate] = plain  # the estimate itself
-    return MarketWeights(plain, drawn_weights, f"in the market represented by {counted}")
+        drawn_weights = mean_weights * draw_exponentials(
+            len(chooser.chain), len(mean_weights), random_seed
+        )
+        drawn_weights[: chooser.is_estimate] = mean_weights  # the estimate itself
+    return MarketWeights(
+        mean_weights, drawn_weights, f"in the market represented by {respondent_count_text}"
+    )
 
 
-def draw_exponentials(draws: int, respondents: int, random_seed: Any) -> np.ndarray:
+def draw_exponentials(n_draws: int, n_respondents: int, random_seed: Any) -> np.ndarray:
     """Draw standard exponentials (draws, respondents) from a separate random stream."""
     return spawn_generators(build_seed_sequence(random_seed).spawn(1)[0], 1)[
         0
-    ].standard_exponential((draws, respondents))
+    ].standard_exponential((n_draws, n_respondents))
 
 
 def selects_all(people: Any) -> bool:
@@ -338,10 +353,10 @@ def select_respondents(chooser: "Chooser", people: Any) -> np.ndarray:
     """Return a mask of the respondents that the argument `people` selects."""
     if selects_all(people):
         return np.ones(len(chooser.data.respondents), bool)
-    chosen = _parse_selection(chooser, people)
-    if not chosen.any():
+    is_selected = _parse_selection(chooser, people)
+    if not is_selected.any():
         raise ArgumentError(Argument("people"), " selects no respondents; widen the filter.")
-    return chosen
+    return is_selected
 
 
 def _parse_weights(chooser: "Chooser", weights_argument: Any) -> np.ndarray:
@@ -355,10 +370,12 @@ def _parse_weights(chooser: "Chooser", weights_argument: Any) -> np.ndarray:
         and hasattr(weights_argument, "items")
     ):
         weight_by_label = {format_label(label): value for label, value in weights_argument.items()}
-        absent = [label for label in respondents if label not in weight_by_label]
-        if absent:
+        unweighted_respondents = [label for label in respondents if label not in weight_by_label]
+        if unweighted_respondents:
             raise ArgumentError(
-                name, f" lacks {shorten(absent)}; give one weight per respondent, 0 to exclude one."
+                name,
+                f" lacks {shorten(unweighted_respondents)}; give one weight per respondent, 0 to"
+                " exclude one.",
             )
         weights_argument = [weight_by_label[label] for label in respondents]
     try:
@@ -368,13 +385,13 @@ def _parse_weights(chooser: "Chooser", weights_argument: Any) -> np.ndarray:
             name, f" must be numbers, one per respondent; got {weights_argument!r}."
         ) from None
     if weights.shape != (len(respondents),):
-        count: Any = weights.shape
+        weights_shape: Any = weights.shape
         if weights.ndim == 1:
-            count = len(weights)
+            weights_shape = len(weights)
         raise ArgumentError(
             name,
             " must have one number per respondent"
-            f" ({format_plural(len(respondents), 'respondent')}); got {count}.",
+            f" ({format_plural(len(respondents), 'respondent')}); got {weights_shape}.",
         )
     if not np.isfinite(weights).all() or (weights < 0).any():
         n = int(np.argmax(~np.isfinite(weights) | (weights < 0)))
@@ -395,23 +412,23 @@ def _parse_selection(chooser: "Chooser", people: Any) -> np.ndarray:
         return _evaluate_query(chooser, people)
     if isinstance(people, Callable):
         people = people(_get_respondent_table(chooser))
-    mask = np.asarray(people)
-    if mask.dtype == bool:
-        if mask.shape != (len(respondents),):
+    selection = np.asarray(people)
+    if selection.dtype == bool:
+        if selection.shape != (len(respondents),):
             raise ArgumentError(
                 Argument("people"),
                 " must have one True or False per respondent"
                 f" ({format_plural(len(respondents), 'respondent')}); got"
-                f" {len(np.atleast_1d(mask))}.",
+                f" {len(np.atleast_1d(selection))}.",
             )
-        return mask
-    if mask.ndim != 1:
+        return selection
+    if selection.ndim != 1:
         raise ArgumentError(
             Argument("people"),
             " must be None, 'respondents', 'new', a query of respondent columns, a function of"
             f" their table, a list of True and False, or a list of respondents; got {people!r}.",
         )
-    labels = [format_label(label) for label in mask]
+    labels = [format_label(label) for label in selection]
     unknown_labels = set(labels) - set(respondents)
     for label in labels:
         if label in unknown_labels:
@@ -456,10 +473,10 @@ def _get_respondent_column(chooser: "Chooser", name: str, argument: Argument) ->
     """Return one column about respondents; raise ArgumentError without it."""
     table = _get_respondent_table(chooser)
     if name not in table.columns:
-        columns = [*map(str, table.columns)]
+        column_names = [*map(str, table.columns)]
         raise ArgumentError(
             argument,
             f" contains {name!r}, which is not a respondent column; available:"
-            f" {shorten(columns) or 'none'}.{suggest(name, columns)}",
+            f" {shorten(column_names) or 'none'}.{suggest(name, column_names)}",
         )
     return table[name].to_numpy()

@@ -71,53 +71,59 @@ class ChoiceModelCheck:
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized
         discrepancies.
         """
-        design, replicates = self._simulate_choices(REPLICATES, spawn_generators(random_seed, 1)[0])
-        return tabulate_choice_check(design, replicates, ci)
+        design, replicated_choices = self._simulate_choices(
+            REPLICATES, spawn_generators(random_seed, 1)[0]
+        )
+        return tabulate_choice_check(design, replicated_choices, ci)
 
 
 def tabulate_choice_check(
-    design: "ChoiceExperiment | ExperimentDesign", replicates: np.ndarray, ci: float
+    design: "ChoiceExperiment | ExperimentDesign", replicated_choices: np.ndarray, ci: float
 ) -> "pandas.DataFrame":
     """Tabulate observed statistics of choices against replicates, shape (n_draws, n_tasks)."""
     from thali._result_table import Table
 
-    labels, of_rows = _build_indicators(design)
-    statistics = [
-        _compute_statistics(design, of_rows, chosen) for chosen in (design.chosen, *replicates)
+    labels, row_indicators = _build_indicators(design)
+    statistic_rows = [
+        _compute_statistics(design, row_indicators, chosen)
+        for chosen in (design.chosen, *replicated_choices)
     ]
-    observed, replicated = statistics[0], np.array(statistics[1:])
-    low, high = compute_interval(replicated, ci)
-    below = 2 * (replicated < observed).sum(axis=0) + (replicated == observed).sum(axis=0)
+    observed_statistics, replicated_statistics = statistic_rows[0], np.array(statistic_rows[1:])
+    low, high = compute_interval(replicated_statistics, ci)
+    twice_n_below = 2 * (replicated_statistics < observed_statistics).sum(axis=0) + (
+        replicated_statistics == observed_statistics
+    ).sum(axis=0)
     table = Table(labels, columns=["measure", "category"]).assign(
-        observed=observed,
-        predicted=replicated.mean(axis=0),
+        observed=observed_statistics,
+        predicted=replicated_statistics.mean(axis=0),
         low=low,
         high=high,
-        p_value=np.minimum(below, 2 * len(replicated) - below) / len(replicated),
-        missed=(observed < low) | (observed > high),
+        p_value=np.minimum(twice_n_below, 2 * len(replicated_statistics) - twice_n_below)
+        / len(replicated_statistics),
+        missed=(observed_statistics < low) | (observed_statistics > high),
     )
     table = table.sort_values("p_value", kind="stable", ignore_index=True)
-    table.attrs.update(interval=ci, draws=len(replicated))
+    table.attrs.update(interval=ci, draws=len(replicated_statistics))
     return table
 
 
 def format_check_sentence(table: "pandas.DataFrame") -> str:
     """Return a sentence on how many statistics the model misses, and the worst one."""
-    missed = table.loc[table["missed"]]
+    missed_rows = table.loc[table["missed"]]
     ci = table.attrs["interval"]
     sentence = (
-        f"{len(missed)} of {len(table):,} summary statistics of the choices fell outside the"
+        f"{len(missed_rows)} of {len(table):,} summary statistics of the choices fell outside the"
         f" {format_level(ci)} predictive intervals (about {(1.0 - ci) * len(table):.0f} expected by"
         " chance)"
     )
-    if not len(missed):
+    if not len(missed_rows):
         return f"{sentence}."
-    worst = [
+    worst_texts = [
         f"{row['measure']}, {row['category']} (observed {row['observed']:.3f}, predicted"
         f" {row['low']:.3f} to {row['high']:.3f})"
-        for row in missed.head(3).to_dict("records")
+        for row in missed_rows.head(3).to_dict("records")
     ]
-    return f"{sentence}. Worst: {'; '.join(worst)}."
+    return f"{sentence}. Worst: {'; '.join(worst_texts)}."
 
 
 def _build_indicators(
@@ -126,31 +132,34 @@ def _build_indicators(
     """Return names of statistics, and 0/1 indicators of levels and positions by row."""
     # The labels of the heterogeneity of levels follow at the end.
     products = design.products[design.row_product]
-    labels, columns = [], []
-    for index, (name, (groups, of_level)) in enumerate(design.scheme.groups.items()):
-        group = np.append(of_level, -1)[products[:, index]]
+    labels, indicator_columns = [], []
+    for attribute_index, (attribute, (groups, group_of_level)) in enumerate(
+        design.scheme.groups.items()
+    ):
+        group_of_row = np.append(group_of_level, -1)[products[:, attribute_index]]
         for group_index, label in enumerate(groups):
-            labels.append((LEVEL_SHARE, f"{name} = {label}"))
-            columns.append(group == group_index)
-    between = [(HETEROGENEITY, level_label) for _, level_label in labels]
-    sizes = np.diff(design.first_row)
-    position = np.arange(len(products)) - np.repeat(design.first_row[:-1], sizes)
-    for index in range(min(int(sizes.max()), _MAX_POSITIONS)):
-        labels.append((POSITION_SHARE, f"alternative {index + 1}"))
-        columns.append(position == index)
-    return [*labels, *between], np.column_stack(columns).astype(np.float64)
+            labels.append((LEVEL_SHARE, f"{attribute} = {label}"))
+            indicator_columns.append(group_of_row == group_index)
+    spread_labels = [(HETEROGENEITY, level_label) for _, level_label in labels]
+    task_sizes = np.diff(design.first_row)
+    row_position = np.arange(len(products)) - np.repeat(design.first_row[:-1], task_sizes)
+    for attribute_index in range(min(int(task_sizes.max()), _MAX_POSITIONS)):
+        labels.append((POSITION_SHARE, f"alternative {attribute_index + 1}"))
+        indicator_columns.append(row_position == attribute_index)
+    return [*labels, *spread_labels], np.column_stack(indicator_columns).astype(np.float64)
 
 
 def _compute_statistics(
     design: "ChoiceExperiment | ExperimentDesign", indicators: np.ndarray, chosen: np.ndarray
 ) -> np.ndarray:
     """Return shares of choices by level and position, and their sd over respondents."""
-    counted = indicators[design.first_row[:-1] + chosen]
-    levels = sum(len(groups) for groups, _ in design.scheme.groups.values())
+    chosen_indicators = indicators[design.first_row[:-1] + chosen]
+    n_levels = sum(len(groups) for groups, _ in design.scheme.groups.values())
     by_respondent = (
-        sum_parts(counted[:, :levels], design.first_task) / np.diff(design.first_task)[:, None]
+        sum_parts(chosen_indicators[:, :n_levels], design.first_task)
+        / np.diff(design.first_task)[:, None]
     )
-    return np.concatenate([counted.mean(axis=0), by_respondent.std(axis=0)])
+    return np.concatenate([chosen_indicators.mean(axis=0), by_respondent.std(axis=0)])
 
 
 # Quantities of the convergence check: shares of levels among choices, and level effects -----------
@@ -177,11 +186,11 @@ def list_share_names(scheme: "Scheme") -> list[str]:
 
 def build_level_indicators(scheme: "Scheme", products: np.ndarray) -> np.ndarray:
     """Return whether each product has each reported level, shape (products, levels)."""
-    columns = []
-    for i, (groups, of_level) in enumerate(scheme.groups.values()):
-        group = np.append(of_level, -1)[products[:, i]]
-        columns += [group == k for k in range(1, len(groups))]
-    return np.array(columns, float).T
+    indicator_columns = []
+    for i, (groups, group_of_level) in enumerate(scheme.groups.values()):
+        group_of_product = np.append(group_of_level, -1)[products[:, i]]
+        indicator_columns += [group_of_product == k for k in range(1, len(groups))]
+    return np.array(indicator_columns, float).T
 
 
 def list_reference_pairs(
@@ -192,18 +201,21 @@ def list_reference_pairs(
     The better level is the preferred one if the attribute has a direction.
     """
     pairs = []
-    for i, (name, levels) in enumerate(scheme.levels.items()):
-        reference, *other_levels = scheme.select_compared_levels(
-            name, np.arange(len(levels))
+    for i, (attribute, levels) in enumerate(scheme.levels.items()):
+        reference_level, *other_levels = scheme.select_compared_levels(
+            attribute, np.arange(len(levels))
         ).tolist()
-        pairs += [(i, reference, k) for k in other_levels]
+        pairs += [(i, reference_level, k) for k in other_levels]
     return orient_pairs(pairs, directions)
 
 
 def list_effect_names(scheme: "Scheme", pairs: Sequence[tuple[int, int, int]]) -> list[str]:
     """Return the summary row name of each pair of levels."""
-    labels = list(scheme.labels.items())
-    return [f"{labels[i][0]}: {labels[i][1][b]} over {labels[i][1][a]}" for i, a, b in pairs]
+    attribute_labels = list(scheme.labels.items())
+    return [
+        f"{attribute_labels[i][0]}: {attribute_labels[i][1][b]} over {attribute_labels[i][1][a]}"
+        for i, a, b in pairs
+    ]
 
 
 def build_report_arrays(
@@ -219,19 +231,21 @@ def build_report_arrays(
     return {
         name: xr.DataArray(
             array,
-            {dim: list(names)},
-            ("chain", "draw", dim),
+            {dimension: list(coordinate_names)},
+            ("chain", "draw", dimension),
             attrs={"description": DESCRIPTIONS[name]},
         )
-        for name, (array, dim, names) in variables.items()
+        for name, (array, dimension, coordinate_names) in variables.items()
     }
 
 
 def read_summary_rows(draws: "xarray.Dataset") -> dict[str, np.ndarray]:
     """Return the draws of each summary row, arrays (chain, draw) by row name."""
-    rows = {}
+    draws_by_row = {}
     for name in DESCRIPTIONS:
         variable = draws[name]
         labels = variable[variable.dims[2]].values
-        rows |= {f"{name}[{label}]": variable.values[..., k] for k, label in enumerate(labels)}
-    return rows
+        draws_by_row |= {
+            f"{name}[{label}]": variable.values[..., k] for k, label in enumerate(labels)
+        }
+    return draws_by_row

@@ -48,18 +48,18 @@ def tabulate_reach(
                     " no-choice row."
                 )
             )
-    fewer = chooser.thin(
+    thinned_chooser = chooser.thin(
         len(select_reach_draws(len(chooser.chain), int(is_selected.sum()), len(cells)))
     )
-    blocks = []
-    for utility in fewer.utilities(cells):
+    reached_blocks = []
+    for utility in thinned_chooser.utilities(cells):
         selected_utilities = utility[:, is_selected]
         if is_no_choice.any():
-            blocks.append(
+            reached_blocks.append(
                 selected_utilities[:, :, ~is_no_choice] > selected_utilities[:, :, is_no_choice]
             )
         else:
-            blocks.append(softmax(selected_utilities) > 1.0 / len(cells))
-    truths = drop_estimate(fewer, np.concatenate(blocks))
+            reached_blocks.append(softmax(selected_utilities) > 1.0 / len(cells))
+    is_reached = drop_estimate(thinned_chooser, np.concatenate(reached_blocks))
     labels = list(compress(market.labels, ~is_no_choice))
-    return tabulate_best_sets(truths, labels, size, top, random_seed, ci)
+    return tabulate_best_sets(is_reached, labels, size, top, random_seed, ci)

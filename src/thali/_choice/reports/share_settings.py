@@ -87,25 +87,25 @@ class ShareSettings(NamedTuple):
             )
         labels = markets[0].labels
         actual = _parse_by_product("actual", self.actual, labels)
-        if absent := [label for label in labels if label not in actual]:
+        if absent_products := [label for label in labels if label not in actual]:
             raise ArgumentError(
                 Argument("actual"),
-                f" has no share for {shorten(absent)}; give one share per product.",
+                f" has no share for {shorten(absent_products)}; give one share per product.",
             )
         for label, share in actual.items():
-            subject = Message(Argument("actual"), f": the share of {label!r}")
+            share_phrase = Message(Argument("actual"), f": the share of {label!r}")
             check_open_interval(
-                subject, share, "after products without sales are removed from the market"
+                share_phrase, share, "after products without sales are removed from the market"
             )
-        total = sum(actual.values())
+        share_sum = sum(actual.values())
         total_available = 1.0 - np.prod([1.0 - availability.get(label, 1.0) for label in labels])
-        if abs(total - total_available) > 1e-6:
+        if abs(share_sum - total_available) > 1e-6:
             explanation = ", the share of occasions on which a product is available"
             if total_available == 1.0:
                 explanation = ""
             raise ArgumentError(
                 Argument("actual"),
-                f" shares must sum to {total_available:g}{explanation}; they sum to {total:g}.",
+                f" shares must sum to {total_available:g}{explanation}; they sum to {share_sum:g}.",
             )
         for label, share in actual.items():
             if share >= availability.get(label, 1.0):
@@ -131,40 +131,45 @@ class ShareSettings(NamedTuple):
         The actual shares are those of the first market.
         """
 
-        offered = [(chooser.cells(market.table), self._list_sets(market)) for market in markets]
+        offered_products = [
+            (chooser.cells(market.table), self._list_sets(market)) for market in markets
+        ]
 
         def compute_shares(
-            offered: Sequence[AvailableSets], constants: np.ndarray | None
+            offered_products: Sequence[AvailableSets], constants: np.ndarray | None
         ) -> list[np.ndarray]:
             """Return shares of offered products with these constants."""
-            return self._shares(chooser, offered, constants, weights, cores, seed)
+            return self._shares(chooser, offered_products, constants, weights, cores, seed)
 
         if self.actual is None:
-            return compute_shares(offered, None)
+            return compute_shares(offered_products, None)
         constants = self.calibrate_constants(
             markets[0].labels,
             len(chooser.chain),
-            lambda tried: compute_shares(offered[:1], tried)[0],
+            lambda tried: compute_shares(offered_products[:1], tried)[0],
         )
-        return compute_shares(offered, constants)
+        return compute_shares(offered_products, constants)
 
     def calibrate_constants(
-        self, labels: Sequence[str], draws: int, shares: Callable[[np.ndarray], np.ndarray]
+        self,
+        labels: Sequence[str],
+        n_draws: int,
+        compute_shares: Callable[[np.ndarray], np.ndarray],
     ) -> np.ndarray:
         """Return product constants by draw at which shares equal the actual ones."""
         log_actual = np.log([self.actual[label] for label in labels])
-        constants, missing = np.zeros((draws, len(log_actual))), log_actual
+        constants, log_differences = np.zeros((n_draws, len(log_actual))), log_actual
         for _ in range(_STEPS):
-            missing = log_actual - np.log(shares(constants))
-            constants += missing
-            if np.abs(missing).max() < _TOLERANCE:
+            log_differences = log_actual - np.log(compute_shares(constants))
+            constants += log_differences
+            if np.abs(log_differences).max() < _TOLERANCE:
                 break
         else:
             warn(
                 EstimateWarning(
                     f"After {_STEPS:,} steps the shares still differ from ",
                     Argument("actual"),
-                    f" by up to {100 * np.abs(np.expm1(missing)).max():,.2g} %.",
+                    f" by up to {100 * np.abs(np.expm1(log_differences)).max():,.2g} %.",
                 )
             )
         return constants
@@ -172,35 +177,39 @@ class ShareSettings(NamedTuple):
     def _shares(
         self,
         chooser: Chooser,
-        offered: Sequence[AvailableSets],
+        offered_products: Sequence[AvailableSets],
         constants: np.ndarray | None,
         weights: np.ndarray | None,
         cores: int | None,
         seed: Any,
     ) -> list[np.ndarray]:
         """Return shares with these product constants, averaged over what is available."""
-        available_cells = [cells[available] for cells, sets in offered for available, _ in sets]
-        added: tuple[np.ndarray, ...] = ()
+        available_cells = [
+            cells[available] for cells, sets in offered_products for available, _ in sets
+        ]
+        set_constants: tuple[np.ndarray, ...] = ()
         if constants is not None:
-            added = tuple(constants[:, available] for _, sets in offered for available, _ in sets)
-        rule = ChoiceRule(self.rule, self.scale, added)
+            set_constants = tuple(
+                constants[:, available] for _, sets in offered_products for available, _ in sets
+            )
+        rule = ChoiceRule(self.rule, self.scale, set_constants)
         set_shares = iter(chooser.shares(available_cells, weights, cores, seed, rule))
-        return [average_over_sets(set_shares, sets, len(cells)) for cells, sets in offered]
+        return [average_over_sets(set_shares, sets, len(cells)) for cells, sets in offered_products]
 
     def _list_sets(self, market: Market) -> list[tuple[np.ndarray, float]]:
         """Return possible sets of available products of a market, with probabilities."""
-        values = [(self.availability or {}).get(label, 1.0) for label in market.labels]
+        availabilities = [(self.availability or {}).get(label, 1.0) for label in market.labels]
         max_limited = _MAX_LIMITED
         if self.rule == RANDOMISED:
             max_limited = _MAX_LIMITED_RANDOMISED
-        if sum(value < 1.0 for value in values) > max_limited:
+        if sum(value < 1.0 for value in availabilities) > max_limited:
             raise ArgumentError(
                 Argument("availability"),
                 f" may be below 1 for at most {max_limited} products of a market with ",
                 Setting("rule", self.rule),
                 ".",
             )
-        return list_available_sets(values)
+        return list_available_sets(availabilities)
 
 
 def list_available_sets(availability: Sequence[float]) -> list[tuple[np.ndarray, float]]:
@@ -211,13 +220,13 @@ def list_available_sets(availability: Sequence[float]) -> list[tuple[np.ndarray,
     p_available = np.array(availability)
     is_limited = p_available < 1.0
     is_available = np.ones(len(p_available), bool)
-    sets = []
+    available_sets = []
     for is_limited_available in combinations((True, False), repeat=int(is_limited.sum())):
         is_available[is_limited] = is_limited_available
         if is_available.any():
             p = np.where(is_available, p_available, 1.0 - p_available).prod()
-            sets.append((np.flatnonzero(is_available), float(p)))
-    return sets
+            available_sets.append((np.flatnonzero(is_available), float(p)))
+    return available_sets
 
 
 def average_over_sets(
@@ -227,13 +236,13 @@ def average_over_sets(
 
     `set_shares` yields the shares (draws, available products) of each set.
     """
-    total: Any = 0.0
-    for available, p in sets:
+    weighted_sum: Any = 0.0
+    for available_indices, p in sets:
         shares = next(set_shares)
         all_shares = np.zeros((len(shares), n_products))
-        all_shares[:, available] = p * shares
-        total = total + all_shares
-    return total
+        all_shares[:, available_indices] = p * shares
+        weighted_sum = weighted_sum + all_shares
+    return weighted_sum
 
 
 def _parse_by_product(name: str, mapping: Any, labels: Sequence[str]) -> dict[str, float]:

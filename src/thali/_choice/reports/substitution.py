@@ -48,7 +48,7 @@ def tabulate_elasticities(
     ci = check_probability(ci)
     market = parse_single_market(chooser.data.scheme, products)
     settings = settings.validate([market])
-    steps = _choose_steps(chooser, market, attribute, change)
+    price_steps = _choose_steps(chooser, market, attribute, change)
     if (
         change is None
         and settings.rule != LOGIT
@@ -61,32 +61,49 @@ def tabulate_elasticities(
             "; set the relative change of the attribute, such as `change=0.1`.",
         )
     markets = [market]
-    for label, (_, low, high) in steps.items():
-        markets += [apply_change(market, {attribute: {label: number}}) for number in (low, high)]
+    for label, (_, low_price, high_price) in price_steps.items():
+        markets += [
+            apply_change(market, {attribute: {label: number}}) for number in (low_price, high_price)
+        ]
     weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
     # the steps would repeat the warnings of the market about numbers outside the tested range
     with silence_warnings():
-        base, *changed_shares = settings.shares(chooser, markets, weights.drawn, cores, random_seed)
-    rows, elasticities = [], []
-    for index, (label, (now, low, high)) in enumerate(steps.items()):
-        before, after = changed_shares[2 * index : 2 * index + 2]
+        current_shares, *changed_shares = settings.shares(
+            chooser, markets, weights.drawn, cores, random_seed
+        )
+    row_labels, elasticities = [], []
+    for step_index, (label, (current_price, low_price, high_price)) in enumerate(
+        price_steps.items()
+    ):
+        low_shares, high_shares = changed_shares[2 * step_index : 2 * step_index + 2]
         with np.errstate(divide="ignore", invalid="ignore"):
-            if change is None and low < now < high:  # d log s / d log x
-                product_elasticities = (after - before) / base * now / (high - low)
+            if change is None and low_price < current_price < high_price:  # d log s / d log x
+                product_elasticities = (
+                    (high_shares - low_shares)
+                    / current_shares
+                    * current_price
+                    / (high_price - low_price)
+                )
             else:  # relative to the midpoint, which treats up and down equally
                 product_elasticities = (
-                    (after - before) / (after + before) * (high + low) / (high - low)
+                    (high_shares - low_shares)
+                    / (high_shares + low_shares)
+                    * (high_price + low_price)
+                    / (high_price - low_price)
                 )
         elasticities.append(product_elasticities)
-        end = low
-        if low == now:
-            end = high
-        rows += [(label, product, now, end) for product in market.labels]
-    draws = np.hstack(elasticities)
-    table = Table(rows, columns=["changed", "product", "from", "to"]).assign(
-        **summarize_draws(chooser, "elasticity", draws, ci)
+        reported_price = low_price
+        if low_price == current_price:
+            reported_price = high_price
+        row_labels += [(label, product, current_price, reported_price) for product in market.labels]
+    elasticity_draws = np.hstack(elasticities)
+    table = Table(row_labels, columns=["changed", "product", "from", "to"]).assign(
+        **summarize_draws(chooser, "elasticity", elasticity_draws, ci)
     )
-    if change is None and all(low < now < high for now, low, high in steps.values()):
+    if change is None and all(
+        low_price < current_price < high_price
+        for current_price, low_price, high_price in price_steps.values()
+    ):
         table = table.drop(columns=["from", "to"])
     table.attrs.update(chooser.interval_attrs(ci), attribute=attribute, whose=weights.whose)
     return table
@@ -97,23 +114,25 @@ def _choose_steps(
 ) -> dict[str, tuple[float, ...]]:
     """Return current, lower and upper price of each product, for finite differences."""
     # Shares at the lower and the upper number are compared.
-    names = chooser.data.scheme.names
-    if attribute not in market.table.columns or attribute not in names:
+    attributes = chooser.data.scheme.names
+    if attribute not in market.table.columns or attribute not in attributes:
         suggestion = ""
-        if attribute not in names:
-            suggestion = suggest(str(attribute), [*map(str, names)])
+        if attribute not in attributes:
+            suggestion = suggest(str(attribute), [*map(str, attributes)])
         raise ArgumentError(
             Argument("attribute"), f": the products have no attribute {attribute!r}.{suggestion}"
         )
-    numbers = {
+    price_by_product = {
         product: parse_number(format_label(cell))
         for product, cell in zip(market.labels, market.table[attribute], strict=True)
     }
-    column = names.index(attribute)
-    has_attribute = ~np.isnan(chooser.cells(market.table)[:, column])
-    number_by_product: dict[str, float] = {}
-    for (product, current_value), has in zip(numbers.items(), has_attribute, strict=True):
-        if not has:
+    attribute_index = attributes.index(attribute)
+    has_attribute = ~np.isnan(chooser.cells(market.table)[:, attribute_index])
+    checked_price_by_product: dict[str, float] = {}
+    for (product, current_value), has_product_attribute in zip(
+        price_by_product.items(), has_attribute, strict=True
+    ):
+        if not has_product_attribute:
             continue
         if current_value is None or current_value <= 0.0:
             raise ArgumentError(
@@ -121,10 +140,10 @@ def _choose_steps(
                 f": an elasticity requires positive numbers, but {attribute!r} of {product!r} is"
                 f" {market.table[attribute].tolist()[market.labels.index(product)]!r}.",
             )
-        number_by_product[product] = current_value
+        checked_price_by_product[product] = current_value
     if change is not None:
-        to = 1.0 + _parse_relative_change(change)
-        if not chooser.is_number(column):
+        price_factor = 1.0 + _parse_relative_change(change)
+        if not chooser.is_number(attribute_index):
             raise ArgumentError(
                 Argument("change"),
                 f" requires values of {attribute!r} that were not tested and have no coefficient;"
@@ -133,18 +152,18 @@ def _choose_steps(
                 " to use the next tested value, or make the attribute linear.",
             )
         return {
-            product: (current_value, *sorted((current_value, current_value * to)))
-            for product, current_value in number_by_product.items()
+            product: (current_value, *sorted((current_value, current_value * price_factor)))
+            for product, current_value in checked_price_by_product.items()
         }
-    if chooser.is_number(column):
+    if chooser.is_number(attribute_index):
         return {
             product: (current_value, current_value * (1.0 - _STEP), current_value * (1.0 + _STEP))
-            for product, current_value in number_by_product.items()
+            for product, current_value in checked_price_by_product.items()
         }
     levels = list_tested_numbers(chooser, attribute)
     return {
         product: (current_value, *_find_next_level(current_value, levels))
-        for product, current_value in number_by_product.items()
+        for product, current_value in checked_price_by_product.items()
     }
 
 
@@ -166,23 +185,24 @@ def list_tested_numbers(chooser: Chooser, attribute: str) -> list[float]:
     """Return the sorted tested numbers of a numeric attribute."""
     scheme = chooser.data.scheme
     known_levels = np.flatnonzero(~np.isnan(chooser.level_cells()[scheme.names.index(attribute)]))
-    numbers = [parse_number(scheme.levels[attribute][level]) for level in known_levels]
-    return sorted(number for number in numbers if number is not None)
+    tested_numbers = [parse_number(scheme.levels[attribute][level]) for level in known_levels]
+    return sorted(number for number in tested_numbers if number is not None)
 
 
-def _find_next_level(now: float, levels: list[float]) -> tuple[float, float]:
+def _find_next_level(current_number: float, levels: list[float]) -> tuple[float, float]:
     """Return a number and the next higher tested one (next lower at the highest)."""
     for level in levels:
-        if level > now:
-            return now, level
-    below = [level for level in levels if level < now]
-    if not below:
+        if level > current_number:
+            return current_number, level
+    lower_levels = [level for level in levels if level < current_number]
+    if not lower_levels:
         raise ArgumentError(
             Argument("attribute"),
-            f": {now:g} is the only tested value, so no arc elasticity can be computed; test other"
+            f": {current_number:g} is the only tested value, so no arc elasticity can be computed;"
+            " test other"
             " values.",
         )
-    return below[-1], now
+    return lower_levels[-1], current_number
 
 
 def tabulate_source_of_volume(
@@ -205,12 +225,12 @@ def tabulate_source_of_volume(
     market = parse_single_market(chooser.data.scheme, products)
     if not is_list(new):
         new = [new]
-    added = list(
+    new_indices = list(
         dict.fromkeys(find_product(format_label(label), market.labels, "new") for label in new)
     )
-    if not added:
+    if not new_indices:
         raise ArgumentError(Argument("new"), " is empty; name at least one product of the market.")
-    other_indices = [index for index in range(len(market.labels)) if index not in added]
+    other_indices = [index for index in range(len(market.labels)) if index not in new_indices]
     if len(other_indices) < 1:
         raise ArgumentError(
             Argument("new"),
@@ -221,26 +241,29 @@ def tabulate_source_of_volume(
     )
     settings = settings.validate([market])
     weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
-    before, after = settings.shares(
+    shares_before, shares_after = settings.shares(
         chooser, [before_market, market], weights.drawn, cores, random_seed
     )
-    won, after = after[:, added].sum(axis=1, keepdims=True), after[:, other_indices]
+    new_share, shares_after = (
+        shares_after[:, new_indices].sum(axis=1, keepdims=True),
+        shares_after[:, other_indices],
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        quantities = {
-            "before": before,
-            "after": after,
-            "lost": before - after,
-            "source": (before - after) / won,
-            "proportional": compute_shares(before),
+        column_draws = {
+            "before": shares_before,
+            "after": shares_after,
+            "lost": shares_before - shares_after,
+            "source": (shares_before - shares_after) / new_share,
+            "proportional": compute_shares(shares_before),
         }
-    columns = {name: point_estimate(chooser, draws) for name, draws in quantities.items()}
+    columns = {name: point_estimate(chooser, draws) for name, draws in column_draws.items()}
     for name in ("lost", "source"):
-        columns |= summarize_draws(chooser, name, quantities[name], ci)
+        columns |= summarize_draws(chooser, name, column_draws[name], ci)
     table = Table(columns, index=pd.Index(before_market.labels, name="product"))
     table.attrs.update(
         chooser.interval_attrs(ci),
-        new=[market.labels[k] for k in added],
+        new=[market.labels[k] for k in new_indices],
         whose=weights.whose,
-        won=float(point_estimate(chooser, won)[0]),
+        won=float(point_estimate(chooser, new_share)[0]),
     )
     return table

@@ -39,8 +39,8 @@ class TestedPrices(NamedTuple):
     @property
     def differences(self) -> np.ndarray:
         """Price differences between which utility differences are linear, shape (2 K,)."""
-        ends = 2.0 * (self.numbers - self.numbers[[0, -1]].mean())
-        return np.unique(np.concatenate([ends, -ends]))
+        doubled_deviations = 2.0 * (self.numbers - self.numbers[[0, -1]].mean())
+        return np.unique(np.concatenate([doubled_deviations, -doubled_deviations]))
 
     @property
     def limit(self) -> float:
@@ -75,52 +75,59 @@ def tabulate_willingness_to_pay(
     ci = check_probability(ci)
     weights = _select_payers(chooser, people, respondent_weights)
     prices, changes = read_tested_prices(chooser, price), list_level_changes(chooser, price)
-    names = chooser.data.scheme.names
+    attributes = chooser.data.scheme.names
     columns = ["attribute", "level", "over"]
-    labels = [(names[change.attribute], *change.names) for change in changes]
+    row_labels = [(attributes[change.attribute], *change.names) for change in changes]
     max_draws = _MAX_AMOUNTS // max(1, len(weights) * len(changes))
-    fewer = chooser.thin(max(max_draws, _MIN_DRAWS))
-    attends = _get_price_attendance(fewer, prices)
+    thinned_chooser = chooser.thin(max(max_draws, _MIN_DRAWS))
+    attends_to_price = _get_price_attendance(thinned_chooser, prices)
     amount_draws = chooser.compute_once(
-        ("compensations", price, max_draws), lambda: compute_compensations(fewer, prices, changes)
+        ("compensations", price, max_draws),
+        lambda: compute_compensations(thinned_chooser, prices, changes),
     )
     tails = interval_tails(ci)
     by_respondent = amount_draws[0]
-    if not fewer.is_estimate:
-        by_respondent = _respondent_quantiles(amount_draws, fewer, prices, [0.5])[0]
+    if not thinned_chooser.is_estimate:
+        by_respondent = _respondent_quantiles(amount_draws, thinned_chooser, prices, [0.5])[0]
     if each_person:
-        if fewer.is_estimate:
-            ends = _compute_confidence_set(fewer, prices, changes, ci)
+        if thinned_chooser.is_estimate:
+            interval_limits = _compute_confidence_set(thinned_chooser, prices, changes, ci)
         else:
-            ends = _respondent_quantiles(amount_draws, fewer, prices, tails)
-        _warn_notes(_describe_price_effect(fewer, prices, weights, ci, ends))
-        figures = _build_individual_figures(by_respondent, ends, prices.limit, attends)
-        table = build_respondent_table(chooser, columns, labels, figures)
+            interval_limits = _respondent_quantiles(amount_draws, thinned_chooser, prices, tails)
+        _warn_notes(_describe_price_effect(thinned_chooser, prices, weights, ci, interval_limits))
+        individual_columns = _build_individual_columns(
+            by_respondent, interval_limits, prices.limit, attends_to_price
+        )
+        table = build_respondent_table(chooser, columns, row_labels, individual_columns)
         table.attrs["interval"] = ci
         return table
     if chooser.has_individuals:
         draw_weights = weights
-        if attends is not None:
-            draw_weights = weights * attends
+        if attends_to_price is not None:
+            draw_weights = weights * attends_to_price
         if not draw_weights.any():
             raise DataError(
                 f"No respondent attends to {price!r} in any draw, so willingness to pay is"
                 " undefined."
             )
-        figures = _summarize_medians(amount_draws, draw_weights, fewer.chain, tails)
-        figures |= _summarize_spread(by_respondent, draw_weights, tails)
+        individual_columns = _summarize_medians(
+            amount_draws, draw_weights, thinned_chooser.chain, tails
+        )
+        individual_columns |= _summarize_spread(by_respondent, draw_weights, tails)
     else:
-        figures = _summarize_estimate(by_respondent[0], fewer, prices, changes, ci)
-    table = Table(labels, columns=columns).assign(
-        **figures, at_limit=np.abs(figures["wtp"]) >= prices.limit
+        individual_columns = _summarize_estimate(
+            by_respondent[0], thinned_chooser, prices, changes, ci
+        )
+    table = Table(row_labels, columns=columns).assign(
+        **individual_columns, at_limit=np.abs(individual_columns["wtp"]) >= prices.limit
     )
-    ends = np.stack([figures["wtp_low"], figures["wtp_high"]])
-    notes = _describe_price_effect(fewer, prices, weights, ci, ends)
+    interval_limits = np.stack([individual_columns["wtp_low"], individual_columns["wtp_high"]])
+    notes = _describe_price_effect(thinned_chooser, prices, weights, ci, interval_limits)
     notes += _describe_amounts(table, prices, is_established=not notes)
     _warn_notes(notes)
     table.attrs.update(chooser.interval_attrs(ci), price=price, notes=tuple(notes))
-    if attends is not None:
-        table.attrs["attends"] = float(attends.mean(axis=0) @ weights / weights.sum())
+    if attends_to_price is not None:
+        table.attrs["attends"] = float(attends_to_price.mean(axis=0) @ weights / weights.sum())
     return table
 
 
@@ -154,24 +161,32 @@ def _summarize_estimate(
     variances = chooser.delta_covariance(
         lambda chooser_at: compute_compensations(chooser_at, prices, changes)[..., None]
     )
-    errors = np.where(np.abs(amounts) < prices.limit, np.sqrt(variances[0, :, 0, 0]), np.nan)
-    return {"wtp": amounts, "wtp_low": low, "wtp_high": high, "wtp_se": errors}
+    std_errors = np.where(np.abs(amounts) < prices.limit, np.sqrt(variances[0, :, 0, 0]), np.nan)
+    return {"wtp": amounts, "wtp_low": low, "wtp_high": high, "wtp_se": std_errors}
 
 
-def _build_individual_figures(
-    by_respondent: np.ndarray, ends: np.ndarray, limit: float, attends: np.ndarray | None
+def _build_individual_columns(
+    by_respondent: np.ndarray,
+    interval_limits: np.ndarray,
+    limit: float,
+    attends_to_price: np.ndarray | None,
 ) -> dict[str, np.ndarray]:
-    """Return columns of individual amounts; infinite ones become NaN."""
-    amounts = {"wtp": by_respondent, "wtp_low": ends[0], "wtp_high": ends[1]}
-    figures = {
-        name: np.where(np.isfinite(amount), amount, np.nan) for name, amount in amounts.items()
+    """Return columns of amounts per respondent (NaN if infinite), and whether at the limit."""
+    amounts_by_name = {
+        "wtp": by_respondent,
+        "wtp_low": interval_limits[0],
+        "wtp_high": interval_limits[1],
     }
-    figures["at_limit"] = np.select(
+    finite_amounts = {
+        name: np.where(np.isfinite(amount), amount, np.nan)
+        for name, amount in amounts_by_name.items()
+    }
+    finite_amounts["at_limit"] = np.select(
         [by_respondent >= limit, by_respondent <= -limit], ["above", "below"], ""
     )
-    if attends is not None:
-        figures["attends"] = attends.mean(axis=0)[:, None]
-    return figures
+    if attends_to_price is not None:
+        finite_amounts["attends"] = attends_to_price.mean(axis=0)[:, None]
+    return finite_amounts
 
 
 def _summarize_medians(
@@ -186,10 +201,10 @@ def _summarize_medians(
             weights[is_usable],
             chain[is_usable],
         )
-    medians = weighted_quantile(amount_draws, weights, 0.5)
-    median, low, high = quantiles(medians, [0.5, *tails])
-    errors = _median_errors(medians, chain)
-    return {"wtp": median, "wtp_low": low, "wtp_high": high, "wtp_se": errors}
+    median_draws = weighted_quantile(amount_draws, weights, 0.5)
+    median, low, high = quantiles(median_draws, [0.5, *tails])
+    median_errors = _median_errors(median_draws, chain)
+    return {"wtp": median, "wtp_low": low, "wtp_high": high, "wtp_se": median_errors}
 
 
 def _summarize_spread(
@@ -210,10 +225,13 @@ def _respondent_quantiles(
     # Only draws in which the respondent attends to the price are used.
     if chooser.attends is None:
         return quantiles(amounts, probabilities)
-    by_respondent = amounts.swapaxes(0, 1)
-    attendance = chooser.attends[..., prices.attribute].T.astype(float)
+    amounts_by_respondent = amounts.swapaxes(0, 1)
+    attends_to_price = chooser.attends[..., prices.attribute].T.astype(float)
     return np.stack(
-        [weighted_quantile(by_respondent, attendance, probability) for probability in probabilities]
+        [
+            weighted_quantile(amounts_by_respondent, attends_to_price, probability)
+            for probability in probabilities
+        ]
     )
 
 
@@ -261,40 +279,40 @@ def read_tested_prices(chooser: "Chooser", price: str) -> TestedPrices:
     """Return the tested prices of the price attribute, checked."""
     scheme = chooser.data.scheme
     refuse_nonnumeric_price(scheme, price)
-    attribute = scheme.names.index(price)
+    attribute_index = scheme.names.index(price)
     level_numbers = np.array(list(map(parse_number, scheme.levels[price])), float)
-    cells = chooser.level_cells()[attribute]
+    cells = chooser.level_cells()[attribute_index]
     known_levels = np.flatnonzero(~np.isnan(cells))
-    order = known_levels[np.argsort(level_numbers[known_levels], kind="stable")]
-    if len(order) < 2:
+    level_order = known_levels[np.argsort(level_numbers[known_levels], kind="stable")]
+    if len(level_order) < 2:
         raise ArgumentError(
             Argument("price"),
             f": the fitted tasks show only one level of {price!r}, so its effect is unknown; use"
             " an attribute that varies.",
         )
-    numbers, cells = level_numbers[order], cells[order]
-    turns = chooser.slope_changes(attribute)
-    if len(turns):
-        cells = numbers = np.unique(np.concatenate([numbers, turns]))
-    return TestedPrices(attribute, numbers, cells, chooser.is_linear(attribute))
+    sorted_prices, cells = level_numbers[level_order], cells[level_order]
+    slope_changes = chooser.slope_changes(attribute_index)
+    if len(slope_changes):
+        cells = sorted_prices = np.unique(np.concatenate([sorted_prices, slope_changes]))
+    return TestedPrices(attribute_index, sorted_prices, cells, chooser.is_linear(attribute_index))
 
 
 def list_level_changes(chooser: "Chooser", price: str) -> list[LevelChange]:
     """List the level changes to be paid for: each level over the first, or one unit."""
     changes = []
-    for i, (name, levels) in enumerate(chooser.data.scheme.levels.items()):
+    for i, (attribute, levels) in enumerate(chooser.data.scheme.levels.items()):
         cells = chooser.level_cells()[i]
         known_levels = np.flatnonzero(~np.isnan(cells))
-        if name in (price, INSIDE) or not len(known_levels):
+        if attribute in (price, INSIDE) or not len(known_levels):
             continue
         if chooser.is_linear(i):
-            lowest = float(cells[known_levels].min())
-            changes.append(LevelChange(i, (lowest + 1.0, lowest), ("1 more", "")))
+            lowest_cell = float(cells[known_levels].min())
+            changes.append(LevelChange(i, (lowest_cell + 1.0, lowest_cell), ("1 more", "")))
             continue
-        first_level, *other_levels = known_levels
+        reference_level, *other_levels = known_levels
         for level in other_levels:
-            change_cells = float(cells[level]), float(cells[first_level])
-            changes.append(LevelChange(i, change_cells, (levels[level], levels[first_level])))
+            change_cells = float(cells[level]), float(cells[reference_level])
+            changes.append(LevelChange(i, change_cells, (levels[level], levels[reference_level])))
     if not changes:
         raise ArgumentError(
             Argument("price"),
@@ -317,13 +335,13 @@ def compute_compensations(
     tested prices, where utility is interpolated. If utility is linear in the price, the difference
     is not bounded.
     """
-    blocks = []
+    amount_blocks = []
     for u in _iterate_utilities(chooser, prices, changes):
         if prices.is_linear:
-            blocks.append(_linear_compensation(u, prices))
+            amount_blocks.append(_linear_compensation(u, prices))
         else:
-            blocks.append(_find_crossing(u[:, :, :, 0], u[:, :, :, 1], prices))
-    return np.concatenate(blocks)
+            amount_blocks.append(_find_crossing(u[:, :, :, 0], u[:, :, :, 1], prices))
+    return np.concatenate(amount_blocks)
 
 
 def _iterate_utilities(
@@ -332,48 +350,54 @@ def _iterate_utilities(
     """Yield utilities of both levels at each tested price, by blocks of draws."""
     # The axis of length 2 is the new and the replaced level; means are over products.
     examples = chooser.sample_products()
-    rows = []
+    product_blocks = []
     for change in changes:
         for cell in change.cells:
             for price in prices.cells:
-                product = examples.copy()
-                product[:, change.attribute], product[:, prices.attribute] = cell, price
-                rows.append(product)
-    shape = (len(changes), 2, len(prices.cells), len(examples))
-    for block in chooser.utilities(np.concatenate(rows)):
-        yield block.reshape(*block.shape[:2], *shape).mean(axis=-1)
+                changed_examples = examples.copy()
+                changed_examples[:, change.attribute], changed_examples[:, prices.attribute] = (
+                    cell,
+                    price,
+                )
+                product_blocks.append(changed_examples)
+    utility_shape = (len(changes), 2, len(prices.cells), len(examples))
+    for utility_block in chooser.utilities(np.concatenate(product_blocks)):
+        yield utility_block.reshape(*utility_block.shape[:2], *utility_shape).mean(axis=-1)
 
 
 def _fit_line(u: np.ndarray, prices: TestedPrices) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean utility difference of two levels, and the slope by price."""
     # The slope is with respect to the difference of the prices.
-    steps = prices.numbers - prices.numbers.mean()
-    return (u[..., 0, :] - u[..., 1, :]).mean(axis=-1), (u.mean(axis=-2) @ steps) / (steps @ steps)
+    centred_prices = prices.numbers - prices.numbers.mean()
+    return (u[..., 0, :] - u[..., 1, :]).mean(axis=-1), (u.mean(axis=-2) @ centred_prices) / (
+        centred_prices @ centred_prices
+    )
 
 
 def _linear_compensation(u: np.ndarray, prices: TestedPrices) -> np.ndarray:
     """Return the price difference that offsets a utility difference, by the slope."""
-    difference, slope = _fit_line(u, prices)
+    intercept, slope = _fit_line(u, prices)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(slope < 0, -difference / slope, np.sign(difference) * np.inf)
-    return np.where(difference == 0.0, 0.0, ratio)
+        price_difference = np.where(slope < 0, -intercept / slope, np.sign(intercept) * np.inf)
+    return np.where(intercept == 0.0, 0.0, price_difference)
 
 
 def _find_crossing(better: np.ndarray, worse: np.ndarray, prices: TestedPrices) -> np.ndarray:
     """Return the price difference at which `better` and `worse` are equal, or an end."""
-    differences, gap = prices.differences, _utility_gaps(better, worse, prices)
+    differences, utility_gap = prices.differences, _utility_gaps(better, worse, prices)
     return 0.5 * (
-        _find_first_below(gap, differences) - _find_first_below(-gap[..., ::-1], -differences[::-1])
+        _find_first_below(utility_gap, differences)
+        - _find_first_below(-utility_gap[..., ::-1], -differences[::-1])
     )
 
 
 def _utility_gaps(better: np.ndarray, worse: np.ndarray, prices: TestedPrices) -> np.ndarray:
     """Return utility differences if the better level costs more by each amount."""
     # The better level is dearer by each of the D differences of prices.
-    differences, middle = prices.differences, prices.numbers[[0, -1]].mean()
+    differences, middle_price = prices.differences, prices.numbers[[0, -1]].mean()
     return better @ _interpolation_weights(
-        prices.numbers, middle + differences / 2.0
-    ) - worse @ _interpolation_weights(prices.numbers, middle - differences / 2.0)
+        prices.numbers, middle_price + differences / 2.0
+    ) - worse @ _interpolation_weights(prices.numbers, middle_price - differences / 2.0)
 
 
 def _compute_confidence_set(
@@ -395,59 +419,65 @@ def _compute_confidence_set(
 
     def compute_utility_gaps(chooser_at: "Chooser") -> np.ndarray:
         """Return utility differences at each price difference, for a chooser."""
-        blocks = []
+        gap_blocks = []
         for u in _iterate_utilities(chooser_at, prices, changes):
             if prices.is_linear:
-                difference, slope = _fit_line(u, prices)
-                blocks.append(difference[..., None] + slope[..., None] * differences)
+                intercept, slope = _fit_line(u, prices)
+                gap_blocks.append(intercept[..., None] + slope[..., None] * differences)
             else:
-                blocks.append(_utility_gaps(u[:, :, :, 0], u[:, :, :, 1], prices))
-        return np.concatenate(blocks)
+                gap_blocks.append(_utility_gaps(u[:, :, :, 0], u[:, :, :, 1], prices))
+        return np.concatenate(gap_blocks)
 
-    gap, covariance = (
+    utility_gap, covariance = (
         compute_utility_gaps(chooser.thin(1))[0],
         chooser.delta_covariance(compute_utility_gaps),
     )
     variance = np.diagonal(covariance, axis1=-2, axis2=-1)
-    gap_steps, between = np.diff(gap), np.diagonal(covariance, 1, -2, -1)
+    gap_steps, neighbour_covariance = np.diff(utility_gap), np.diagonal(covariance, 1, -2, -1)
     # a s^2 + 2 b s + c <= 0 between neighbouring differences, s from 0 to 1
-    a = gap_steps**2 - z**2 * (variance[..., 1:] + variance[..., :-1] - 2.0 * between)
-    b = gap[..., :-1] * gap_steps - z**2 * (between - variance[..., :-1])
-    c = gap**2 - z**2 * variance
+    a = gap_steps**2 - z**2 * (variance[..., 1:] + variance[..., :-1] - 2.0 * neighbour_covariance)
+    b = utility_gap[..., :-1] * gap_steps - z**2 * (neighbour_covariance - variance[..., :-1])
+    c = utility_gap**2 - z**2 * variance
     with np.errstate(divide="ignore", invalid="ignore"):
-        root = np.sqrt(b**2 - a * c[..., :-1])
-        roots = np.stack([(-b - root) / a, (-b + root) / a], axis=-1)
+        discriminant_root = np.sqrt(b**2 - a * c[..., :-1])
+        roots = np.stack([(-b - discriminant_root) / a, (-b + discriminant_root) / a], axis=-1)
     if prices.is_linear:
         is_bounded = ((a > 0.0) & (gap_steps < 0.0))[..., 0]
-        ends = differences[1] * np.moveaxis(np.sort(roots[..., 0, :], axis=-1), -1, 0)
-        return np.where(is_bounded, ends, np.array([-np.inf, np.inf])[:, None, None])
+        fieller_limits = differences[1] * np.moveaxis(np.sort(roots[..., 0, :], axis=-1), -1, 0)
+        return np.where(is_bounded, fieller_limits, np.array([-np.inf, np.inf])[:, None, None])
     is_between = (roots >= 0.0) & (roots <= 1.0)
     crossings = differences[:-1, None] + roots * np.diff(differences)[:, None]
-    low = np.where(is_between, crossings, np.inf).min(axis=(-2, -1))
-    low = np.minimum(low, np.where(c <= 0.0, differences, differences[-1]).min(axis=-1))
-    high = np.where(is_between, crossings, -np.inf).max(axis=(-2, -1))
-    high = np.maximum(high, np.where(c <= 0.0, differences, differences[0]).max(axis=-1))
-    low = np.where((c[..., 0] <= 0.0) | (gap[..., 0] < 0.0), -np.inf, low)
-    high = np.where((c[..., -1] <= 0.0) | (gap[..., -1] > 0.0), np.inf, high)
-    return np.stack([low, high])
+    low_limit = np.where(is_between, crossings, np.inf).min(axis=(-2, -1))
+    low_limit = np.minimum(low_limit, np.where(c <= 0.0, differences, differences[-1]).min(axis=-1))
+    high_limit = np.where(is_between, crossings, -np.inf).max(axis=(-2, -1))
+    high_limit = np.maximum(
+        high_limit, np.where(c <= 0.0, differences, differences[0]).max(axis=-1)
+    )
+    low_limit = np.where((c[..., 0] <= 0.0) | (utility_gap[..., 0] < 0.0), -np.inf, low_limit)
+    high_limit = np.where((c[..., -1] <= 0.0) | (utility_gap[..., -1] > 0.0), np.inf, high_limit)
+    return np.stack([low_limit, high_limit])
 
 
 def _interpolation_weights(numbers: np.ndarray, points: np.ndarray) -> np.ndarray:
-    """Return linear interpolation between numbers as a matrix (numbers, points)."""
+    """Return the matrix (numbers, points) that interpolates linearly between numbers."""
     return np.stack([np.interp(points, numbers, unit) for unit in np.eye(len(numbers))])
 
 
 def _find_first_below(gap: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Return the smallest point where piecewise linear gaps are <= 0."""
     # The last point if there is none.
-    below = gap <= 0.0
-    index = np.where(below.any(axis=-1), below.argmax(axis=-1), len(points) - 1)
-    before = np.maximum(index - 1, 0)
-    high = np.take_along_axis(gap, before[..., None], axis=-1)[..., 0]
-    low = np.take_along_axis(gap, index[..., None], axis=-1)[..., 0]
+    is_below = gap <= 0.0
+    first_index = np.where(is_below.any(axis=-1), is_below.argmax(axis=-1), len(points) - 1)
+    index_before = np.maximum(first_index - 1, 0)
+    gap_before = np.take_along_axis(gap, index_before[..., None], axis=-1)[..., 0]
+    gap_at_index = np.take_along_axis(gap, first_index[..., None], axis=-1)[..., 0]
     with np.errstate(divide="ignore", invalid="ignore"):
-        fraction = np.where((high > 0.0) & (low <= 0.0), high / (high - low), 1.0)
-    return points[before] + fraction * (points[index] - points[before])
+        fraction = np.where(
+            (gap_before > 0.0) & (gap_at_index <= 0.0),
+            gap_before / (gap_before - gap_at_index),
+            1.0,
+        )
+    return points[index_before] + fraction * (points[first_index] - points[index_before])
 
 
 def quantiles(values: np.ndarray, probabilities: Sequence[float]) -> np.ndarray:
@@ -455,14 +485,14 @@ def quantiles(values: np.ndarray, probabilities: Sequence[float]) -> np.ndarray:
 
     Quantiles of x are minus the quantiles of -x.
     """
-    ordered, n = np.sort(values, axis=0), len(values)
+    sorted_values, n = np.sort(values, axis=0), len(values)
     quantile_rows = []
     for rank in np.multiply(n, probabilities):
-        below = round(rank)
-        if abs(rank - below) < 1e-9 * n and 0 < below < n:
-            quantile_rows.append(_midpoint(ordered[below - 1], ordered[below]))
+        nearest = round(rank)
+        if abs(rank - nearest) < 1e-9 * n and 0 < nearest < n:
+            quantile_rows.append(_midpoint(sorted_values[nearest - 1], sorted_values[nearest]))
         else:
-            quantile_rows.append(ordered[min(int(rank), n - 1)])
+            quantile_rows.append(sorted_values[min(int(rank), n - 1)])
     return np.stack(quantile_rows)
 
 
@@ -483,17 +513,20 @@ def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: floa
     [[3.0]]
     """
     weights = np.broadcast_to(weights, values.shape[:2])
-    weighs = (weights > 0).any(axis=0)
-    values, weights = values[:, weighs], weights[:, weighs]
+    has_weight = (weights > 0).any(axis=0)
+    values, weights = values[:, has_weight], weights[:, has_weight]
     values = np.where(weights[..., None] > 0, values, np.inf)
-    order = np.argsort(values, axis=1, kind="stable")
-    total = np.cumsum(np.take_along_axis(weights[..., None], order, axis=1), axis=1)
+    value_order = np.argsort(values, axis=1, kind="stable")
+    cumulative_weights = np.cumsum(
+        np.take_along_axis(weights[..., None], value_order, axis=1), axis=1
+    )
     target_weight = probability * weights.sum(axis=1)[:, None, None]
-    ordered = np.take_along_axis(values, order, axis=1)
-    low = np.argmax(total >= target_weight * (1 - 1e-12), axis=1)[:, None]
-    high = np.argmax(total > target_weight * (1 + 1e-12), axis=1)[:, None]
+    sorted_values = np.take_along_axis(values, value_order, axis=1)
+    low_index = np.argmax(cumulative_weights >= target_weight * (1 - 1e-12), axis=1)[:, None]
+    high_index = np.argmax(cumulative_weights > target_weight * (1 + 1e-12), axis=1)[:, None]
     quantile = _midpoint(
-        np.take_along_axis(ordered, low, axis=1), np.take_along_axis(ordered, high, axis=1)
+        np.take_along_axis(sorted_values, low_index, axis=1),
+        np.take_along_axis(sorted_values, high_index, axis=1),
     )[:, 0]
     return np.where(np.any(weights, axis=1)[:, None], quantile, np.nan)
 
@@ -502,10 +535,10 @@ def _midpoint(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return the mean of two numbers, or the finite one of them."""
     # 0 between the two infinities.
     with np.errstate(invalid="ignore"):
-        mean = np.where(low == high, low, 0.5 * (low + high))
-    mean = np.where(np.isneginf(low) & np.isfinite(high), high, mean)
-    mean = np.where(np.isposinf(high) & np.isfinite(low), low, mean)
-    return np.where(np.isneginf(low) & np.isposinf(high), 0.0, mean)
+        middle = np.where(low == high, low, 0.5 * (low + high))
+    middle = np.where(np.isneginf(low) & np.isfinite(high), high, middle)
+    middle = np.where(np.isposinf(high) & np.isfinite(low), low, middle)
+    return np.where(np.isneginf(low) & np.isposinf(high), 0.0, middle)
 
 
 def _describe_price_effect(
@@ -514,44 +547,49 @@ def _describe_price_effect(
     """Return a list with a warning if utility does not clearly fall with price."""
     from scipy.special import ndtri
 
-    examples = chooser.sample_products()
-    cheap, dear = examples.copy(), examples.copy()
-    cheap[:, prices.attribute], dear[:, prices.attribute] = prices.cells[[0, -1]]
+    example_products = chooser.sample_products()
+    cheap_products, dear_products = example_products.copy(), example_products.copy()
+    cheap_products[:, prices.attribute], dear_products[:, prices.attribute] = prices.cells[[0, -1]]
 
     def compute_price_effect(chooser_at: "Chooser") -> np.ndarray:
         """Return mean utility of dear minus cheap products, averaged over respondents."""
-        blocks = []
-        for u in chooser_at.utilities(np.concatenate([dear, cheap])):
+        effect_blocks = []
+        for u in chooser_at.utilities(np.concatenate([dear_products, cheap_products])):
             dear_utility, cheap_utility = np.split(u, 2, axis=-1)
             by_respondent = dear_utility.mean(axis=-1) - cheap_utility.mean(axis=-1)
-            share = np.ones(1)
+            respondent_shares = np.ones(1)
             if u.shape[1] == len(weights):
-                share = weights / weights.sum()
-            blocks.append(by_respondent @ share)
-        return np.concatenate(blocks)[:, None]
+                respondent_shares = weights / weights.sum()
+            effect_blocks.append(by_respondent @ respondent_shares)
+        return np.concatenate(effect_blocks)[:, None]
 
     rise_draws = compute_price_effect(chooser)[:, 0]
     if chooser.is_estimate:
-        mean, error = rise_draws[0], np.sqrt(chooser.delta_covariance(compute_price_effect)[0, 0])
-        is_established = abs(mean) > ndtri((1.0 + ci) / 2.0) * error
+        mean_effect, effect_error = (
+            rise_draws[0],
+            np.sqrt(chooser.delta_covariance(compute_price_effect)[0, 0]),
+        )
+        is_established = abs(mean_effect) > ndtri((1.0 + ci) / 2.0) * effect_error
     else:
-        mean, error = rise_draws.mean(), rise_draws.std()
+        mean_effect, effect_error = rise_draws.mean(), rise_draws.std()
         low, high = quantiles(rise_draws, interval_tails(ci))
         is_established = low > 0.0 or high < 0.0
-    name = chooser.data.scheme.names[prices.attribute]
+    price_name = chooser.data.scheme.names[prices.attribute]
     z = "(z = 0.0)"
-    if error > 0.0:
-        z = f"(z = {mean / error:z.1f})"
+    if effect_error > 0.0:
+        z = f"(z = {mean_effect / effect_error:z.1f})"
     if not is_established:
-        consequence = "amounts are very uncertain"
+        consequence_words = "amounts are very uncertain"
         if np.isinf(amounts).any(axis=0).all():
-            consequence = "amounts have no finite interval"
+            consequence_words = "amounts have no finite interval"
         return [
-            f"The effect of {name!r} is not clearly different from 0 {z}, so the {consequence}."
+            f"The effect of {price_name!r} is not clearly different from 0 {z}, so the"
+            f" {consequence_words}."
         ]
-    if mean > 0.0:
+    if mean_effect > 0.0:
         return [
-            f"Demand rises with {name!r} {z}, so amounts of money are meaningless; check how the"
+            f"Demand rises with {price_name!r} {z}, so amounts of money are meaningless; check how"
+            " the"
             " column was read."
         ]
     return []
@@ -561,26 +599,28 @@ def _describe_amounts(
     table: "pandas.DataFrame", prices: TestedPrices, is_established: bool
 ) -> list[str]:
     """Return sentences on infinite amounts and amounts beyond the tested prices."""
-    names = [f"{row['attribute']} {format_paid_level(row)}" for row in table.to_dict("records")]
+    change_texts = [
+        f"{row['attribute']} {format_paid_level(row)}" for row in table.to_dict("records")
+    ]
     amounts = table[["wtp", "wtp_low", "wtp_high"]].to_numpy(float)
-    tested = float(np.ptp(prices.numbers))
+    tested_range = float(np.ptp(prices.numbers))
     notes = []
-    is_endless = np.any(np.isinf(amounts), axis=1)
-    is_beyond = (np.abs(amounts[:, 0]) > tested) & np.isfinite(amounts[:, 0])
-    if is_established and is_endless.any():
-        unbounded = f"the amount for {shorten(list(compress(names, is_endless)), 3)}"
+    is_infinite = np.any(np.isinf(amounts), axis=1)
+    is_beyond = (np.abs(amounts[:, 0]) > tested_range) & np.isfinite(amounts[:, 0])
+    if is_established and is_infinite.any():
+        infinite_text = f"the amount for {shorten(list(compress(change_texts, is_infinite)), 3)}"
         if not prices.is_linear:
-            unbounded += f" within the range of tested prices ({tested:g})"
-        notes.append(f"The data set no bound on {unbounded}.")
+            infinite_text += f" within the range of tested prices ({tested_range:g})"
+        notes.append(f"The data set no bound on {infinite_text}.")
     if is_beyond.any():
-        beyond = shorten(list(compress(names, is_beyond)), 3)
+        beyond_text = shorten(list(compress(change_texts, is_beyond)), 3)
         notes.append(
-            f"The amount for {beyond} exceeds every difference between tested"
-            f" prices ({tested:g}), so it is extrapolated."
+            f"The amount for {beyond_text} exceeds every difference between tested"
+            f" prices ({tested_range:g}), so it is extrapolated."
         )
     if (np.isfinite(amounts) & (np.abs(amounts) >= prices.limit)).any():
         notes.append(
-            f"Amounts of {tested:g}, the range of tested prices, are lower bounds: the true"
+            f"Amounts of {tested_range:g}, the range of tested prices, are lower bounds: the true"
             " amounts may be larger."
         )
     return notes
@@ -593,9 +633,9 @@ def format_paid_level(row: Mapping[str, Any], than: str = "over") -> str:
     return str(row["level"])
 
 
-def _median_errors(middle: np.ndarray, chain: np.ndarray) -> np.ndarray:
+def _median_errors(draw_medians: np.ndarray, chain: np.ndarray) -> np.ndarray:
     """Return standard errors of posterior medians, from the medians of chains."""
-    chains = np.unique(chain)
-    medians = np.stack([quantiles(middle[chain == c], [0.5])[0] for c in chains])
+    chain_numbers = np.unique(chain)
+    chain_medians = np.stack([quantiles(draw_medians[chain == c], [0.5])[0] for c in chain_numbers])
     with np.errstate(invalid="ignore"):
-        return between_chain_error(medians, np.arange(len(chains)))
+        return between_chain_error(chain_medians, np.arange(len(chain_numbers)))
