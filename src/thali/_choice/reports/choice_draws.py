@@ -97,8 +97,8 @@ class Chooser:
         """Return numbers, besides tested ones, at which the slope of utility changes."""
         return np.empty(0)
 
-    def delta_covariance(self, figures: Callable[[Self], np.ndarray]) -> np.ndarray:
-        """Return the delta-method covariance of what `figures` computes from a chooser.
+    def delta_covariance(self, compute_figures: Callable[[Self], np.ndarray]) -> np.ndarray:
+        """Return the delta-method covariance of what `compute_figures` returns for a chooser.
 
         The covariance is over the last axis; only for an estimate.
         """

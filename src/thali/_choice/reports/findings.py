@@ -285,9 +285,7 @@ def format_strongest_preference(effects: "pandas.DataFrame") -> str:
     """
     interval_words = describe_interval(effects.attrs["interval"])
     clear_rows = [
-        strongest_row
-        for strongest_row in _orient_effects(effects)
-        if strongest_row["low"] > 0.5 and not strongest_row["at_bound"]
+        row for row in _orient_effects(effects) if row["low"] > 0.5 and not row["at_bound"]
     ]
     if not clear_rows:
         return str(phrase(ENGLISH, "effects.none", interval=interval_words))
@@ -363,12 +361,8 @@ def format_largest_payment(pay: "pandas.DataFrame") -> str:
 
     An amount is clear if its interval excludes 0.
     """
-    clear_rows = [
-        largest_row
-        for largest_row in _orient_payments(pay)
-        if largest_row["wtp_low"] > 0 or largest_row["wtp_high"] < 0
-    ]
-    finite_rows = [largest_row for largest_row in clear_rows if np.isfinite(largest_row["wtp"])]
+    clear_rows = [row for row in _orient_payments(pay) if row["wtp_low"] > 0 or row["wtp_high"] < 0]
+    finite_rows = [row for row in clear_rows if np.isfinite(row["wtp"])]
     interval_words = describe_interval(pay.attrs["interval"])
     if not finite_rows:
         return str(phrase(ENGLISH, "pay.none", interval=interval_words))

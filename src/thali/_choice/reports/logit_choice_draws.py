@@ -342,9 +342,8 @@ class LogitChooser(Chooser):
         by_class, by_draw = np.zeros((len(pairs), n_classes)), np.empty((n_draws, len(pairs)))
         for draw_slice in iterate_slices(n_draws, n_classes * len(difference_rows)):
             taste_block = self.tastes[draw_slice]
-            log_odds = (
-                difference_rows @ self._stack_tastes(taste_block).T
-            )  # one matrix for all pairs
+            # one matrix for all pairs
+            log_odds = difference_rows @ self._stack_tastes(taste_block).T
             with np.errstate(over="ignore"):
                 # odds against; takes a fifth of the time of SciPy's expit
                 np.exp(np.negative(log_odds, out=log_odds), out=log_odds)
@@ -370,10 +369,8 @@ class LogitChooser(Chooser):
             max(_MIN_DRAWS, min(_IMPORTANCE_DRAWS, _PEOPLE_DRAWS // len(self.data.respondents)))
         )
         chain_numbers = np.unique(thinned_chooser.chain)
-        pooled_changes, group_changes = (
-            [],
-            [],
-        )  # groups are the draws of an estimate, otherwise chains
+        # groups are the draws of an estimate, otherwise chains
+        pooled_changes, group_changes = [], []
         n_tasks = np.zeros(len(self.data.respondents))
         for person in range(len(n_tasks)):
             row_indices, first_row = select_tasks(self.data, person)
@@ -385,9 +382,8 @@ class LogitChooser(Chooser):
             if not self.is_estimate:
                 p = np.stack([p[thinned_chooser.chain == c].mean(axis=0) for c in chain_numbers])
             group_changes.append(choice_change(p, first_row))
-        mean_by_group = np.tensordot(
-            n_tasks / n_tasks.sum(), group_changes, axes=1
-        )  # (groups, attributes)
+        # (groups, attributes)
+        mean_by_group = np.tensordot(n_tasks / n_tasks.sum(), group_changes, axes=1)
         if self.is_estimate:
             return np.array(pooled_changes), mean_by_group[1:].std(axis=0, ddof=1)
         return np.array(pooled_changes), standard_error(mean_by_group.T)

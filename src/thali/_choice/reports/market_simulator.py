@@ -56,8 +56,7 @@ class SimulationRule(Protocol):
     def shares(
         self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None
     ) -> list[np.ndarray]:
-        """Return each market's shares if nobody answered at random, one (draws, products) array
-        each.
+        """Return each market's shares without random answers, (draws, products) each.
 
         NaN in a draw without respondents of positive weight.
         """
@@ -123,7 +122,7 @@ class MarketDraws(NamedTuple):
     ) -> "MarketDraws":
         """Return the draws with one more column about respondents."""
         market_respondents = self.people or MarketRespondents(len(codes), (), (), (), ())
-        used_names = {respondent_column.name for respondent_column in market_respondents.columns}
+        used_names = {column.name for column in market_respondents.columns}
         while name in used_names:
             name = f"{name} of this report"
         respondent_column = RespondentColumn(name, labels, codes)

@@ -69,7 +69,7 @@ def parse_markets(scheme: "Scheme", products: Any) -> list[Market]:
             "`products` must be a data frame with one row per product and one column per"
             f" attribute; got {type(products).__name__}."
         )
-    frame = products.set_axis([str(scenario) for scenario in products.columns], axis=1)
+    frame = products.set_axis([str(name) for name in products.columns], axis=1)
     if SCENARIO not in frame.columns or SCENARIO in scheme.names:
         return [_parse_market(scheme, frame, None)]
     scenario_names = np.array([format_label(cell) for cell in frame[SCENARIO]], dtype=object)

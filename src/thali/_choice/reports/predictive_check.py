@@ -143,9 +143,9 @@ def _build_indicators(
     spread_labels = [(HETEROGENEITY, level_label) for _, level_label in labels]
     task_sizes = np.diff(design.first_row)
     row_position = np.arange(len(products)) - np.repeat(design.first_row[:-1], task_sizes)
-    for attribute_index in range(min(int(task_sizes.max()), _MAX_POSITIONS)):
-        labels.append((POSITION_SHARE, f"alternative {attribute_index + 1}"))
-        indicator_columns.append(row_position == attribute_index)
+    for position in range(min(int(task_sizes.max()), _MAX_POSITIONS)):
+        labels.append((POSITION_SHARE, f"alternative {position + 1}"))
+        indicator_columns.append(row_position == position)
     return [*labels, *spread_labels], np.column_stack(indicator_columns).astype(np.float64)
 
 
