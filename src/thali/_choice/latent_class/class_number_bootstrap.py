@@ -66,15 +66,18 @@ class BootstrapReplicate(NamedTuple):
 
 
 def fit_tests(
-    panel: Panel, fitted: ClassParameters, starts: Starts, seeds: list[np.random.SeedSequence]
+    panel: Panel,
+    fitted_parameters: ClassParameters,
+    starts: Starts,
+    seeds: list[np.random.SeedSequence],
 ) -> list[ClassNumberTest]:
     """Return tests of K - 1 against K classes and of K against K + 1."""
-    n_classes = len(fitted.tastes)
-    parameters_by_number = {n_classes: fitted}
-    for n_other, seed in zip((n_classes - 1, n_classes + 1), seeds, strict=True):
-        if 0 < n_other <= panel.people:
-            parameters_by_number[n_other] = find_best_maximum(
-                panel, n_other, starts, seed
+    n_classes = len(fitted_parameters.tastes)
+    parameters_by_number = {n_classes: fitted_parameters}
+    for other_number, seed in zip((n_classes - 1, n_classes + 1), seeds, strict=True):
+        if 0 < other_number <= panel.people:
+            parameters_by_number[other_number] = find_best_maximum(
+                panel, other_number, starts, seed
             ).summit.parameters
     return [
         ClassNumberTest(parameters_by_number[k], parameters_by_number[k + 1])
@@ -84,21 +87,30 @@ def fit_tests(
 
 
 def simulate_statistic(
-    panel: Panel, fewer: ClassParameters, starts: int, rng: np.random.Generator
+    panel: Panel, fewer_class_fit: ClassParameters, starts: int, rng: np.random.Generator
 ) -> float:
     """Return the test statistic of choices simulated with the smaller number of classes."""
-    replicate = simulate_choices(panel, fewer, rng)
-    n_classes = len(fewer.tastes)
-    lower = climb(replicate, evaluate_parameters(replicate, fewer.classes, fewer.tastes)).parameters
-    person = replicate.select_people(np.arange(replicate.people) == rng.integers(replicate.people))
-    tastes = np.vstack([lower.tastes, maximise_log_likelihood(person.tasks, RIDGE).beta])
-    higher = climb(replicate, start_equal_classes(replicate, tastes)).parameters.value
-    seed = np.random.SeedSequence(int(rng.integers(2**62)))
-    higher = max(
-        higher,
-        find_best_maximum(replicate, n_classes + 1, Starts(starts), seed).summit.parameters.value,
+    simulated_panel = simulate_choices(panel, fewer_class_fit, rng)
+    n_classes = len(fewer_class_fit.tastes)
+    lower_fit = climb(
+        simulated_panel,
+        evaluate_parameters(simulated_panel, fewer_class_fit.classes, fewer_class_fit.tastes),
+    ).parameters
+    random_person = simulated_panel.select_people(
+        np.arange(simulated_panel.people) == rng.integers(simulated_panel.people)
     )
-    return max(2.0 * (higher - lower.value), 0.0)
+    tastes = np.vstack([lower_fit.tastes, maximise_log_likelihood(random_person.tasks, RIDGE).beta])
+    higher_log_likelihood = climb(
+        simulated_panel, start_equal_classes(simulated_panel, tastes)
+    ).parameters.value
+    start_seed = np.random.SeedSequence(int(rng.integers(2**62)))
+    higher_log_likelihood = max(
+        higher_log_likelihood,
+        find_best_maximum(
+            simulated_panel, n_classes + 1, Starts(starts), start_seed
+        ).summit.parameters.value,
+    )
+    return max(2.0 * (higher_log_likelihood - lower_fit.value), 0.0)
 
 
 def run_tests(
@@ -112,17 +124,17 @@ def run_tests(
 ) -> "pandas.DataFrame":
     """Run the bootstrap replicates of all tests; return a table, one row per test."""
     test_by_number = {test.classes: test for test in tests}
-    tasks = [
-        BootstrapReplicate(classes, number)
-        for classes in test_by_number
-        for number in range(replicates)
+    replicate_tasks = [
+        BootstrapReplicate(n_classes, replicate_number)
+        for n_classes in test_by_number
+        for replicate_number in range(replicates)
     ]
     if folder is not None:
-        folder.plan({task.key: f"{task.classes} classes" for task in tasks}, UNIT)
+        folder.plan({task.key: f"{task.classes} classes" for task in replicate_tasks}, UNIT)
 
     def run_replicate(task: BootstrapReplicate) -> Record:
         """Return the test statistic of one bootstrap replicate."""
-        start = time.monotonic()
+        start_time = time.monotonic()
         # the seed of a replicate does not depend on the number of replicates
         replicate_seed = np.random.SeedSequence(
             seed.entropy, spawn_key=(*seed.spawn_key, task.classes, task.number)
@@ -130,23 +142,24 @@ def run_tests(
         statistic = simulate_statistic(
             panel, test_by_number[task.classes].fewer, starts, np.random.default_rng(replicate_seed)
         )
-        return {"statistic": statistic, "seconds": time.monotonic() - start}
+        return {"statistic": statistic, "seconds": time.monotonic() - start_time}
 
     batch: Batch[BootstrapReplicate] = Batch(
-        tasks, lambda task: task.key, run_replicate, folder=folder
+        replicate_tasks, lambda task: task.key, run_replicate, folder=folder
     )
-    say = build_duration_warning(
+    warn_of_duration = build_duration_warning(
         "This test", "fewer ", Argument("replicates"), ", or fewer ", Argument("starts")
     )
-    progress = Progress(progressbar, "testing", len(tasks), UNIT, say)
+    progress = Progress(progressbar, "testing", len(replicate_tasks), UNIT, warn_of_duration)
     if batch.finish(progress, lambda record: float(record["seconds"])):
         warn(
             InterruptedWarning(
-                f"The test was stopped early; its table has {len(batch.records)} of {len(tasks)}"
+                f"The test was stopped early; its table has {len(batch.records)} of"
+                f" {len(replicate_tasks)}"
                 f" {UNIT}."
             )
         )
-    return _tabulate_tests(tests, tasks, batch.records)
+    return _tabulate_tests(tests, replicate_tasks, batch.records)
 
 
 def _tabulate_tests(
@@ -157,24 +170,26 @@ def _tabulate_tests(
 
     from thali._result_table import Table
 
-    rows, statistics = [], {}
+    test_rows, statistics_by_classes = [], {}
     for test in tests:
-        statistics[test.classes] = replicated = [
+        statistics_by_classes[test.classes] = replicate_statistics = [
             records[task.key]["statistic"]
             for task in tasks
             if task.classes == test.classes and task.key in records
         ]
-        p = (1.0 + (np.array(replicated) >= test.statistic).sum()) / (1.0 + len(replicated))
-        row = {
+        p = (1.0 + (np.array(replicate_statistics) >= test.statistic).sum()) / (
+            1.0 + len(replicate_statistics)
+        )
+        test_row = {
             "against": test.classes + 1,
             "log_likelihood": test.fewer.value,
             "log_likelihood_against": test.more.value,
             "statistic": test.statistic,
             "p_value": p,
-            "p_value_se": np.sqrt(p * (1.0 - p) / (1.0 + len(replicated))),
-            "replicates": len(replicated),
+            "p_value_se": np.sqrt(p * (1.0 - p) / (1.0 + len(replicate_statistics))),
+            "replicates": len(replicate_statistics),
         }
-        rows.append(row)
-    table = Table(rows, index=pd.Index(list(statistics), name="classes"))
-    table.attrs["statistics"] = statistics
+        test_rows.append(test_row)
+    table = Table(test_rows, index=pd.Index(list(statistics_by_classes), name="classes"))
+    table.attrs["statistics"] = statistics_by_classes
     return table

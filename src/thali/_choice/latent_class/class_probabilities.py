@@ -46,8 +46,8 @@ class ClassSizes(NamedTuple):
 
         The sizes maximise the expected likelihood for every length.
         """
-        sizes = ClassSizes(membership.mean(axis=0))
-        return lambda length: sizes
+        new_sizes = ClassSizes(membership.mean(axis=0))
+        return lambda length: new_sizes
 
     def scores(self, membership: np.ndarray) -> np.ndarray:
         """Return each respondent's gradient by the log odds, (people, K - 1)."""
@@ -55,10 +55,10 @@ class ClassSizes(NamedTuple):
 
     def add_information(self, information: np.ndarray, membership: np.ndarray) -> None:
         """Add Louis' information terms of the log odds to the matrix in place."""
-        sizes = self.sizes[1:]
-        information += len(membership) * (np.diag(sizes) - np.outer(sizes, sizes))
-        for k, scores in enumerate(np.eye(len(self.sizes))[:, 1:] - sizes):
-            information -= membership[:, k].sum() * np.outer(scores, scores)
+        other_sizes = self.sizes[1:]
+        information += len(membership) * (np.diag(other_sizes) - np.outer(other_sizes, other_sizes))
+        for k, class_scores in enumerate(np.eye(len(self.sizes))[:, 1:] - other_sizes):
+            information -= membership[:, k].sum() * np.outer(class_scores, class_scores)
 
     def cross_product(self, k: int, scores: np.ndarray) -> np.ndarray:
         """Return the sum over people of class k's scores times choice scores (people, p)."""
@@ -82,8 +82,8 @@ class ClassesByColumns(NamedTuple):
     @property
     def probabilities(self) -> np.ndarray:
         """Prior probability of each class by respondent, shape (people, K)."""
-        logs = self.people @ self.odds.T
-        weights = scale_to_maximum(logs)
+        log_odds = self.people @ self.odds.T
+        weights = scale_to_maximum(log_odds)
         return compute_shares(weights)
 
     @property
@@ -108,8 +108,10 @@ class ClassesByColumns(NamedTuple):
     def propose_step(self, membership: np.ndarray) -> Callable[[float], "ClassesByColumns"]:
         """Return a function from a step length to classes after a Newton step."""
         information = self._complete_information()
-        step = np.linalg.lstsq(information, self.scores(membership).sum(axis=0), rcond=1e-10)[0]
-        return lambda length: self.move_point(length * step)
+        newton_step = np.linalg.lstsq(
+            information, self.scores(membership).sum(axis=0), rcond=1e-10
+        )[0]
+        return lambda length: self.move_point(length * newton_step)
 
     def scores(self, membership: np.ndarray) -> np.ndarray:
         """Return each respondent's gradient by the coefficients, (people, coefficients)."""
@@ -119,8 +121,8 @@ class ClassesByColumns(NamedTuple):
         """Add Louis' information terms of the coefficients to the matrix in place."""
         information += self._complete_information()
         for k in range(len(self.odds)):
-            scores = self._class_scores(k)
-            information -= (scores * membership[:, [k]]).T @ scores
+            class_scores = self._class_scores(k)
+            information -= (class_scores * membership[:, [k]]).T @ class_scores
 
     def cross_product(self, k: int, scores: np.ndarray) -> np.ndarray:
         """Return the sum over people of class k's scores times choice scores (people, p)."""
@@ -139,11 +141,13 @@ class ClassesByColumns(NamedTuple):
     def _complete_information(self) -> np.ndarray:
         """Return the information matrix as if classes were observed."""
         probabilities, q = self.probabilities[:, 1:], self.people.shape[1]
-        scores = self._multiply_by_covariates(probabilities)
-        information = -scores.T @ scores
+        weighted_covariates = self._multiply_by_covariates(probabilities)
+        information = -weighted_covariates.T @ weighted_covariates
         for k in range(probabilities.shape[1]):
-            block = slice(k * q, (k + 1) * q)
-            information[block, block] += (self.people * probabilities[:, [k]]).T @ self.people
+            class_block = slice(k * q, (k + 1) * q)
+            information[class_block, class_block] += (
+                self.people * probabilities[:, [k]]
+            ).T @ self.people
         return information
 
 

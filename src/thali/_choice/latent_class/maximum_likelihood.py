@@ -52,16 +52,18 @@ class Panel(NamedTuple):
 
     def select_people(self, is_selected: np.ndarray) -> "Panel":
         """Return the panel of the selected respondents."""
-        counts = np.diff(self.first_task)
-        in_tasks = np.repeat(is_selected, counts)
-        sizes = np.diff(self.tasks.first_row)
-        in_rows = np.repeat(in_tasks, sizes)
-        chosen = self.tasks.chosen_row - self.tasks.first_row[:-1]
-        first_row = part_bounds(sizes[in_tasks])
+        task_counts = np.diff(self.first_task)
+        is_selected_task = np.repeat(is_selected, task_counts)
+        task_sizes = np.diff(self.tasks.first_row)
+        is_selected_row = np.repeat(is_selected_task, task_sizes)
+        chosen_positions = self.tasks.chosen_row - self.tasks.first_row[:-1]
+        first_row = part_bounds(task_sizes[is_selected_task])
         tasks = EncodedTasks(
-            self.tasks.matrix[in_rows], first_row, first_row[:-1] + chosen[in_tasks]
+            self.tasks.matrix[is_selected_row],
+            first_row,
+            first_row[:-1] + chosen_positions[is_selected_task],
         )
-        return Panel(tasks, part_bounds(counts[is_selected]), self.covariates[is_selected])
+        return Panel(tasks, part_bounds(task_counts[is_selected]), self.covariates[is_selected])
 
 
 class ClassParameters(NamedTuple):
@@ -91,8 +93,8 @@ def build_panel(
 def scale_columns(panel: Panel, is_kept: np.ndarray) -> tuple[Panel, np.ndarray]:
     """Return the panel with kept columns scaled to a maximum of 1, and the scales."""
     matrix = panel.tasks.matrix[:, is_kept]
-    scale = np.abs(matrix).max(axis=0)
-    return panel._replace(tasks=panel.tasks._replace(matrix=matrix / scale)), scale
+    column_scales = np.abs(matrix).max(axis=0)
+    return panel._replace(tasks=panel.tasks._replace(matrix=matrix / column_scales)), column_scales
 
 
 def evaluate_parameters(panel: Panel, classes: Membership, tastes: np.ndarray) -> ClassParameters:
@@ -109,11 +111,15 @@ def evaluate_parameters(panel: Panel, classes: Membership, tastes: np.ndarray) -
     )
     with np.errstate(divide="ignore"):
         log_joint = log_joint + np.log(classes.probabilities)
-    top = log_joint.max(axis=1, keepdims=True)
-    parts = np.exp(log_joint - top)
-    total = parts.sum(axis=1, keepdims=True)
+    largest_log_joint = log_joint.max(axis=1, keepdims=True)
+    relative_joint = np.exp(log_joint - largest_log_joint)
+    joint_sums = relative_joint.sum(axis=1, keepdims=True)
     return ClassParameters(
-        classes, tastes, float((top + np.log(total)).sum()), parts / total, local_likelihoods
+        classes,
+        tastes,
+        float((largest_log_joint + np.log(joint_sums)).sum()),
+        relative_joint / joint_sums,
+        local_likelihoods,
     )
 
 
@@ -139,21 +145,21 @@ def compute_derivatives(panel: Panel, parameters: ClassParameters) -> tuple[np.n
         np.repeat(r, np.diff(panel.first_task), axis=0), np.diff(panel.tasks.first_row), axis=0
     )
     # s̄ of all people
-    mean = np.hstack([classes.scores(r), *(r[:, [k]] * scores[k] for k in range(n_classes))])
-    information = mean.T @ mean
+    mean_scores = np.hstack([classes.scores(r), *(r[:, [k]] * scores[k] for k in range(n_classes))])
+    information = mean_scores.T @ mean_scores
     odds_block = slice(0, classes.n_coordinates)
     classes.add_information(information[odds_block, odds_block], r)
     for k in range(n_classes):
         class_block = slice(odds_block.stop + k * p, odds_block.stop + (k + 1) * p)
-        weighted = r[:, [k]] * scores[k]
+        weighted_scores = r[:, [k]] * scores[k]
         information[class_block, class_block] += (
             fisher_information(parameters.local_likelihoods[k], weight_of_row[:, k])
-            - weighted.T @ scores[k]
+            - weighted_scores.T @ scores[k]
         )
-        cross = classes.cross_product(k, weighted)
-        information[odds_block, class_block] -= cross
-        information[class_block, odds_block] -= cross.T
-    return mean.sum(axis=0), information
+        cross_terms = classes.cross_product(k, weighted_scores)
+        information[odds_block, class_block] -= cross_terms
+        information[class_block, odds_block] -= cross_terms.T
+    return mean_scores.sum(axis=0), information
 
 
 # One maximum of the likelihood: expectation and maximisation, then Newton's method in all
@@ -185,8 +191,8 @@ def start_equal_classes(panel: Panel, tastes: np.ndarray) -> ClassParameters:
 def climb(panel: Panel, parameters: ClassParameters) -> Summit:
     """Return the local maximum of the likelihood reached from these classes."""
     for _ in range(_MAX_PASSES):
-        last_value, parameters = parameters.value, expect_and_maximise(panel, parameters)
-        if parameters.value - last_value < _EM_GAIN * panel.people:
+        previous_value, parameters = parameters.value, expect_and_maximise(panel, parameters)
+        if parameters.value - previous_value < _EM_GAIN * panel.people:
             break
     return climb_by_newton(panel, parameters)
 
@@ -196,21 +202,23 @@ def expect_and_maximise(panel: Panel, parameters: ClassParameters) -> ClassParam
 
     The step is shortened until the likelihood does not fall.
     """
-    in_tasks = np.repeat(parameters.membership, np.diff(panel.first_task), axis=0)
-    in_rows = np.repeat(in_tasks, np.diff(panel.tasks.first_row), axis=0)
-    steps = np.zeros_like(parameters.tastes)
+    task_weights = np.repeat(parameters.membership, np.diff(panel.first_task), axis=0)
+    row_weights = np.repeat(task_weights, np.diff(panel.tasks.first_row), axis=0)
+    taste_steps = np.zeros_like(parameters.tastes)
     for k, likelihood in enumerate(parameters.local_likelihoods):
-        information = fisher_information(likelihood, in_rows[:, k])
-        steps[k] = np.linalg.lstsq(
-            information, in_tasks[:, k] @ likelihood.score, rcond=_RELATIVE_FLOOR
+        information = fisher_information(likelihood, row_weights[:, k])
+        taste_steps[k] = np.linalg.lstsq(
+            information, task_weights[:, k] @ likelihood.score, rcond=_RELATIVE_FLOOR
         )[0]
-    classes, length = parameters.classes.propose_step(parameters.membership), 1.0
-    while length > 1e-3:
-        proposal = evaluate_parameters(panel, classes(length), parameters.tastes + length * steps)
+    propose_classes, step_length = parameters.classes.propose_step(parameters.membership), 1.0
+    while step_length > 1e-3:
+        proposal = evaluate_parameters(
+            panel, propose_classes(step_length), parameters.tastes + step_length * taste_steps
+        )
         if proposal.value >= parameters.value:
             return proposal
-        length *= 0.5
-    return evaluate_parameters(panel, classes(length), parameters.tastes)
+        step_length *= 0.5
+    return evaluate_parameters(panel, propose_classes(step_length), parameters.tastes)
 
 
 class _ClassTarget(Target[ClassParameters]):
@@ -227,8 +235,8 @@ class _ClassTarget(Target[ClassParameters]):
         """Return gradient and negative Hessian at these parameters."""
         gradient, information = compute_derivatives(self._panel, point)
         metric = np.abs(np.diag(information))
-        floor = _RELATIVE_FLOOR * metric.max() * np.eye(len(information))
-        return Slope(gradient, information + floor, metric + 1e-8 * metric.max())
+        metric_floor = _RELATIVE_FLOOR * metric.max() * np.eye(len(information))
+        return Slope(gradient, information + metric_floor, metric + 1e-8 * metric.max())
 
 
 def apply_step(parameters: ClassParameters, change: np.ndarray) -> tuple[Membership, np.ndarray]:
@@ -241,7 +249,7 @@ def apply_step(parameters: ClassParameters, change: np.ndarray) -> tuple[Members
 
 def climb_by_newton(panel: Panel, parameters: ClassParameters) -> Summit:
     """Return the local maximum reached by damped Newton steps."""
-    top, _, converged = maximise_newton(
+    summit_point, _, has_converged = maximise_newton(
         _ClassTarget(panel),
         parameters,
         _LAST_GAIN,
@@ -250,14 +258,14 @@ def climb_by_newton(panel: Panel, parameters: ClassParameters) -> Summit:
         max_change=_MAX_CHANGE,
         max_steps=_MAX_STEPS,
     )
-    return Summit(top, *compute_derivatives(panel, top), converged)
+    return Summit(summit_point, *compute_derivatives(panel, summit_point), has_converged)
 
 
 def sort_classes(panel: Panel, summit: Summit) -> Summit:
     """Sort the classes of a maximum by size, the largest first."""
-    order = sort_descending(summit.parameters.sizes)
+    class_order = sort_descending(summit.parameters.sizes)
     parameters = evaluate_parameters(
-        panel, summit.parameters.classes.reorder(order), summit.parameters.tastes[order]
+        panel, summit.parameters.classes.reorder(class_order), summit.parameters.tastes[class_order]
     )
     return Summit(parameters, *compute_derivatives(panel, parameters), summit.converged)
 
@@ -342,13 +350,13 @@ def _count_best(log_likelihoods: list[float]) -> int:
 
 def _draw_start(panel: Panel, n_classes: int, rng: np.random.Generator) -> np.ndarray:
     """Return starting tastes (K, p), estimated for random respondents."""
-    people = rng.choice(panel.people, n_classes, replace=False)
+    start_people = rng.choice(panel.people, n_classes, replace=False)
     return np.stack(
         [
             maximise_log_likelihood(
                 panel.select_people(np.arange(panel.people) == person).tasks, RIDGE
             ).beta
-            for person in people
+            for person in start_people
         ]
     )
 
@@ -382,13 +390,13 @@ def limit_starts(
 
 def forecast_fits(panel: Panel, numbers: tuple[int, ...], choose: str, starts: Starts) -> Forecast:
     """Forecast the run time of the fits with all numbers of classes."""
-    shortest, longest = (
+    shortest_seconds, longest_seconds = (
         _count_fits(choose)
-        * _estimate_seconds(panel, sum(number * count(number) for number in numbers))
+        * _estimate_seconds(panel, sum(number * count_starts(number) for number in numbers))
         + _estimate_seconds(panel, max(numbers)) * N_DRAWS / N_CLIMB_POINTS
-        for count in (starts.min_starts, starts.max_starts)
+        for count_starts in (starts.min_starts, starts.max_starts)
     )
-    return Forecast(shortest, longest)
+    return Forecast(shortest_seconds, longest_seconds)
 
 
 # Fits with several numbers of classes, and the choice by BIC or by held-out people ----------------
@@ -400,23 +408,24 @@ BIC, HELD_OUT = "bic", "held-out"
 
 def check_numbers(classes: Any, choose: str, people: int) -> tuple[int, ...]:
     """Return the numbers of classes to try; raise ArgumentError if invalid."""
-    numbers = check_integers("classes", classes, 1)
-    if max(numbers) > people:
+    class_numbers = check_integers("classes", classes, 1)
+    if max(class_numbers) > people:
         raise DataError(
-            f"{max(numbers):,} classes are too many for {format_plural(people, 'respondent')};"
+            f"{max(class_numbers):,} classes are too many for"
+            f" {format_plural(people, 'respondent')};"
             " reduce ",
             Argument("classes"),
             ".",
         )
-    training_people = people - -(-people // N_FOLDS)
-    if choose == HELD_OUT and (people < N_FOLDS or max(numbers) > training_people):
+    n_training_people = people - -(-people // N_FOLDS)
+    if choose == HELD_OUT and (people < N_FOLDS or max(class_numbers) > n_training_people):
         raise DataError(
             f"{format_plural(people, 'respondent')} are too few for {N_FOLDS}-fold cross-validation"
-            f" of {max(numbers):,} classes; set ",
+            f" of {max(class_numbers):,} classes; set ",
             Setting("choose", BIC),
             ".",
         )
-    return numbers
+    return class_numbers
 
 
 class ClassFit(NamedTuple):
@@ -440,8 +449,8 @@ class ClassFit(NamedTuple):
     @property
     def bic(self) -> float:
         """Bayesian information criterion, n being the number of respondents."""
-        people = len(self.best.summit.parameters.membership)
-        return float(np.log(people)) * self.n_parameters - 2.0 * self.log_likelihood
+        n_people = len(self.best.summit.parameters.membership)
+        return float(np.log(n_people)) * self.n_parameters - 2.0 * self.log_likelihood
 
     @property
     def entropy_r2(self) -> float:
@@ -474,8 +483,8 @@ def fit_numbers(
     fold_of_person = np.random.default_rng(seeds[0]).permutation(panel.people) % N_FOLDS
     fits_by_number = {}
     for n_classes in numbers:
-        best = find_best_maximum(panel, n_classes, starts, seeds[n_classes], report_start)
-        held_out = float("nan")
+        best_maximum = find_best_maximum(panel, n_classes, starts, seeds[n_classes], report_start)
+        held_out_score = float("nan")
         if choose == HELD_OUT:
             score_fold = partial(
                 _score_held_out,
@@ -485,11 +494,12 @@ def fit_numbers(
                 seed=seeds[n_classes],
                 report_start=report_start,
             )
-            held_out = sum(score_fold(fold_of_person == fold) for fold in range(N_FOLDS))
+            held_out_score = sum(score_fold(fold_of_person == fold) for fold in range(N_FOLDS))
         n_parameters = (
-            best.summit.parameters.classes.n_coordinates + best.summit.parameters.tastes.size
+            best_maximum.summit.parameters.classes.n_coordinates
+            + best_maximum.summit.parameters.tastes.size
         )
-        fits_by_number[n_classes] = ClassFit(best, n_parameters, held_out)
+        fits_by_number[n_classes] = ClassFit(best_maximum, n_parameters, held_out_score)
     return fits_by_number
 
 
@@ -512,9 +522,11 @@ def _score_held_out(
     parameters = find_best_maximum(
         panel.select_people(~is_held_out), n_classes, starts, seed, report_start
     ).summit.parameters
-    held_out = panel.select_people(is_held_out)
+    held_out_panel = panel.select_people(is_held_out)
     return evaluate_parameters(
-        held_out, parameters.classes.with_covariates(held_out.covariates), parameters.tastes
+        held_out_panel,
+        parameters.classes.with_covariates(held_out_panel.covariates),
+        parameters.tastes,
     ).value
 
 
@@ -536,33 +548,39 @@ def build_fitted_attributes(
 
     summit = fit.best.summit
     parameters, n_classes, p = summit.parameters, len(summit.parameters.tastes), len(is_kept)
-    fitted_covariates = membership_coef = expected = None
+    fitted_covariates = membership_coef = expected_probabilities = None
     column_units = np.append(1.0, covariates.sd)
-    labels = pd.Index(np.arange(1, n_classes + 1), name="latent_class")
+    class_labels = pd.Index(np.arange(1, n_classes + 1), name="latent_class")
     if covariates.names:
         assert isinstance(parameters.classes, ClassesByColumns)
-        columns = pd.Index([CONSTANT_NAME, *covariates.names], name="column")
-        membership_coef = pd.DataFrame(parameters.classes.odds / column_units, labels, columns)
-        fitted_covariates, expected = covariates, parameters.classes.probabilities
-    names = pd.Index(coding.names, name="coefficient")
+        column_names = pd.Index([CONSTANT_NAME, *covariates.names], name="column")
+        membership_coef = pd.DataFrame(
+            parameters.classes.odds / column_units, class_labels, column_names
+        )
+        fitted_covariates, expected_probabilities = covariates, parameters.classes.probabilities
+    coefficient_names = pd.Index(coding.names, name="coefficient")
     tastes = np.full((n_classes, p), np.nan)
     tastes[:, is_kept] = parameters.tastes / scale
     odds_suffixes = ["", *(f": {name}" for name in covariates.names)]
-    odds = [f"{_ODDS_NAME} {k}{name}" for k in labels[1:] for name in odds_suffixes]
-    parameter_names = pd.Index(odds + [f"class {k}: {name}" for k in labels for name in names])
-    is_estimated = np.concatenate([np.ones(len(odds), bool), np.tile(is_kept, n_classes)])
-    units = np.concatenate([np.tile(column_units, n_classes - 1), np.tile(scale, n_classes)])
-    covariance = compute_covariance(summit.information, is_estimated, units)
-    draws = draw_classes(panel, summit, scale, spawn_generators(seed, 2)[1])
-    all_tastes = np.zeros((*draws.tastes.shape[:2], p))
-    all_tastes[:, :, is_kept] = draws.tastes
-    people = pd.Index(data.respondents, name="respondent")
+    odds_names = [f"{_ODDS_NAME} {k}{name}" for k in class_labels[1:] for name in odds_suffixes]
+    parameter_names = pd.Index(
+        odds_names + [f"class {k}: {name}" for k in class_labels for name in coefficient_names]
+    )
+    is_estimated = np.concatenate([np.ones(len(odds_names), bool), np.tile(is_kept, n_classes)])
+    parameter_units = np.concatenate(
+        [np.tile(column_units, n_classes - 1), np.tile(scale, n_classes)]
+    )
+    covariance = compute_covariance(summit.information, is_estimated, parameter_units)
+    class_draws = draw_classes(panel, summit, scale, spawn_generators(seed, 2)[1])
+    all_tastes = np.zeros((*class_draws.tastes.shape[:2], p))
+    all_tastes[:, :, is_kept] = class_draws.tastes
+    respondent_index = pd.Index(data.respondents, name="respondent")
     return {
-        "_sizes_": pd.Series(parameters.sizes, labels, name="size"),
-        "coef_": pd.DataFrame(tastes, labels, names),
+        "_sizes_": pd.Series(parameters.sizes, class_labels, name="size"),
+        "coef_": pd.DataFrame(tastes, class_labels, coefficient_names),
         "_membership_coef_": membership_coef,
         "covariance_": pd.DataFrame(covariance, parameter_names, parameter_names),
-        "membership_": pd.DataFrame(parameters.membership, people, labels),
+        "membership_": pd.DataFrame(parameters.membership, respondent_index, class_labels),
         "log_likelihood_": parameters.value,
         "aic_": fit.aic,
         "bic_": fit.bic,
@@ -573,24 +591,26 @@ def build_fitted_attributes(
         "_scheme_": data.scheme,
         "_coding_": coding,
         "_covariates_": fitted_covariates,
-        "_expected_": expected,
-        "_draws_": ClassDraws(draws.sizes, all_tastes, draws.of_people),
+        "_expected_": expected_probabilities,
+        "_draws_": ClassDraws(class_draws.sizes, all_tastes, class_draws.of_people),
         "_data_": data,
     }
 
 
 def simulate_choices(panel: Panel, parameters: ClassParameters, rng: np.random.Generator) -> Panel:
     """Return the panel with choices simulated by randomly assigned respondents."""
-    expected = np.broadcast_to(
+    class_probabilities = np.broadcast_to(
         parameters.classes.probabilities, (panel.people, len(parameters.tastes))
     )
-    class_of_person = (expected.cumsum(axis=1)[:, :-1] < rng.random((panel.people, 1))).sum(axis=1)
-    tasks, person = panel.tasks, part_indices(panel.first_task)
-    class_of_row = class_of_person[person][tasks.task_of_row]
+    class_of_person = (
+        class_probabilities.cumsum(axis=1)[:, :-1] < rng.random((panel.people, 1))
+    ).sum(axis=1)
+    tasks, person_of_task = panel.tasks, part_indices(panel.first_task)
+    class_of_row = class_of_person[person_of_task][tasks.task_of_row]
     utility = np.einsum("rp,rp->r", tasks.matrix, parameters.tastes[class_of_row])
     utility = utility + rng.gumbel(size=len(tasks.matrix))
-    best = np.maximum.reduceat(utility, tasks.first_row[:-1])
-    chosen_row = np.flatnonzero(utility == best[tasks.task_of_row])
+    best_utility = np.maximum.reduceat(utility, tasks.first_row[:-1])
+    chosen_row = np.flatnonzero(utility == best_utility[tasks.task_of_row])
     return panel._replace(tasks=tasks._replace(chosen_row=chosen_row))
 
 
@@ -632,14 +652,20 @@ def draw_classes(
     panel: Panel, summit: Summit, scale: np.ndarray, rng: np.random.Generator
 ) -> ClassDraws:
     """Draw sizes and tastes from their normal approximation, then memberships."""
-    root = covariance_root(summit.information)
-    sizes, tastes, classes_of_people = [], [], []
-    for noise in rng.normal(size=(N_DRAWS, root.shape[1])):
-        draw = evaluate_parameters(panel, *apply_step(summit.parameters, root @ noise))
-        sizes.append(draw.sizes)
-        tastes.append(draw.tastes)
-        cumulative = draw.membership.cumsum(axis=1)
-        classes_of_people.append((cumulative[:, :-1] < rng.random((panel.people, 1))).sum(axis=1))
+    square_root = covariance_root(summit.information)
+    size_draws, taste_draws, classes_of_people = [], [], []
+    for noise in rng.normal(size=(N_DRAWS, square_root.shape[1])):
+        drawn_parameters = evaluate_parameters(
+            panel, *apply_step(summit.parameters, square_root @ noise)
+        )
+        size_draws.append(drawn_parameters.sizes)
+        taste_draws.append(drawn_parameters.tastes)
+        cumulative_membership = drawn_parameters.membership.cumsum(axis=1)
+        classes_of_people.append(
+            (cumulative_membership[:, :-1] < rng.random((panel.people, 1))).sum(axis=1)
+        )
     return ClassDraws(
-        np.array(sizes), np.array(tastes) / scale, np.array(classes_of_people).astype(np.uint8)
+        np.array(size_draws),
+        np.array(taste_draws) / scale,
+        np.array(classes_of_people).astype(np.uint8),
     )

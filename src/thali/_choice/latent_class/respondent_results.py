@@ -32,9 +32,9 @@ class ClassRespondents(ChoiceRespondents):
         from thali._result_table import Table
 
         sizes, coef = self._model._sizes_, self._model.coef_
-        rows = np.vstack([sizes, self._model._size_errors(), coef.T])
+        class_rows = np.vstack([sizes, self._model._size_errors(), coef.T])
         columns = [f"class {label}" for label in sizes.index]
-        return Table(rows, ["size", "size_se", *coef.columns], columns)
+        return Table(class_rows, ["size", "size_se", *coef.columns], columns)
 
     def effects(self, ci: float = INTERVAL) -> "pd.DataFrame":
         r"""Return the effects of the columns `by` on the odds of each class against the largest.
@@ -70,16 +70,16 @@ class ClassRespondents(ChoiceRespondents):
                 Argument("by"),
                 ".",
             )
-        errors = np.sqrt(np.diag(self._model.covariance_))[: coef.iloc[1:].size].reshape(
+        coef_errors = np.sqrt(np.diag(self._model.covariance_))[: coef.iloc[1:].size].reshape(
             len(coef) - 1, coef.shape[1]
         )
-        rows = [(label, name) for label in coef.index[1:] for name in coef.columns[1:]]
-        log_odds, std_error = coef.to_numpy()[1:, 1:].ravel(), errors[:, 1:].ravel()
-        width = ndtri((1.0 + check_probability(ci)) / 2.0) * std_error
-        table = Table(rows, columns=["latent_class", "column"]).assign(
+        row_labels = [(label, name) for label in coef.index[1:] for name in coef.columns[1:]]
+        log_odds, std_error = coef.to_numpy()[1:, 1:].ravel(), coef_errors[:, 1:].ravel()
+        half_width = ndtri((1.0 + check_probability(ci)) / 2.0) * std_error
+        table = Table(row_labels, columns=["latent_class", "column"]).assign(
             odds=np.exp(log_odds),
-            low=np.exp(log_odds - width),
-            high=np.exp(log_odds + width),
+            low=np.exp(log_odds - half_width),
+            high=np.exp(log_odds + half_width),
             log_odds=log_odds,
             std_error=std_error,
             p_value=2.0 * ndtr(-np.abs(log_odds / std_error)),

@@ -68,33 +68,34 @@ def resolve_attention(
         if list_column_names(by, "attention_by"):
             raise build_attention_error("attention_by")
         return build_attention((), data.attributes, coding)
-    people = build_covariates(by, data.people, data.n_respondents, "attention_by")
-    resolved = _resolve_attributes(attention, data, coding)
-    if people.names:
-        resolved = resolved._replace(people=people)
-    return resolved
+    attention_covariates = build_covariates(by, data.people, data.n_respondents, "attention_by")
+    ignorable_attributes = _resolve_attributes(attention, data, coding)
+    if attention_covariates.names:
+        ignorable_attributes = ignorable_attributes._replace(people=attention_covariates)
+    return ignorable_attributes
 
 
 def _resolve_attributes(attention: Any, data: "ChoiceExperiment", coding: Coding) -> Attention:
     """Return the attributes that the argument `attention` allows to be ignored."""
-    names = [name for name in data.attributes if not _is_constant(name, data)]
-    owned = build_attention(names, data.attributes, coding).owned
-    names = compress(names, np.any(owned, axis=1))
-    eligible = build_attention(names, data.attributes, coding)
-    if len(eligible.names) < 2:
-        named = "none"
-        if eligible.names:
-            named = f"only {eligible.names[0]!r}"
+    varying_attributes = [name for name in data.attributes if not _is_constant(name, data)]
+    owned_coefficients = build_attention(varying_attributes, data.attributes, coding).owned
+    varying_attributes = compress(varying_attributes, np.any(owned_coefficients, axis=1))
+    eligible_attention = build_attention(varying_attributes, data.attributes, coding)
+    if len(eligible_attention.names) < 2:
+        eligible_text = "none"
+        if eligible_attention.names:
+            eligible_text = f"only {eligible_attention.names[0]!r}"
         raise ArgumentError(
             Argument("attention"),
-            f" requires at least two attributes that vary between products; the data have {named}."
+            " requires at least two attributes that vary between products; the data have"
+            f" {eligible_text}."
             " A respondent who ignored all attributes would choose at random.",
         )
     if attention is True:
-        return eligible
-    for name in (chosen := _list_names(attention)):
-        _check_attribute(name, eligible.names, data)
-    return build_attention(chosen, data.attributes, coding)
+        return eligible_attention
+    for name in (chosen_names := _list_names(attention)):
+        _check_attribute(name, eligible_attention.names, data)
+    return build_attention(chosen_names, data.attributes, coding)
 
 
 def build_attention(names: Iterable[str], attributes: Sequence[str], coding: Coding) -> Attention:
@@ -105,15 +106,18 @@ def build_attention(names: Iterable[str], attributes: Sequence[str], coding: Cod
     products.
     """
     names = tuple(dict.fromkeys(names))
-    owners = np.concatenate(
+    attribute_of_coefficient = np.concatenate(
         [np.where(part.table[-1] == 0.0, i, -1) for i, part in enumerate(coding.parts)]
         or [np.zeros(0)]
     )
-    owned = np.zeros((len(names), len(coding.names)))
+    owned_coefficients = np.zeros((len(names), len(coding.names)))
     for k, name in enumerate(names):
-        is_owned = owners == attributes.index(name)
-        owned[k] = [*is_owned, *(is_owned[a] or is_owned[b] for a, b in coding.crossed)]
-    return Attention(names, owned)
+        is_owned = attribute_of_coefficient == attributes.index(name)
+        owned_coefficients[k] = [
+            *is_owned,
+            *(is_owned[a] or is_owned[b] for a, b in coding.crossed),
+        ]
+    return Attention(names, owned_coefficients)
 
 
 def _is_constant(name: str, data: "ChoiceExperiment") -> bool:
@@ -196,27 +200,27 @@ def build_attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionT
     tails = interval_tails(ci)
     names = [str(name) for name in posterior["attribute"].values]
     rates, attends = posterior["attention"].values, posterior["attends"].values
-    rows = build_summary({name: rates[..., k] for k, name in enumerate(names)})
+    summary_rows = build_summary({name: rates[..., k] for k, name in enumerate(names)})
     low, high = np.quantile(rates.reshape(-1, len(names)), tails, axis=0)
-    shares = Table(
+    shares_table = Table(
         {
             "attends": rates.mean(axis=(0, 1)),
             "low": low,
             "high": high,
-            "ess": rows[["ess_bulk", "ess_tail"]].min(axis=1).to_numpy(),
-            "r_hat": rows["r_hat"].to_numpy(),
+            "ess": summary_rows[["ess_bulk", "ess_tail"]].min(axis=1).to_numpy(),
+            "r_hat": summary_rows["r_hat"].to_numpy(),
             "r_hat_respondents": [_largest_r_hat(attends[..., k]) for k in range(len(names))],
         },
         index=pd.Index(names, name="attribute"),
     )
-    shares.attrs["interval"] = ci
+    shares_table.attrs["interval"] = ci
     respondents = pd.Index(posterior["respondent"].values, name="respondent")
-    people = Table(attends.mean(axis=(0, 1)), index=respondents, columns=names)
+    respondent_table = Table(attends.mean(axis=(0, 1)), index=respondents, columns=names)
     patterns = _tabulate_patterns(flatten_chains(attends), names, tails, ci)
-    tables = AttentionTables(shares, people, patterns)
+    attention_tables = AttentionTables(shares_table, respondent_table, patterns)
     if EFFECT in posterior:
-        tables = tables._replace(odds=_tabulate_odds(posterior, tails, ci))
-    return tables
+        attention_tables = attention_tables._replace(odds=_tabulate_odds(posterior, tails, ci))
+    return attention_tables
 
 
 def attention_effects(posterior: "xarray.Dataset") -> dict[tuple[str, str], np.ndarray]:
@@ -225,11 +229,12 @@ def attention_effects(posterior: "xarray.Dataset") -> dict[tuple[str, str], np.n
         return {}
     effects = posterior[EFFECT].values
     attributes, columns = (
-        [str(name) for name in posterior[dim].values] for dim in ("attribute", COVARIATE)
+        [str(attribute) for attribute in posterior[dimension].values]
+        for dimension in ("attribute", COVARIATE)
     )
     return {
-        (name, column): effects[..., r, k]
-        for k, name in enumerate(attributes)
+        (attribute, column): effects[..., r, k]
+        for k, attribute in enumerate(attributes)
         for r, column in enumerate(columns)
     }
 
@@ -242,16 +247,16 @@ def _tabulate_odds(
     from thali._result_table import Table
 
     effects = attention_effects(posterior)
-    rows = build_summary({" ".join(pair): draws for pair, draws in effects.items()})
+    summary_rows = build_summary({" ".join(pair): draws for pair, draws in effects.items()})
     odds_draws = np.exp(np.array([draws.ravel() for draws in effects.values()]))
-    low, median, high = np.quantile(odds_draws, [tails[0], 0.5, tails[1]], axis=1)
+    low_odds, median_odds, high_odds = np.quantile(odds_draws, [tails[0], 0.5, tails[1]], axis=1)
     table = Table(list(effects), columns=["attribute", "column"]).assign(
-        odds=median,
-        low=low,
-        high=high,
-        log_odds=rows["mean"].to_numpy(),
-        ess=rows[["ess_bulk", "ess_tail"]].min(axis=1).to_numpy(),
-        r_hat=rows["r_hat"].to_numpy(),
+        odds=median_odds,
+        low=low_odds,
+        high=high_odds,
+        log_odds=summary_rows["mean"].to_numpy(),
+        ess=summary_rows[["ess_bulk", "ess_tail"]].min(axis=1).to_numpy(),
+        r_hat=summary_rows["r_hat"].to_numpy(),
     )
     table.attrs["interval"] = ci
     return table
@@ -278,29 +283,31 @@ def _tabulate_patterns(
     patterns, pattern_index = np.unique(
         attends.reshape(-1, len(names)), axis=0, return_inverse=True
     )
-    counts = np.zeros((len(attends), len(patterns)))
+    pattern_counts = np.zeros((len(attends), len(patterns)))
     np.add.at(
-        counts, (np.repeat(np.arange(len(attends)), attends.shape[1]), pattern_index.ravel()), 1.0
+        pattern_counts,
+        (np.repeat(np.arange(len(attends)), attends.shape[1]), pattern_index.ravel()),
+        1.0,
     )
-    share = counts / attends.shape[1]
-    order = argsort_descending(share.mean(axis=0))
-    has_others = len(order) > _MAX_PATTERNS
+    pattern_shares = pattern_counts / attends.shape[1]
+    pattern_order = argsort_descending(pattern_shares.mean(axis=0))
+    has_others = len(pattern_order) > _MAX_PATTERNS
     if has_others:
-        order = order[: _MAX_PATTERNS - 1]
-    columns = share[:, order]
-    labels = [_name_pattern(row, names) for row in patterns[order]]
+        pattern_order = pattern_order[: _MAX_PATTERNS - 1]
+    sorted_shares = pattern_shares[:, pattern_order]
+    labels = [_name_pattern(row, names) for row in patterns[pattern_order]]
     if has_others:
-        columns = np.column_stack([columns, 1.0 - columns.sum(axis=1)])
+        sorted_shares = np.column_stack([sorted_shares, 1.0 - sorted_shares.sum(axis=1)])
         labels.append(OTHER_PATTERNS)
-    low, high = np.quantile(columns, tails, axis=0)
+    low, high = np.quantile(sorted_shares, tails, axis=0)
     index = pd.Index(labels, name="pattern")
-    table = Table({"share": columns.mean(axis=0), "low": low, "high": high}, index=index)
+    table = Table({"share": sorted_shares.mean(axis=0), "low": low, "high": high}, index=index)
     table.attrs["interval"] = ci
     return table
 
 
-def _name_pattern(row: np.ndarray, names: list[str]) -> str:
+def _name_pattern(is_attended: np.ndarray, names: list[str]) -> str:
     """Return words for a pattern, the attended attributes."""
-    if row.all():
+    if is_attended.all():
         return ALL_ATTENDED
-    return " + ".join(compress(names, row)) or NONE_ATTENDED
+    return " + ".join(compress(names, is_attended)) or NONE_ATTENDED

@@ -307,13 +307,13 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             If Ctrl-C or `max_time` stopped the run; its draws are kept.
         """
         run = build_run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
-        data, parts = self._check_fit(data)
-        sampling = build_sampling(data, run, parts)
-        remarks = build_unseen_remarks(parts.coding, data.levels)
+        data, fit_arguments = self._check_fit(data)
+        sampling = build_sampling(data, run, fit_arguments)
+        remarks = build_unseen_remarks(fit_arguments.coding, data.levels)
         if not is_quiet():
             directions = parse_directions("signs", self.signs, data)
-            if contradicted := describe_contradicted_directions(data, directions):
-                remarks = [*remarks, contradicted]
+            if contradiction_sentence := describe_contradicted_directions(data, directions):
+                remarks = [*remarks, contradiction_sentence]
         return self._run_job(self._build_job(sampling, str(data), remarks))
 
     def _get_comparison_run(self) -> dict[str, Any]:
@@ -325,11 +325,11 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         facts = *super()._headline_facts(), *build_measured_facts(self._coding_, self._scheme_)
         if self._view.draws["beta"].size <= MAX_EXACT_TASTES:
             return facts
-        files = (
+        file_note = (
             f"store individual coefficients with {BITS_IN_FILES} bits, without pointwise"
             " log-likelihoods"
         )
-        return (*facts, ("files", files))
+        return (*facts, ("files", file_note))
 
     def _select_storable_attributes(self) -> dict[str, Any]:
         """Return fitted attributes to store, without log-likelihoods of many tastes."""
@@ -339,8 +339,8 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         ):  # log-likelihoods follow from tastes and data
             tree = attributes["posterior_"]
             groups = {
-                name: node.to_dataset()
-                for name, node in tree.children.items()
+                name: tree_node.to_dataset()
+                for name, tree_node in tree.children.items()
                 if name != "log_likelihood"
             }
             attributes["posterior_"] = build_tree(groups, tree.attrs)
@@ -350,10 +350,12 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         """Check data and arguments; return the experiment and resolved arguments."""
         data = require_experiment(data, self.constants)
         refuse_many_levels(data, self._build_coding(data).linear)
-        parts = self._resolve_arguments(data)
-        if parts.scale.price >= 0:
-            refuse_rising_demand(data, parts.coding, parts.coding.names[parts.scale.price])
-        return data, parts
+        fit_arguments = self._resolve_arguments(data)
+        if fit_arguments.scale.price >= 0:
+            refuse_rising_demand(
+                data, fit_arguments.coding, fit_arguments.coding.names[fit_arguments.scale.price]
+            )
+        return data, fit_arguments
 
     def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
         """Return the prepared chains of a fit to checked data."""
@@ -400,20 +402,20 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         """Return the prior of means and covariance of p coefficients, checked."""
         from .hierarchical_sweep import TastePrior
 
-        sizes = check_priors("priors", self.priors)
-        df = sizes.get("df", p + 3.0)
+        prior_sizes = check_priors("priors", self.priors)
+        df = prior_sizes.get("df", p + 3.0)
         if df < p + 2:
             raise ArgumentError(
                 Argument("priors"), f" must have a df >= {p + 2} for {p} coefficients; got {df:g}."
             )
-        return TastePrior(df, self._prior_scale(), sizes.get("mean_sd", MEAN_SD))
+        return TastePrior(df, self._prior_scale(), prior_sizes.get("mean_sd", MEAN_SD))
 
     def _prior_scale(self) -> float:
         """Return V, the prior scale of the variances between respondents."""
-        default = DEFAULT_SCALE
+        default_scale = DEFAULT_SCALE
         if self._attention is not None:
-            default = DEFAULT_ATTENTION_SCALE
-        return check_priors("priors", self.priors).get("scale", default)
+            default_scale = DEFAULT_ATTENTION_SCALE
+        return check_priors("priors", self.priors).get("scale", default_scale)
 
     def _alternative_scale(self) -> float:
         """Return another prior scale of variances, for sensitivity checks."""
@@ -511,27 +513,27 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         """
         from thali._result_table import Table
 
-        shares, first_scale = self.attention(ci).shares, self._prior_scale()
+        first_shares, first_scale = self.attention(ci).shares, self._prior_scale()
         if scale is None:
-            other = self._alternative_scale()
+            other_scale = self._alternative_scale()
         else:
-            other = check_positive(
+            other_scale = check_positive(
                 "scale", scale, "the prior scale of a variance between respondents"
             )
         data = self._require_fit_data("The second fit requires the data of the first")
 
         def compare_scales() -> "pd.DataFrame":
             """Fit the model at the other prior scale and tabulate both."""
-            priors = {**(self.priors or {}), "scale": other}
-            model = type(self)(**{**self.get_params(), "priors": priors})
-            model.fit(data, progressbar=progressbar, **self._get_run_settings())
-            columns = ["attends", "low", "high"]
-            other_shares = model.attention(ci).shares[columns].add_suffix("_other")
-            table = Table(shares[columns]).join(other_shares)
-            table.attrs.update(interval=ci, scales=(first_scale, other))
+            priors = {**(self.priors or {}), "scale": other_scale}
+            second_model = type(self)(**{**self.get_params(), "priors": priors})
+            second_model.fit(data, progressbar=progressbar, **self._get_run_settings())
+            share_columns = ["attends", "low", "high"]
+            other_shares = second_model.attention(ci).shares[share_columns].add_suffix("_other")
+            table = Table(first_shares[share_columns]).join(other_shares)
+            table.attrs.update(interval=ci, scales=(first_scale, other_scale))
             return table
 
-        return self._compute_once(f"attention by scale {other} {ci}", compare_scales)
+        return self._compute_once(f"attention by scale {other_scale} {ci}", compare_scales)
 
     def population(self, ci: float = INTERVAL) -> "pd.DataFrame":
         """Return a summary of the distribution of tastes among people, with diagnostics.
@@ -569,10 +571,10 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         beta = flatten_chains(self._view.draws["beta"].values)[None]
         data = self._require_fit_data("The check requires the data of the fit")
         draw_indices = space_evenly(beta.shape[1], max_draws)
-        replicates = draw_logit_choices(
+        replicated_choices = draw_logit_choices(
             beta[:, draw_indices], encode_choices(data, self._coding_), data.first_task, rng
         )
-        return data, replicates["chosen"][0]
+        return data, replicated_choices["chosen"][0]
 
     def _preferences(self) -> "Preferences":
         """Return each respondent's preferences between levels in every draw."""
@@ -650,22 +652,24 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             If `ci` is not a probability.
         """
         draws = self._view.draws
-        matrix, encoded = encode_new_tasks(self._coding_, self._scheme_, new, self._respondents_)
+        matrix, encoded_tasks = encode_new_tasks(
+            self._coding_, self._scheme_, new, self._respondents_
+        )
         if ci is not None:
             ci = check_probability(ci)
-        first, *others = predict_probabilities(
+        mean_probabilities, *other_arrays = predict_probabilities(
             draws,
             self._build_taste_distribution(),
             matrix,
-            encoded.task_of_row,
-            encoded.respondent_of_row,
+            encoded_tasks.task_of_row,
+            encoded_tasks.respondent_of_row,
             self._new_people_,
             return_se,
             ci,
         )
-        if others:
-            return first, *others
-        return first
+        if other_arrays:
+            return mean_probabilities, *other_arrays
+        return mean_probabilities
 
     def _build_chooser(self) -> "LogitChooser":
         """Build the `Chooser` from each respondent's tastes in every draw."""

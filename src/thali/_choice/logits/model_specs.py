@@ -39,12 +39,13 @@ def check_priors(name: str, priors: Any) -> dict[str, float]:
     if priors is None:
         return {}
     if not isinstance(priors, Mapping) or not priors.keys() <= {*PRIOR_NAMES}:
-        sizes = ", ".join(PRIOR_NAMES)
+        allowed_names = ", ".join(PRIOR_NAMES)
         raise ArgumentError(
-            Argument(name), f" must map some of {sizes} to numbers; got {priors!r}."
+            Argument(name), f" must map some of {allowed_names} to numbers; got {priors!r}."
         )
     return {
-        size: check_positive(name, number, f"the prior {size}") for size, number in priors.items()
+        prior_name: check_positive(name, prior_size, f"the prior {prior_name}")
+        for prior_name, prior_size in priors.items()
     }
 
 

@@ -205,43 +205,45 @@ class MultinomialLogit(LogitReports, Model):
         tasks = encode_choices(data, coding)
         is_independent = find_independent_columns(tasks)
         tasks = tasks._replace(matrix=tasks.matrix[:, is_independent])
-        scale = np.abs(tasks.matrix).max(axis=0)
-        scaled = tasks._replace(matrix=tasks.matrix / scale)
+        column_scales = np.abs(tasks.matrix).max(axis=0)
+        scaled_tasks = tasks._replace(matrix=tasks.matrix / column_scales)
 
         def fit_coefficients() -> dict[str, Any]:
             """Maximise the likelihood; return the fitted attributes by name."""
-            estimate = maximise_log_likelihood(scaled)
-            names = list(coding.names)
-            separating = find_separating_columns(scaled, estimate.beta)
-            beta = np.full(len(names), np.nan)
-            beta[is_independent] = estimate.beta / scale
-            covariance = compute_covariance(estimate.hessian, is_independent, scale)
+            estimate = maximise_log_likelihood(scaled_tasks)
+            coefficient_names = list(coding.names)
+            separating_columns = find_separating_columns(scaled_tasks, estimate.beta)
+            beta = np.full(len(coefficient_names), np.nan)
+            beta[is_independent] = estimate.beta / column_scales
+            covariance = compute_covariance(estimate.hessian, is_independent, column_scales)
             n_parameters = int(is_independent.sum())
             if price_index is not None:
-                price = names[price_index]
-                beta, covariance = convert_to_amounts(beta, covariance, price_index, price)
-                names[price_index] = f"scale[{price}]"
-            index = pd.Index(names, name="coefficient")
+                price_coefficient = coefficient_names[price_index]
+                beta, covariance = convert_to_amounts(
+                    beta, covariance, price_index, price_coefficient
+                )
+                coefficient_names[price_index] = f"scale[{price_coefficient}]"
+            coefficient_index = pd.Index(coefficient_names, name="coefficient")
             return {
-                "coef_": pd.Series(beta, index, name="coef"),
-                "covariance_": pd.DataFrame(covariance, index, index),
+                "coef_": pd.Series(beta, coefficient_index, name="coef"),
+                "covariance_": pd.DataFrame(covariance, coefficient_index, coefficient_index),
                 "log_likelihood_": estimate.log_likelihood,
                 "aic_": 2.0 * n_parameters - 2.0 * estimate.log_likelihood,
                 "bic_": float(np.log(data.n_tasks)) * n_parameters - 2.0 * estimate.log_likelihood,
                 "converged_": estimate.converged,
-                "_unbounded_": tuple(index[is_independent][separating]),
+                "_unbounded_": tuple(coefficient_index[is_independent][separating_columns]),
                 "_scheme_": data.scheme,
                 "_coding_": coding,
                 "_data_": data,
                 "_price_": price_index,
             }
 
-        seconds = _N_STEPS * SECONDS_PER_CELL * scaled.matrix.size
+        expected_seconds = _N_STEPS * SECONDS_PER_CELL * scaled_tasks.matrix.size
         return Job(
             fit_coefficients,
             build_unseen_remarks(coding, data.levels),
             data=str(data),
-            forecast=Forecast(seconds, seconds),
+            forecast=Forecast(expected_seconds, expected_seconds),
         )
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
@@ -285,8 +287,8 @@ class MultinomialLogit(LogitReports, Model):
 
         self._require_fitted()
         with np.errstate(invalid="ignore"):
-            errors = np.sqrt(np.diag(self.covariance_))
-        return tabulate_coefficients(self.coef_.to_numpy(), errors, self.covariance_.index)
+            std_errors = np.sqrt(np.diag(self.covariance_))
+        return tabulate_coefficients(self.coef_.to_numpy(), std_errors, self.covariance_.index)
 
     def _tastes(self) -> np.ndarray:
         """Return utility coefficients, shape (p,), 0 where not identified."""
@@ -325,11 +327,11 @@ class MultinomialLogit(LogitReports, Model):
         from ..reports.choice_draws import append_interval
 
         self._require_fitted()
-        rows, encoded = encode_new_tasks(self._coding_, self._scheme_, new)
+        model_matrix, encoded_tasks = encode_new_tasks(self._coding_, self._scheme_, new)
 
         def compute_probabilities(tastes: np.ndarray) -> np.ndarray:
             """Return choice probabilities of all rows at these tastes."""
-            return choice_probabilities(rows @ tastes, encoded.task_of_row)
+            return choice_probabilities(model_matrix @ tastes, encoded_tasks.task_of_row)
 
         def draw_probabilities() -> np.ndarray:
             """Return choice probabilities at draws around the estimate."""
@@ -347,17 +349,22 @@ class MultinomialLogit(LogitReports, Model):
         """Build the `Chooser` from the estimate and normal draws around it."""
         self._require_fitted()
         coef = np.nan_to_num(self.coef_.to_numpy())
-        units = np.ones(len(coef))
+        coefficient_units = np.ones(len(coef))
         # draws of the log scale give the price a log-normal coefficient
         if self._price_ is not None:
-            units[self._price_] = coef[self._price_]
+            coefficient_units[self._price_] = coef[self._price_]
             coef[self._price_] = np.log(coef[self._price_])
-        covariance = np.nan_to_num(self.covariance_.to_numpy()) / np.outer(units, units)
-        noise = np.random.default_rng(_SEED).standard_normal((_N_DRAWS, len(coef)))
+        covariance = np.nan_to_num(self.covariance_.to_numpy()) / np.outer(
+            coefficient_units, coefficient_units
+        )
+        standard_normals = np.random.default_rng(_SEED).standard_normal((_N_DRAWS, len(coef)))
         eigenvalues, eigenvectors = np.linalg.eigh(covariance)
         # the symmetric root does not depend on the choice of eigenvectors
         tastes = (
-            coef + noise @ (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ eigenvectors.T
+            coef
+            + standard_normals
+            @ (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0)))
+            @ eigenvectors.T
         )
         if self._price_ is not None:
             coef, tastes = (
@@ -365,12 +372,12 @@ class MultinomialLogit(LogitReports, Model):
                 for log_coefficients in (coef, tastes)
             )
             covariance = convert_covariance_to_utility(covariance, coef, self._price_)
-        people = np.ones((len(self._data_.respondents), 1))
+        equal_membership = np.ones((len(self._data_.respondents), 1))
         return LogitChooser(
             self._coding_,
             self._data_,
             np.vstack([coef, tastes])[:, None],
             np.zeros(_N_DRAWS + 1, np.int64),
-            people,
+            equal_membership,
             covariance=covariance,
         )

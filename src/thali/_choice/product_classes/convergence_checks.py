@@ -25,14 +25,16 @@ def estimate_climb(posterior: PosteriorTree) -> LikelihoodGain | None:
     from scipy.special import stdtrit
 
     log_likelihoods = posterior.log_likelihood
-    chains, quarter = len(log_likelihoods), log_likelihoods.shape[1] // 4
-    if chains < 2 or quarter < _MIN_DRAWS:
+    n_chains, quarter_length = len(log_likelihoods), log_likelihoods.shape[1] // 4
+    if n_chains < 2 or quarter_length < _MIN_DRAWS:
         return None
-    gains = log_likelihoods[:, -quarter:].mean(axis=1) - log_likelihoods[
-        :, -2 * quarter : -quarter
+    gain_by_chain = log_likelihoods[:, -quarter_length:].mean(axis=1) - log_likelihoods[
+        :, -2 * quarter_length : -quarter_length
     ].mean(axis=1)
-    climb = LikelihoodGain(float(gains.mean()), float(gains.std(ddof=1)) / math.sqrt(chains))
-    is_climbing = climb.gain > max(_MIN_GAIN, stdtrit(chains - 1, _CONFIDENCE) * climb.error)
+    climb = LikelihoodGain(
+        float(gain_by_chain.mean()), float(gain_by_chain.std(ddof=1)) / math.sqrt(n_chains)
+    )
+    is_climbing = climb.gain > max(_MIN_GAIN, stdtrit(n_chains - 1, _CONFIDENCE) * climb.error)
     if not is_climbing:
         return None
     return climb
@@ -53,13 +55,14 @@ def format_chain_remarks(posterior: PosteriorTree, agrees: bool) -> tuple[str, .
         sentences.append(
             f" Predictions of another run would differ by {difference:.3f} (root mean square)."
         )
-    largest = float(parameter_r_hats(posterior).max())
-    if largest > INTERPRETABLE:
+    largest_r_hat = float(parameter_r_hats(posterior).max())
+    if largest_r_hat > INTERPRETABLE:
         advice = ", so do not interpret them"
         if agrees:
             advice = "; they agree on shares, effects and predictions"
         sentences.append(
-            f" The chains disagree on the parameters a and sigma (R-hat {largest:.2f}){advice}."
+            " The chains disagree on the parameters a and sigma (R-hat"
+            f" {largest_r_hat:.2f}){advice}."
         )
     return tuple(sentences)
 
@@ -70,8 +73,10 @@ def describe_parameters(posterior: PosteriorTree) -> tuple[str, str]:
     Means are omitted if R-hat is too large to interpret them.
     """
     r_hats = parameter_r_hats(posterior)
-    estimates = "not interpretable"
+    estimates_text = "not interpretable"
     if not r_hats.max() > INTERPRETABLE:
-        means = [float(posterior.draws[name].mean()) for name in ("value_shape", "stability")]
-        estimates = ", ".join(f"{mean:.2f}" for mean in means)
-    return "a, sigma", f"{estimates} (R-hat {', '.join(f'{r_hat:.2f}' for r_hat in r_hats)})"
+        posterior_means = [
+            float(posterior.draws[name].mean()) for name in ("value_shape", "stability")
+        ]
+        estimates_text = ", ".join(f"{mean:.2f}" for mean in posterior_means)
+    return "a, sigma", f"{estimates_text} (R-hat {', '.join(f'{r_hat:.2f}' for r_hat in r_hats)})"

@@ -48,9 +48,11 @@ def estimate_sweep_seconds(data: "ChoiceExperiment", classes: float = USUAL_CLAS
 
 def estimate_draw_seconds(data: "ChoiceExperiment") -> float:
     """Return the expected CPU seconds to simulate the reports of one draw."""
-    pairs = sum(len(levels) - 1 for levels in data.levels.values())  # each level and the first
-    looked_at = len(data.row_product) / data.n_tasks * max(OCCASIONS, 2 * data.n_tasks)
-    return SECONDS_PER_ALTERNATIVE * (looked_at + 2 * pairs * max(OCCASIONS, data.n_respondents))
+    n_pairs = sum(len(levels) - 1 for levels in data.levels.values())  # each level and the first
+    rows_per_draw = len(data.row_product) / data.n_tasks * max(OCCASIONS, 2 * data.n_tasks)
+    return SECONDS_PER_ALTERNATIVE * (
+        rows_per_draw + 2 * n_pairs * max(OCCASIONS, data.n_respondents)
+    )
 
 
 def estimate_steps(sizes: np.ndarray) -> float:
@@ -61,8 +63,8 @@ def estimate_steps(sizes: np.ndarray) -> float:
 def schedule_next_look(draws: int, convergence: "ConvergenceCheck") -> int:
     """Return how many draws per chain to make until the next convergence check."""
     n_target = draws * min(max(convergence.facts.get("longer", 2.0), _MIN_GROWTH), _MAX_GROWTH)
-    step = choose_spacing(int(n_target))
-    return max(math.ceil(n_target / step), _MIN_LOOK_DRAWS) * step
+    spacing = choose_spacing(int(n_target))
+    return max(math.ceil(n_target / spacing), _MIN_LOOK_DRAWS) * spacing
 
 
 # Data without information, and choices that only a lapse explains ---------------------------------
@@ -75,8 +77,8 @@ def refuse_uninformative(data: "ChoiceExperiment") -> None:
             "Product classes require at least two tasks; got one. Add tasks or respondents."
         )
     products = data.products[data.row_product]
-    firsts = np.repeat(products[data.first_row[:-1]], np.diff(data.first_row), axis=0)
-    if (products == firsts).all():
+    first_products = np.repeat(products[data.first_row[:-1]], np.diff(data.first_row), axis=0)
+    if (products == first_products).all():
         raise DataError(
             "The alternatives of each task are identical, so choices contain no information on"
             " preferences; pass the columns in which they differ as attributes."
@@ -90,17 +92,17 @@ def find_dominated_choices(data: "ChoiceExperiment", monotone: dict[str, str]) -
     """
     direction = encode_directions(monotone, data.attributes)
     products = data.products[data.row_product]
-    sizes = np.diff(data.first_row)
-    best = np.repeat(products[find_chosen_rows(data)], sizes, axis=0)
+    task_sizes = np.diff(data.first_row)
+    chosen_products = np.repeat(products[find_chosen_rows(data)], task_sizes, axis=0)
     # A missing level equals only a missing level: it is neither better nor worse than others.
-    ahead = np.where(
-        (products < 0) | (best < 0),
-        np.where(products == best, 0, -1),
-        direction * (products - best),
+    advantage = np.where(
+        (products < 0) | (chosen_products < 0),
+        np.where(products == chosen_products, 0, -1),
+        direction * (products - chosen_products),
     )
-    ahead[:, direction == 0] = np.where(products == best, 0, -1)[:, direction == 0]
-    dominates = (ahead >= 0).all(axis=1) & (ahead > 0).any(axis=1)
-    return np.unique(repeat_indices(sizes)[dominates])
+    advantage[:, direction == 0] = np.where(products == chosen_products, 0, -1)[:, direction == 0]
+    dominates = (advantage >= 0).all(axis=1) & (advantage > 0).any(axis=1)
+    return np.unique(repeat_indices(task_sizes)[dominates])
 
 
 def describe_dominated_choices(
@@ -110,19 +112,21 @@ def describe_dominated_choices(
 
     Only ties or lapses explain such choices.
     """
-    tasks = find_dominated_choices(data, monotone)
-    if not len(tasks):
+    task_indices = find_dominated_choices(data, monotone)
+    if not len(task_indices):
         return ""
-    person = data.respondent_of_task
+    respondent_of_task = data.respondent_of_task
     examples = [
-        f"task {str(data.task_labels[t])!r} of respondent {data.respondents[person[t]]!r}"
-        for t in tasks[:_MAX_NAMED]
+        f"task {str(data.task_labels[t])!r} of respondent"
+        f" {data.respondents[respondent_of_task[t]]!r}"
+        for t in task_indices[:_MAX_NAMED]
     ]
-    more = ""
-    if len(tasks) > _MAX_NAMED:
-        more = f" and {len(tasks) - _MAX_NAMED:,} more"
+    others_text = ""
+    if len(task_indices) > _MAX_NAMED:
+        others_text = f" and {len(task_indices) - _MAX_NAMED:,} more"
     return Message(
-        f"A dominated alternative was chosen ({', '.join(examples)}{more}): another alternative is"
+        f"A dominated alternative was chosen ({', '.join(examples)}{others_text}): another"
+        " alternative is"
         " at least as good in every respect and better in a monotone attribute. With ",
         Setting("lapse", 0),
         " such respondents must be indifferent between the two, which hides much of what they care"

@@ -79,10 +79,10 @@ class ClassEngine(ChainEngine):
         convergence = super().check_chains(model)
         message, facts = convergence.message, convergence.facts
         if not convergence.agrees and (climb := self.describe_climb(model)):
-            gain, message = climb
-            facts = facts | {"climb": gain}
-        remarks = format_chain_remarks(model._view, convergence.agrees)
-        return replace(convergence, facts=facts, message=Message(*message.parts, *remarks))
+            climb_gain, message = climb
+            facts = facts | {"climb": climb_gain}
+        chain_remarks = format_chain_remarks(model._view, convergence.agrees)
+        return replace(convergence, facts=facts, message=Message(*message.parts, *chain_remarks))
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
         """Return the rise of the log-likelihood in late draws, and a sentence; None if settled."""
@@ -90,8 +90,8 @@ class ClassEngine(ChainEngine):
 
     def list_facts(self, model: Any) -> Facts:
         """Return (name, text) facts about the fit for reports."""
-        draws, first, *_ = super().list_facts(model)
-        return draws, first, describe_parameters(model._view)
+        draws_fact, second_fact, *_ = super().list_facts(model)
+        return draws_fact, second_fact, describe_parameters(model._view)
 
 
 class MarkovChains(ClassEngine):
@@ -114,14 +114,14 @@ class MarkovChains(ClassEngine):
         climb = estimate_climb(model._view)
         if climb is None:
             return None
-        tune = int(model.posterior_.attrs["tune"])
+        n_tuning = int(model.posterior_.attrs["tune"])
         sentence = (
             "The chains are still climbing: the log-likelihood of their last quarter exceeds the"
             f" third quarter by {climb.gain:.1f} (standard error {climb.error:.1f}). Anneal"
             " longer: refit with "
         )
         return climb.gain, Message(
-            sentence, Setting("tune", max(4 * tune, TUNE)), f" (now {tune})."
+            sentence, Setting("tune", max(4 * n_tuning, TUNE)), f" (now {n_tuning})."
         )
 
     def evidence_of(self, model: Any, data: Any, settings: EvidenceRun) -> LogEvidence:
@@ -199,8 +199,8 @@ def forecast_particles(data: "ChoiceExperiment", run: Run, sweeps_per_step: int)
         estimate_steps(np.diff(data.first_row)) * sweeps_per_step,
         estimate_sweep_seconds(data),
     )
-    seconds = run.chains * run.draws * (n_sweeps * sweep_seconds + estimate_draw_seconds(data))
-    return Forecast(seconds, seconds, sweep_seconds)
+    cpu_seconds = run.chains * run.draws * (n_sweeps * sweep_seconds + estimate_draw_seconds(data))
+    return Forecast(cpu_seconds, cpu_seconds, sweep_seconds)
 
 
 ENGINES: dict[str, MarkovChains | SequentialMonteCarlo] = {
@@ -375,8 +375,8 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             "thin": thin,
             "sweeps_per_step": check_integer("sweeps_per_step", sweeps_per_step, 1),
         }
-        defaults = {"tune": TUNE, "thin": None, "sweeps_per_step": SWEEPS_PER_STEP}
-        check_method_arguments(PRODUCT_CLASSES, self.method, arguments, defaults)
+        default_arguments = {"tune": TUNE, "thin": None, "sweeps_per_step": SWEEPS_PER_STEP}
+        check_method_arguments(PRODUCT_CLASSES, self.method, arguments, default_arguments)
         run = engine.run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
         return self._run_job(
             engine.job(self, data, run, sweeps_per_step, self._remarks(data, monotone))
@@ -421,13 +421,15 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         )
 
         # share of the budget that the looks take
-        looks = LOOK_DRAWS * run.chains * estimate_draw_seconds(source) / BUDGET
-        sweep = estimate_sweep_seconds(source)
-        bound = limit_run(run, run.thin or THIN, sweep, FIRST_DRAWS, max(1.0 - looks, 0.5))
+        look_share = LOOK_DRAWS * run.chains * estimate_draw_seconds(source) / BUDGET
+        sweep_seconds = estimate_sweep_seconds(source)
+        run_limit = limit_run(
+            run, run.thin or THIN, sweep_seconds, FIRST_DRAWS, max(1.0 - look_share, 0.5)
+        )
         max_draws = MAX_DRAWS
         if run.max_time is None:
-            max_draws = bound.max_draws
-        run = bound.run._replace(thin=bound.thin)
+            max_draws = run_limit.max_draws
+        run = run_limit.run._replace(thin=run_limit.thin)
         problem, design = self._build_problem(source), build_design(source)
         reports_by_draw: dict[bytes, Any] = {}  # reports of draws at earlier looks
 
@@ -437,7 +439,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             return build_classes_datatree(
                 fit_result,
                 design,
-                {"draws": fit_result.draws, "tune": run.tune, "thin": bound.thin},
+                {"draws": fit_result.draws, "tune": run.tune, "thin": run_limit.thin},
                 run.cores,
                 reports_by_draw,
             )
@@ -448,16 +450,16 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             lambda draws, seed: build_chains(problem, self.lapse, run, draws, seed),
             tree,
             lambda tree, chains, seed: {**_read_fitted_attributes(tree), "_people_": source.people},
-            settings=bound.settings,
+            settings=run_limit.settings,
             count_draws=lambda tree: int(tree.attrs["draws"]),
             read_draws=read_chain_draws,
             status=format_chain_status,
             max_draws=MAX_DRAWS,
-            first_draws=bound.first_draws,
+            first_draws=run_limit.first_draws,
             data_max_draws=max_draws,
-            forecast=bound.forecast,
+            forecast=run_limit.forecast,
             measure_speedup=lambda chains: min(
-                1.0, sweep / estimate_sweep_seconds(source, compute_mean_classes(chains))
+                1.0, sweep_seconds / estimate_sweep_seconds(source, compute_mean_classes(chains))
             ),
             choose_next_check=schedule_next_look,
         )
@@ -478,11 +480,17 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         from .samplers.smc import run_smc
 
         problem = self._build_problem(data)
-        settings = {"draws": run.draws, "chains": run.chains, "sweeps_per_step": sweeps_per_step}
-        with open_fit_folder(self, settings, data, run) as (folder, seed):
+        run_settings = {
+            "draws": run.draws,
+            "chains": run.chains,
+            "sweeps_per_step": sweeps_per_step,
+        }
+        with open_fit_folder(self, run_settings, data, run) as (folder, seed):
             fit_result = run_smc(problem, self.lapse, run, sweeps_per_step, seed, folder)
-        attrs = {"draws": fit_result.draws, "interrupted": int(fit_result.interrupted)}
-        tree = build_classes_datatree(fit_result, build_design(data), attrs, run.cores, {})
+        tree_attributes = {"draws": fit_result.draws, "interrupted": int(fit_result.interrupted)}
+        tree = build_classes_datatree(
+            fit_result, build_design(data), tree_attributes, run.cores, {}
+        )
         return {**_read_fitted_attributes(tree), "_people_": data.people}
 
     @requires(require_evidence)
@@ -507,23 +515,29 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
         self._require_fitted()
         check_finished(self)
-        estimates = np.atleast_2d(read_step_trace(self._view)["log_evidence"])[:, -1]
+        group_estimates = np.atleast_2d(read_step_trace(self._view)["log_evidence"])[:, -1]
         is_usable = self._evidence_sd_ <= USABLE
-        deviation = (
+        deviation_text = (
             f"the standard deviation of their estimates is {self._evidence_sd_:.2f} (target: at"
             f" most {USABLE:g})"
         )
-        sentence = f"The {len(estimates)} groups agree: {deviation}."
+        sentence = f"The {len(group_estimates)} groups agree: {deviation_text}."
         if not is_usable:
             sentence = (
-                f"The log evidence is not usable: {deviation}; use more sweeps per step, or more"
+                f"The log evidence is not usable: {deviation_text}; use more sweeps per step, or"
+                " more"
                 " draws."
             )
-        facts = {"groups": len(estimates), "sd": self._evidence_sd_}
+        facts = {"groups": len(group_estimates), "sd": self._evidence_sd_}
         convergence = ConvergenceCheck(is_usable, facts, Message(sentence))
-        df = float(len(estimates) - 1)
+        df = float(len(group_estimates) - 1)
         return LogEvidence(
-            self._log_evidence_, self._log_evidence_se_, df, convergence, estimates, pd.DataFrame()
+            self._log_evidence_,
+            self._log_evidence_se_,
+            df,
+            convergence,
+            group_estimates,
+            pd.DataFrame(),
         )
 
     def _compute_log_evidence(self, data: Any, run: EvidenceRun) -> LogEvidence:
@@ -549,9 +563,9 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         """Simulate the choices of the data at every draw."""
         from .reports.choice_probabilities import draw_choices
 
-        groups, draw_indices = self._view.shape[0], np.arange(self._draws_.n_draws)
+        n_groups, draw_indices = self._view.shape[0], np.arange(self._draws_.n_draws)
         choices = draw_choices(self._draws_, self._design_, rng, draw_indices)
-        return {"chosen": choices.reshape(groups, -1, len(data.chosen))}
+        return {"chosen": choices.reshape(n_groups, -1, len(data.chosen))}
 
     def _check_fit(self, data: Any) -> dict[str, str]:
         """Check data and arguments; return {attribute: direction} of monotone ones."""
@@ -590,10 +604,10 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         """Yield warnings about a finished fit."""
         if self._interrupted_:
-            sizes = self._view.draws.sizes
+            dim_sizes = self._view.draws.sizes
             kept_draws = (
-                f"{format_plural(sizes['chain'], 'chain')} of"
-                f" {format_plural(sizes['draw'], 'draw')}"
+                f"{format_plural(dim_sizes['chain'], 'chain')} of"
+                f" {format_plural(dim_sizes['draw'], 'draw')}"
             )
             yield InterruptedWarning(f"Stopped early; {kept_draws} were kept.")
         convergence = self.convergence()
@@ -608,12 +622,12 @@ def _read_fitted_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
     from .ragged_draws import read_particles
 
     posterior = PosteriorTree(tree)
-    stats = posterior.stats
+    sample_stats = posterior.stats
     return {
         "posterior_": tree,
-        "_log_evidence_": float(stats["log_evidence"]),
-        "_log_evidence_se_": float(stats["log_evidence_se"]),
-        "_evidence_sd_": float(stats["evidence_sd"]),
+        "_log_evidence_": float(sample_stats["log_evidence"]),
+        "_log_evidence_se_": float(sample_stats["log_evidence_se"]),
+        "_evidence_sd_": float(sample_stats["evidence_sd"]),
         "_messages_": [line for line in str(tree.attrs.get("messages", "")).split("\n") if line],
         "_interrupted_": bool(tree.attrs.get("interrupted", 0)),
         "_draws_": read_particles(tree["particles"].to_dataset()),

@@ -43,11 +43,11 @@ def build_classes_datatree(
     )
 
     reports = simulate_quantities(fit.particles, design, cores, reports_by_draw)
-    posterior = build_scalar_group(fit.particles).assign(
+    posterior_group = build_scalar_group(fit.particles).assign(
         label_reports(reports, fit.particles, design)
     )
-    groups = {
-        "posterior": posterior,
+    tree_groups = {
+        "posterior": posterior_group,
         "observed_data": design.observed(),
         "sample_stats": _build_sample_stats(
             fit, estimate_prediction_difference(reports, fit.particles)
@@ -56,7 +56,7 @@ def build_classes_datatree(
         "particles": fit.particles.to_dataset(),
     }
     return build_tree(
-        groups,
+        tree_groups,
         {
             **describe_origin(),
             "interrupted": int(fit.interrupted),
@@ -70,10 +70,10 @@ def build_scalar_group(draws: "Particles") -> "xarray.Dataset":
     """Return the dataset `posterior` of scalars that do not depend on class order."""
     from thali._posterior.store import build_draws
 
-    owned = np.diff(draws.first_owned).reshape(draws.n_draws, draws.n_respondents).sum(axis=1)
+    n_owned = np.diff(draws.first_owned).reshape(draws.n_draws, draws.n_respondents).sum(axis=1)
     quantities = {
         "n_classes": np.diff(draws.first_class),
-        "classes_per_person": owned / max(draws.n_respondents, 1),
+        "classes_per_person": n_owned / max(draws.n_respondents, 1),
         "value_shape": draws.a,
         "stability": draws.sigma,
         "alpha": draws.alpha,
@@ -86,24 +86,24 @@ def build_scalar_group(draws: "Particles") -> "xarray.Dataset":
     return build_draws(variables, {}, shape, _DESCRIPTIONS)
 
 
-def _build_sample_stats(fit: "EngineResult", difference: float) -> "xarray.Dataset":
+def _build_sample_stats(fit: "EngineResult", prediction_difference: float) -> "xarray.Dataset":
     """Return the dataset `sample_stats`: evidence, steps, prediction difference."""
     import xarray as xr
 
-    names = ("log_evidence", "log_evidence_se", "evidence_sd")
-    variables: dict[str, Any] = {name: float(getattr(fit, name)) for name in names}
-    variables["prediction_difference"] = difference
+    evidence_names = ("log_evidence", "log_evidence_se", "evidence_sd")
+    variables: dict[str, Any] = {name: float(getattr(fit, name)) for name in evidence_names}
+    variables["prediction_difference"] = prediction_difference
     for name, values in fit.trace.items():
-        dims = ("chain", "step")[-values.ndim :]
-        variables[f"trace_{name}"] = (dims, np.asarray(values, float))
+        trace_dims = ("chain", "step")[-values.ndim :]
+        variables[f"trace_{name}"] = (trace_dims, np.asarray(values, float))
     return xr.Dataset(variables)
 
 
 def read_step_trace(posterior: PosteriorTree) -> dict[str, np.ndarray]:
     """Return lapse rate, log evidence and more by tempering step, by name."""
-    stats = posterior.stats
+    sample_stats = posterior.stats
     return {
-        str(name)[6:]: stats[name].values
-        for name in stats.data_vars
+        str(name)[6:]: sample_stats[name].values
+        for name in sample_stats.data_vars
         if str(name).startswith("trace_")
     }

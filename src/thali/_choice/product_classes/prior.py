@@ -89,7 +89,7 @@ def draw_sign(rng: Any, polarity: Any, owners: Any, negative: Any) -> Any:
 
 @scalar
 def singleton_rate(problem: Any, state: Any) -> Any:
-    """Return the prior mean number of classes that one respondent owns alone."""
+    """Return the prior mean number of classes that a given respondent owns alone."""
     beta = problem.prior[BETA]
     return state.real[CONCENTRATION] * beta / (beta + state.whole[PRESENT] - 1.0)
 

@@ -14,10 +14,10 @@ MAX_CHAIN_DRAWS = 400  # of longer chains every second draw is kept, or every fo
 
 def choose_spacing(draws: int) -> int:
     """Return how far apart kept draws are, so that at most MAX_CHAIN_DRAWS remain."""
-    step = 1
-    while draws // step > MAX_CHAIN_DRAWS:
-        step *= 2
-    return step
+    spacing = 1
+    while draws // spacing > MAX_CHAIN_DRAWS:
+        spacing *= 2
+    return spacing
 
 
 class Particles(NamedTuple):
@@ -112,19 +112,19 @@ def concatenate_draws(parts: Sequence[Particles]) -> Particles:
     """Concatenate recorded draws of the same data and model."""
     if len(parts) == 1:
         return parts[0]
-    first = parts[0]
-    ends = ("first_class", "first_owned")
-    shared = ("lapse", "beta", "offset", "monotone")
-    fields = {
+    first_part = parts[0]
+    end_fields = ("first_class", "first_owned")
+    shared_fields = ("lapse", "beta", "offset", "monotone")
+    joined_fields = {
         name: np.concatenate([getattr(p, name) for p in parts])
         for name in Particles._fields
-        if name not in (*ends, *shared)
+        if name not in (*end_fields, *shared_fields)
     }
-    for name in ends:
-        pieces, base = [np.zeros(1, np.int64)], 0
+    for name in end_fields:
+        end_pieces, n_before = [np.zeros(1, np.int64)], 0
         for p in parts:
             part_ends = getattr(p, name)
-            pieces.append(part_ends[1:] + base)
-            base += part_ends[-1]
-        fields[name] = np.concatenate(pieces)
-    return Particles(**fields, **{name: getattr(first, name) for name in shared})
+            end_pieces.append(part_ends[1:] + n_before)
+            n_before += part_ends[-1]
+        joined_fields[name] = np.concatenate(end_pieces)
+    return Particles(**joined_fields, **{name: getattr(first_part, name) for name in shared_fields})

@@ -91,7 +91,7 @@ def draw_choice(
 def simulate_choices(
     rng: np.random.Generator, problem: Any, target: Any, state: Any, chosen: Any
 ) -> None:
-    """Draw new choices of all respondents, moving the chosen row first.
+    """Redraw every task's choice into `chosen`, with its row of `problem` first.
 
     The chosen product moves to the first row of its task; `chosen` (tasks,) receives its former
     place.
@@ -127,30 +127,32 @@ def sample_classes_prior(
 ) -> PriorSample:
     """Draw classes and choices from the prior, once per generator."""
     # rows of a task in their order
-    first_chosen = data.with_fields(chosen=np.zeros(data.n_tasks, np.int64))
-    problem = build_class_problem(first_chosen, monotone, model.alpha)
-    rows = problem.tasks.rows.copy()
-    target, keeper = build_target(problem, model.lapse), DrawRecorder(problem)
-    prior_draws, chosen = [], []
+    data_with_first_chosen = data.with_fields(chosen=np.zeros(data.n_tasks, np.int64))
+    problem = build_class_problem(data_with_first_chosen, monotone, model.alpha)
+    original_rows = problem.tasks.rows.copy()
+    target, draw_recorder = build_target(problem, model.lapse), DrawRecorder(problem)
+    prior_draws, choices = [], []
     for rng in rngs:
-        problem.tasks.rows[...] = rows  # reordered by simulated choices
+        problem.tasks.rows[...] = original_rows  # reordered by simulated choices
         state = draw_state(rng, problem, shapes_from_prior=True)
         choice = np.zeros(data.n_tasks, np.int64)
         run_simulate_choices(rng, problem, target, state, choice)
-        log_lik = log_likelihood(problem, target, state, build_workspace(problem, state))
-        prior_draws.append(keeper.record(state, 0, log_lik, model.lapse))
-        chosen.append(choice)
+        log_likelihood_of_choice = log_likelihood(
+            problem, target, state, build_workspace(problem, state)
+        )
+        prior_draws.append(draw_recorder.record(state, 0, log_likelihood_of_choice, model.lapse))
+        choices.append(choice)
     design, draws = build_design(data), concatenate_draws(prior_draws)
-    group = build_scalar_group(draws).assign(
+    posterior_group = build_scalar_group(draws).assign(
         label_reports(simulate_quantities(draws, design, 1, {}), draws, design)
     )
-    predictive = build_predictive_dataset(
-        design.observed(), group, {"chosen": np.array(chosen)[None]}
+    predictive_group = build_predictive_dataset(
+        design.observed(), posterior_group, {"chosen": np.array(choices)[None]}
     )
-    new_data = [(data.with_fields(chosen=choice),) for choice in chosen]
+    new_data = [(data.with_fields(chosen=choice),) for choice in choices]
     return PriorSample(
-        group,
-        predictive,
+        posterior_group,
+        predictive_group,
         new_data,
         {"observed_data": design.observed(), "constant_data": design.to_dataset()},
     )

@@ -198,7 +198,7 @@ def count_occasions(
     weight: Any,
     total: Any,
 ) -> None:
-    """Add simulated choices of all tasks, over several occasions, to `total`.
+    """Add the weights of simulated winners in all tasks, over several occasions, to `total`.
 
     Values of an occasion are the same in all tasks.
     """
@@ -274,14 +274,14 @@ def draw_class_members(
     return polarity
 
 
-def bound_total_classes(draws: "Particles", newcomers: int) -> int:
-    """Return the largest number of classes after `newcomers` respondents join.
+def bound_total_classes(draws: "Particles", n_newcomers: int) -> int:
+    """Return the largest number of classes after `n_newcomers` respondents join.
 
     Sum of all existing classes, and a bound on new ones.
     """
-    present = draws.beta + draws.n_respondents
+    prior_count = draws.beta + draws.n_respondents
     # above the sum of 1 / (present + i), i < newcomers
-    harmonic = 1.0 / present + math.log1p(newcomers / present)
-    mean = float(draws.alpha.max(initial=0.0)) * draws.beta * harmonic
+    harmonic_sum = 1.0 / prior_count + math.log1p(n_newcomers / prior_count)
+    mean_new = float(draws.alpha.max(initial=0.0)) * draws.beta * harmonic_sum
     max_classes = int(np.diff(draws.first_class).max(initial=0))
-    return max_classes + int(mean + 20.0 * math.sqrt(mean)) + 64
+    return max_classes + int(mean_new + 20.0 * math.sqrt(mean_new)) + 64

@@ -177,8 +177,8 @@ def count_newcomer_choices(
 
 def add_lapse(draws: "Particles", p: np.ndarray, first_row: np.ndarray) -> np.ndarray:
     """Return probabilities (..., rows) mixed with random choices (lapses)."""
-    sizes = np.diff(first_row)
-    return (1.0 - draws.lapse) * p + draws.lapse / np.repeat(sizes, sizes)
+    task_sizes = np.diff(first_row)
+    return (1.0 - draws.lapse) * p + draws.lapse / np.repeat(task_sizes, task_sizes)
 
 
 def draw_choices(
@@ -188,17 +188,31 @@ def draw_choices(
     draw_indices: np.ndarray,
 ) -> np.ndarray:
     """Draw choices of all respondents in the fitted tasks, shape (draws, tasks)."""
-    room, codes = bound_owned_classes(draws), design.products[design.row_product]
-    chosen = np.empty((len(draw_indices), len(design.chosen)), np.int64)
-    for position, d in enumerate(draw_indices.tolist()):
-        shares = np.zeros(len(design.row_product))
+    max_owned, codes = bound_owned_classes(draws), design.products[design.row_product]
+    chosen_positions = np.empty((len(draw_indices), len(design.chosen)), np.int64)
+    for draw_position, d in enumerate(draw_indices.tolist()):
+        choice_counts = np.zeros(len(design.row_product))
         count_respondent_choices(
-            rng, draws, d, d + 1, 0, codes, design.first_task, design.first_row, 1, room, shares
+            rng,
+            draws,
+            d,
+            d + 1,
+            0,
+            codes,
+            design.first_task,
+            design.first_row,
+            1,
+            max_owned,
+            choice_counts,
         )
-        p = add_lapse(draws, shares, design.first_row)
-        noisy = np.log(p, where=p > 0.0, out=np.full(len(p), -np.inf)) + rng.gumbel(size=len(p))
-        chosen[position] = [part.argmax() for part in np.split(noisy, design.first_row[1:-1])]
-    return chosen
+        p = add_lapse(draws, choice_counts, design.first_row)
+        noisy_log_p = np.log(p, where=p > 0.0, out=np.full(len(p), -np.inf)) + rng.gumbel(
+            size=len(p)
+        )
+        chosen_positions[draw_position] = [
+            part.argmax() for part in np.split(noisy_log_p, design.first_row[1:-1])
+        ]
+    return chosen_positions
 
 
 def predict_tasks(
@@ -214,30 +228,32 @@ def predict_tasks(
 
     Every task of an unknown respondent belongs to a new one.
     """
-    person, task = encoded.respondent_of_row, encoded.task_of_row
-    unit = np.where(person >= 0, person, draws.n_respondents + task)
-    order = np.lexsort((task, unit))
-    unit, task = unit[order], task[order]
-    first_row = np.flatnonzero(np.diff(task, prepend=-1, append=-1))
-    of_task = unit[first_row[:-1]]
-    first_task = np.flatnonzero(np.diff(of_task, prepend=-1, append=-1))
-    people = of_task[first_task[:-1]]
-    people = np.where(people < draws.n_respondents, people, -1)
-    unique_products, row_product = np.unique(encoded.products[order], axis=0, return_inverse=True)
+    person_of_row, task_of_row = encoded.respondent_of_row, encoded.task_of_row
+    unit_of_row = np.where(person_of_row >= 0, person_of_row, draws.n_respondents + task_of_row)
+    row_order = np.lexsort((task_of_row, unit_of_row))
+    unit_of_row, task_of_row = unit_of_row[row_order], task_of_row[row_order]
+    first_row = np.flatnonzero(np.diff(task_of_row, prepend=-1, append=-1))
+    unit_of_task = unit_of_row[first_row[:-1]]
+    first_task = np.flatnonzero(np.diff(unit_of_task, prepend=-1, append=-1))
+    unit_people = unit_of_task[first_task[:-1]]
+    unit_people = np.where(unit_people < draws.n_respondents, unit_people, -1)
+    unique_products, row_product = np.unique(
+        encoded.products[row_order], axis=0, return_inverse=True
+    )
     sorted_p = estimate_row_probabilities(
         draws,
         unique_products,
         row_product.ravel(),
         first_row,
         first_task,
-        people,
+        unit_people,
         by_draw=by_draw,
         repeats=repeats,
         cores=cores,
         random_seed=random_seed,
     )
     p = np.empty(sorted_p.shape)
-    p[:, order] = sorted_p
+    p[:, row_order] = sorted_p
     return p
 
 
@@ -263,42 +279,47 @@ def estimate_row_probabilities(
     n_draws = draws.n_draws
     if by_draw:
         n_parts, repeats = n_draws, repeats or OCCASIONS_PER_DRAW
-        groups, occasions = 1, repeats
+        n_groups, n_occasions = 1, repeats
     else:
         n_parts, repeats = (
             draws.n_groups,
             repeats or max(MIN_REPEATS, -(-MIN_OCCASIONS // n_draws)),
         )
-        groups, occasions = repeats, 1
+        n_groups, n_occasions = repeats, 1
     draws_per_part = n_draws // n_parts
-    parts = [
-        slice_draws(draws, part * draws_per_part, (part + 1) * draws_per_part)
-        for part in range(n_parts)
+    draw_parts = [
+        slice_draws(draws, part_index * draws_per_part, (part_index + 1) * draws_per_part)
+        for part_index in range(n_parts)
     ]
     rngs = spawn_generators(random_seed, len(people))
-    room_known = bound_owned_classes(draws)
-    room_new = bound_total_classes(draws, 1)
-    total = np.zeros((n_parts, len(row_product)))
+    max_owned = bound_owned_classes(draws)
+    max_classes = bound_total_classes(draws, 1)
+    choice_counts = np.zeros((n_parts, len(row_product)))
 
     def simulate_unit(unit: int) -> None:
         """Simulate the choices of one fitted respondent, or of new respondents."""
-        tasks = first_row[first_task[unit] : first_task[unit + 1] + 1]
-        rows = slice(tasks[0], tasks[-1])
-        starts, person = np.ascontiguousarray(tasks - tasks[0], np.int64), int(people[unit])
-        codes = np.ascontiguousarray(products[row_product[rows]], np.int64)
-        tasks_of_person = np.array([0, len(starts) - 1], np.int64)
-        for part_draws, part_total in zip(parts, total[:, rows], strict=True):
+        task_bounds = first_row[first_task[unit] : first_task[unit + 1] + 1]
+        row_slice = slice(task_bounds[0], task_bounds[-1])
+        task_starts, person = (
+            np.ascontiguousarray(task_bounds - task_bounds[0], np.int64),
+            int(people[unit]),
+        )
+        codes = np.ascontiguousarray(products[row_product[row_slice]], np.int64)
+        tasks_of_person = np.array([0, len(task_starts) - 1], np.int64)
+        for part_draws, part_counts in zip(draw_parts, choice_counts[:, row_slice], strict=True):
             part_arguments = (rngs[unit], part_draws, 0, draws_per_part)
             if person >= 0:
-                arguments = (person, codes, tasks_of_person, starts, repeats, room_known)
-                count_respondent_choices(*part_arguments, *arguments, part_total)
+                kernel_arguments = (person, codes, tasks_of_person, task_starts, repeats, max_owned)
+                count_respondent_choices(*part_arguments, *kernel_arguments, part_counts)
             else:
-                arguments = (groups, 1, occasions, codes, starts, room_new)
-                count_newcomer_choices(*part_arguments, *arguments, part_total)
+                kernel_arguments = (n_groups, 1, n_occasions, codes, task_starts, max_classes)
+                count_newcomer_choices(*part_arguments, *kernel_arguments, part_counts)
 
     call_in_threads(simulate_unit, len(people), cores)
-    alternatives = np.repeat(np.diff(first_row), np.diff(first_row))
-    return (1.0 - draws.lapse) * total / (draws_per_part * repeats) + draws.lapse / alternatives
+    task_sizes = np.repeat(np.diff(first_row), np.diff(first_row))
+    return (1.0 - draws.lapse) * choice_counts / (
+        draws_per_part * repeats
+    ) + draws.lapse / task_sizes
 
 
 # Simulated markets: shares of the products, before and after a change -----------------------------
@@ -353,28 +374,46 @@ def simulate_share_draws(
     codes = np.ascontiguousarray(np.concatenate(markets), np.int64)
     first_row = part_bounds([len(market) for market in markets])
     rngs = spawn_generators(random_seed, draws.n_draws)
-    total = np.zeros((draws.n_draws, len(codes)))
+    choice_counts = np.zeros((draws.n_draws, len(codes)))
     if weights is None:
-        newcomers = max(_OCCASIONS, _NEWCOMERS * draws.n_respondents)
-        room = bound_total_classes(draws, newcomers)
+        n_newcomers = max(_OCCASIONS, _NEWCOMERS * draws.n_respondents)
+        max_classes = bound_total_classes(draws, n_newcomers)
 
-        def work(d: int) -> None:
+        def simulate_draw(d: int) -> None:
             count_newcomer_choices(
-                rngs[d], draws, d, d + 1, 1, newcomers, 1, codes, first_row, room, total[d]
+                rngs[d],
+                draws,
+                d,
+                d + 1,
+                1,
+                n_newcomers,
+                1,
+                codes,
+                first_row,
+                max_classes,
+                choice_counts[d],
             )
 
-        n_occasions = newcomers
+        n_occasions = n_newcomers
     else:
         draw_weights = np.ones((draws.n_draws, draws.n_respondents)) * weights
         repeats = max(1, -(-_OCCASIONS // np.count_nonzero(draw_weights[0])))
-        room = bound_owned_classes(draws)
+        max_owned = bound_owned_classes(draws)
 
-        def work(d: int) -> None:
+        def simulate_draw(d: int) -> None:
             add_market_choices(
-                rngs[d], draws, d, draw_weights[d], codes, first_row, repeats, room, total[d]
+                rngs[d],
+                draws,
+                d,
+                draw_weights[d],
+                codes,
+                first_row,
+                repeats,
+                max_owned,
+                choice_counts[d],
             )
 
         n_occasions = draw_weights.sum(axis=1, keepdims=True) * repeats
-    call_in_threads(work, draws.n_draws, cores)
-    total /= n_occasions
-    return np.split(add_lapse(draws, total, first_row), first_row[1:-1], axis=1)
+    call_in_threads(simulate_draw, draws.n_draws, cores)
+    choice_counts /= n_occasions
+    return np.split(add_lapse(draws, choice_counts, first_row), first_row[1:-1], axis=1)

@@ -64,10 +64,10 @@ class ClassChooser(Chooser):
         draw_indices = select_draws(self.chain, max_draws)
         if len(draw_indices) == len(self.chain):
             return self
-        draws = concatenate_draws(
+        thinned_draws = concatenate_draws(
             [slice_draws(self.draws, d, d + 1) for d in draw_indices.tolist()]
         )
-        return type(self)(draws, self.data, self.people)
+        return type(self)(thinned_draws, self.data, self.people)
 
     def shares(
         self,
@@ -103,22 +103,27 @@ class ClassChooser(Chooser):
         from scipy import sparse
 
         draws, codes, offset = self.draws, _convert_to_codes(products), self.draws.offset[:-1]
-        present, column = codes >= 0, offset + np.maximum(codes, 0)
-        people = draws.n_respondents
+        is_present, level_columns = codes >= 0, offset + np.maximum(codes, 0)
+        n_people = draws.n_respondents
         for d in range(draws.n_draws):
-            classes = slice(*draws.first_class[d : d + 2])
-            member, active = draws.member[classes], draws.active[classes]
-            contained = np.logical_and.reduce(
-                member[:, column] & present | ~active[:, None], axis=2
+            class_slice = slice(*draws.first_class[d : d + 2])
+            member, active = draws.member[class_slice], draws.active[class_slice]
+            is_in_class = np.logical_and.reduce(
+                member[:, level_columns] & is_present | ~active[:, None], axis=2
             )
-            ends = draws.first_owned[d * people : (d + 1) * people + 1]
-            owned_slice = slice(ends[0], ends[-1])
-            value = np.exp(draws.owned_log_theta[owned_slice]) + (1.0 - draws.sigma[d]) * draws.a[d]
-            signed = np.where(draws.owned_sign[owned_slice] == 1, -value, value)
-            owns = sparse.csr_array(
-                (signed, draws.owned_class[owned_slice], ends - ends[0]), (people, len(contained))
+            owned_bounds = draws.first_owned[d * n_people : (d + 1) * n_people + 1]
+            owned_slice = slice(owned_bounds[0], owned_bounds[-1])
+            class_values = (
+                np.exp(draws.owned_log_theta[owned_slice]) + (1.0 - draws.sigma[d]) * draws.a[d]
             )
-            yield (owns @ contained.astype(float))[None]
+            signed_values = np.where(
+                draws.owned_sign[owned_slice] == 1, -class_values, class_values
+            )
+            ownership = sparse.csr_array(
+                (signed_values, draws.owned_class[owned_slice], owned_bounds - owned_bounds[0]),
+                (n_people, len(is_in_class)),
+            )
+            yield (ownership @ is_in_class.astype(float))[None]
 
     def effects(
         self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any

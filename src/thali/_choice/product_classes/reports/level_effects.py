@@ -132,29 +132,38 @@ def estimate_level_effects(
     A pair is (attribute, level, other level).
     """
     draw_indices = select_draws(draws.group, EFFECT_DRAWS)
-    people = draws.n_respondents
-    repeats = max(2, -(-_EFFECT_OCCASIONS // people))
+    n_people = draws.n_respondents
+    repeats = max(2, -(-_EFFECT_OCCASIONS // n_people))
     pair_index = index_pairs(pairs, len(design.attributes))
     rngs = spawn_generators(random_seed, len(draw_indices))
-    room = bound_owned_classes(draws)
-    pieces = min(_PIECES, len(draw_indices))
-    by_piece = np.zeros((pieces, people, len(pairs)), np.int64)
+    max_owned = bound_owned_classes(draws)
+    n_pieces = min(_PIECES, len(draw_indices))
+    counts_by_piece = np.zeros((n_pieces, n_people, len(pairs)), np.int64)
     by_draw = np.zeros((len(draw_indices), len(pairs)), np.int64)
 
-    arrays = (design.products, design.row_product, design.inside, *pair_index, repeats, room)
+    kernel_arrays = (
+        design.products,
+        design.row_product,
+        design.inside,
+        *pair_index,
+        repeats,
+        max_owned,
+    )
 
     def simulate_piece(piece: int) -> None:
         """Simulate preferences at the draws of one thread."""
-        for draw_position in range(piece, len(draw_indices), pieces):
-            counts = np.zeros((people, len(pairs)), np.int64)
+        for draw_position in range(piece, len(draw_indices), n_pieces):
+            preference_counts = np.zeros((n_people, len(pairs)), np.int64)
             d = int(draw_indices[draw_position])
-            count_level_preferences(rngs[draw_position], draws, d, *arrays, counts)
-            by_piece[piece] += counts
-            by_draw[draw_position] = counts.sum(axis=0)
+            count_level_preferences(
+                rngs[draw_position], draws, d, *kernel_arrays, preference_counts
+            )
+            counts_by_piece[piece] += preference_counts
+            by_draw[draw_position] = preference_counts.sum(axis=0)
 
-    call_in_threads(simulate_piece, pieces, cores)
-    by_person = by_piece.sum(axis=0) / (2.0 * repeats * len(draw_indices))
-    return LevelEffects(by_person, by_draw / (2.0 * repeats * people), draws.group[draw_indices])
+    call_in_threads(simulate_piece, n_pieces, cores)
+    by_person = counts_by_piece.sum(axis=0) / (2.0 * repeats * len(draw_indices))
+    return LevelEffects(by_person, by_draw / (2.0 * repeats * n_people), draws.group[draw_indices])
 
 
 # Importance of each attribute: the change of choices if all alternatives have the same level ------
@@ -270,25 +279,25 @@ def estimate_attribute_importance(
 
     Means over tasks; errors are errors of means over respondents.
     """
-    n_people, attributes = draws.n_respondents, len(design.attributes)
+    n_people, n_attributes = draws.n_respondents, len(design.attributes)
     draw_indices = select_draws(draws.group, MAX_DRAWS)
-    groups, group = np.unique(draws.group[draw_indices], return_inverse=True)
+    group_numbers, group_of_draw = np.unique(draws.group[draw_indices], return_inverse=True)
     repeats = max(1, -(-_IMPORTANCE_OCCASIONS // len(draw_indices)))
     rngs = spawn_generators(random_seed, n_people)
-    room = bound_owned_classes(draws)
-    pooled = np.zeros((n_people, attributes))
-    by_group = np.zeros((n_people, attributes, len(groups)))
-    tasks = np.zeros(n_people)
+    max_owned = bound_owned_classes(draws)
+    pooled_changes = np.zeros((n_people, n_attributes))
+    group_changes = np.zeros((n_people, n_attributes, len(group_numbers)))
+    n_tasks = np.zeros(n_people)
 
     def simulate_person(person: int) -> None:
         """Simulate the choices of one respondent."""
         task_rows, first_row = select_tasks(design, person)
-        total = np.zeros((len(groups), attributes + 1, len(task_rows)))
+        choice_counts = np.zeros((len(group_numbers), n_attributes + 1, len(task_rows)))
         count_choices_without_attributes(
             rngs[person],
             draws,
             draw_indices,
-            group.astype(np.int64),
+            group_of_draw.astype(np.int64),
             person,
             design.products,
             design.row_product,
@@ -296,21 +305,21 @@ def estimate_attribute_importance(
             first_row,
             design.inside,
             repeats,
-            room,
-            total,
+            max_owned,
+            choice_counts,
         )
-        n_occasions = np.bincount(group) * float(repeats)
-        tasks[person] = len(first_row) - 1
-        decisions = total / n_occasions[:, None, None]
-        by_group[person] = choice_change(decisions, first_row).T
-        pooled[person] = choice_change(
-            total.sum(axis=0, keepdims=True) / n_occasions.sum(), first_row
+        n_occasions = np.bincount(group_of_draw) * float(repeats)
+        n_tasks[person] = len(first_row) - 1
+        decisions = choice_counts / n_occasions[:, None, None]
+        group_changes[person] = choice_change(decisions, first_row).T
+        pooled_changes[person] = choice_change(
+            choice_counts.sum(axis=0, keepdims=True) / n_occasions.sum(), first_row
         )[0]
 
     call_in_threads(simulate_person, n_people, cores)
-    felt = 1.0 - draws.lapse
-    errors = standard_error(np.tensordot(tasks / tasks.sum(), by_group, axes=1))
-    return felt * pooled, felt * errors
+    deliberate_share = 1.0 - draws.lapse
+    errors = standard_error(np.tensordot(n_tasks / n_tasks.sum(), group_changes, axes=1))
+    return deliberate_share * pooled_changes, deliberate_share * errors
 
 
 # Quantities of the convergence check: shares of levels among choices, and level effects -----------
@@ -337,20 +346,20 @@ def simulate_quantities(
     """
     # The random stream of the occasions depends on the draw alone, so a draw has the same numbers
     # in runs of any length.
-    matrix = build_level_indicators(design.scheme, design.products)
+    level_indicators = build_level_indicators(design.scheme, design.products)
     pairs = list_reference_pairs(design.scheme, draws.monotone)
     pair_index = index_pairs(pairs, len(design.attributes))
-    people, tasks = draws.n_respondents, len(design.first_row) - 1
-    task_repeats, person_repeats = -(-OCCASIONS // (2 * tasks)), max(1, -(-OCCASIONS // people))
+    n_people, n_tasks = draws.n_respondents, len(design.first_row) - 1
+    task_repeats, person_repeats = -(-OCCASIONS // (2 * n_tasks)), max(1, -(-OCCASIONS // n_people))
     is_compared_row = np.isin(
         part_indices(design.first_row),
-        np.arange(0, tasks, -(-tasks // _SOME_TASKS)),
+        np.arange(0, n_tasks, -(-n_tasks // _SOME_TASKS)),
     )
-    room = bound_owned_classes(draws)
+    max_owned = bound_owned_classes(draws)
     task_arrays = (design.products[design.row_product], design.first_task, design.first_row)
-    rows = (design.products, design.row_product)
-    keys = [_identify_draw(draws, d).tobytes() for d in range(draws.n_draws)]
-    new_draws = [d for d, key in enumerate(keys) if key not in reports_by_draw]
+    product_arrays = (design.products, design.row_product)
+    draw_keys = [_identify_draw(draws, d).tobytes() for d in range(draws.n_draws)]
+    new_draws = [d for d, key in enumerate(draw_keys) if key not in reports_by_draw]
 
     def simulate_draw(new_index: int) -> None:
         """Simulate the quantities of one new draw."""
@@ -359,44 +368,61 @@ def simulate_quantities(
             np.random.SeedSequence(_identify_draw(draws, d).view(np.uint32).tolist()), 1
         )[0]
         both_halves = np.zeros((2, len(design.row_product)))
-        counts = np.zeros((people, len(pairs)), np.int64)
-        for half in both_halves:
+        preference_counts = np.zeros((n_people, len(pairs)), np.int64)
+        for half_counts in both_halves:
             count_respondent_choices(
-                rng, draws, d, d + 1, 0, *task_arrays, task_repeats, room, half
+                rng, draws, d, d + 1, 0, *task_arrays, task_repeats, max_owned, half_counts
             )
         first_half, second_half = both_halves / task_repeats
-        chosen = (first_half + second_half) / 2.0
-        p = add_lapse(draws, chosen, design.first_row)
-        shares = np.bincount(design.row_product, p, len(design.products)) @ matrix / tasks
-        count_level_preferences(
-            rng, draws, d, *rows, design.inside, *pair_index, person_repeats, room, counts
+        choice_shares = (first_half + second_half) / 2.0
+        p = add_lapse(draws, choice_shares, design.first_row)
+        level_shares = (
+            np.bincount(design.row_product, p, len(design.products)) @ level_indicators / n_tasks
         )
-        effects = counts.sum(axis=0) / (2.0 * person_repeats * people)
-        noise = ((first_half - second_half)[is_compared_row] ** 2).mean() / 4.0
-        reports_by_draw[keys[d]] = SimulatedQuantities(
-            shares, effects, chosen[is_compared_row].astype(np.float32), noise
+        count_level_preferences(
+            rng,
+            draws,
+            d,
+            *product_arrays,
+            design.inside,
+            *pair_index,
+            person_repeats,
+            max_owned,
+            preference_counts,
+        )
+        level_effects = preference_counts.sum(axis=0) / (2.0 * person_repeats * n_people)
+        simulation_variance = ((first_half - second_half)[is_compared_row] ** 2).mean() / 4.0
+        reports_by_draw[draw_keys[d]] = SimulatedQuantities(
+            level_shares,
+            level_effects,
+            choice_shares[is_compared_row].astype(np.float32),
+            simulation_variance,
         )
 
     call_in_threads(simulate_draw, len(new_draws), cores)
-    for key in reports_by_draw.keys() - set(keys):
+    for key in reports_by_draw.keys() - set(draw_keys):
         del reports_by_draw[key]
-    columns = (
-        np.array(column) for column in zip(*(reports_by_draw[key] for key in keys), strict=True)
+    report_columns = (
+        np.array(column)
+        for column in zip(*(reports_by_draw[key] for key in draw_keys), strict=True)
     )
-    return SimulatedQuantities(*columns)
+    return SimulatedQuantities(*report_columns)
 
 
 def label_reports(
     reports: SimulatedQuantities, draws: "Particles", design: "ExperimentDesign"
 ) -> "dict[str, xarray.DataArray]":
     """Return draws of level shares and effects as labelled posterior variables."""
-    groups = draws.n_groups
-    pairs = list_reference_pairs(design.scheme, draws.monotone)
+    n_groups = draws.n_groups
+    level_pairs = list_reference_pairs(design.scheme, draws.monotone)
     shares, effects = (
-        array.reshape(groups, -1, array.shape[1]) for array in (reports.shares, reports.effects)
+        array.reshape(n_groups, -1, array.shape[1]) for array in (reports.shares, reports.effects)
     )
     return build_report_arrays(
-        shares, effects, list_share_names(design.scheme), list_effect_names(design.scheme, pairs)
+        shares,
+        effects,
+        list_share_names(design.scheme),
+        list_effect_names(design.scheme, level_pairs),
     )
 
 
@@ -406,13 +432,15 @@ def estimate_prediction_difference(reports: SimulatedQuantities, draws: "Particl
     NaN for one chain.
     """
     # The variance between chains minus the variance due to the simulated occasions.
-    groups = draws.n_groups
-    if groups < 2:
+    n_groups = draws.n_groups
+    if n_groups < 2:
         return math.nan
-    p = reports.chosen.reshape(groups, -1, reports.chosen.shape[1]).astype(np.float64)
-    between = p.mean(axis=1).var(axis=0, ddof=1).mean()
-    simulated = reports.noise.mean() / p.shape[1]
-    return (1.0 - draws.lapse) * math.sqrt(2.0 * max(between - simulated, 0.0) / groups)
+    p = reports.chosen.reshape(n_groups, -1, reports.chosen.shape[1]).astype(np.float64)
+    between_variance = p.mean(axis=1).var(axis=0, ddof=1).mean()
+    simulation_variance = reports.noise.mean() / p.shape[1]
+    return (1.0 - draws.lapse) * math.sqrt(
+        2.0 * max(between_variance - simulation_variance, 0.0) / n_groups
+    )
 
 
 def _identify_draw(draws: "Particles", d: int) -> np.ndarray:
@@ -431,24 +459,28 @@ def simulate_preferences(
     draws: "Particles", design: "ExperimentDesign", cores: int | None = None
 ) -> Preferences:
     """Return each respondent's preferences between levels at some draws, simulated."""
-    sizes = [len(levels) for levels in design.scheme.levels.values()]
-    pairs = list_all_level_pairs(sizes)
-    pair_index = index_pairs(pairs, len(sizes))
+    n_levels = [len(levels) for levels in design.scheme.levels.values()]
+    pairs = list_all_level_pairs(n_levels)
+    pair_index = index_pairs(pairs, len(n_levels))
     draw_indices = select_draws(
-        draws.group, len(select_segment_draws(draws.n_draws, draws.n_respondents, sum(sizes)))
+        draws.group, len(select_segment_draws(draws.n_draws, draws.n_respondents, sum(n_levels)))
     )
     rngs, room = spawn_generators(_SEED, len(draw_indices)), bound_owned_classes(draws)
-    preferences = np.zeros((len(draw_indices), draws.n_respondents, sum(sizes)))
+    preferences = np.zeros((len(draw_indices), draws.n_respondents, sum(n_levels)))
 
-    arrays = (design.products, design.row_product, design.inside, *pair_index)
+    kernel_arrays = (design.products, design.row_product, design.inside, *pair_index)
 
     def simulate_draw(draw_position: int) -> None:
         """Simulate the preferences of all respondents at one draw."""
-        counts = np.zeros((draws.n_respondents, len(pairs)), np.int64)
+        preference_counts = np.zeros((draws.n_respondents, len(pairs)), np.int64)
         rng, d = rngs[draw_position], int(draw_indices[draw_position])
-        count_level_preferences(rng, draws, d, *arrays, _PREFERENCE_OCCASIONS, room, counts)
+        count_level_preferences(
+            rng, draws, d, *kernel_arrays, _PREFERENCE_OCCASIONS, room, preference_counts
+        )
         preferences[draw_position] = average_preferences(
-            counts.T / (2.0 * _PREFERENCE_OCCASIONS), sizes, counts.shape[:1]
+            preference_counts.T / (2.0 * _PREFERENCE_OCCASIONS),
+            n_levels,
+            preference_counts.shape[:1],
         )
 
     call_in_threads(simulate_draw, len(draw_indices), cores)

@@ -81,14 +81,14 @@ class ProductClassReports(MarketMethods, ChoiceModelCheck, SampledModel):
 
     def _get_advice(self) -> Advice:
         """Return what to advise if chains disagree: more chains or draws."""
-        sizes, now = self._view.draws.sizes, int(self.posterior_.attrs["draws"])
-        stuck = (
+        dim_sizes, n_draws = self._view.draws.sizes, int(self.posterior_.attrs["draws"])
+        stuck_advice = (
             _STUCK,
-            Setting("chains", max(16, 2 * sizes["chain"])),
+            Setting("chains", max(16, 2 * dim_sizes["chain"])),
             " or more ",
             Argument("draws"),
         )
-        return Advice("draws", now, tunes=False, stuck=stuck, ess=SUFFICIENT_ESS)
+        return Advice("draws", n_draws, tunes=False, stuck=stuck_advice, ess=SUFFICIENT_ESS)
 
     def classes(self, cover: float = 0.8, similar: float = MIN_OVERLAP) -> "pandas.DataFrame":
         r"""Product classes, the most important first, with similar classes merged.
@@ -205,23 +205,30 @@ class ProductClassReports(MarketMethods, ChoiceModelCheck, SampledModel):
         draws, design = self._fitted_parts()
         if repeats is not None:
             repeats = check_integer("repeats", repeats, 1)
-        encoded = design.scheme.encode(new, design.respondents)
-        settings: dict[str, Any] = {"repeats": repeats, "cores": cores, "random_seed": random_seed}
-        by_chain = predict_tasks(draws, encoded, **settings)
-        predictions: Any = by_chain.mean(axis=0)
+        encoded_tasks = design.scheme.encode(new, design.respondents)
+        simulation_settings: dict[str, Any] = {
+            "repeats": repeats,
+            "cores": cores,
+            "random_seed": random_seed,
+        }
+        chain_probabilities = predict_tasks(draws, encoded_tasks, **simulation_settings)
+        predictions: Any = chain_probabilities.mean(axis=0)
         if return_se:
-            predictions = predictions, standard_error(by_chain.T)
+            predictions = predictions, standard_error(chain_probabilities.T)
 
         def compute_draw_probabilities() -> np.ndarray:
             """Return choice probabilities by draw, for intervals."""
             return predict_tasks(
-                self._build_chooser().thin(INTERVAL_DRAWS).draws, encoded, by_draw=True, **settings
+                self._build_chooser().thin(INTERVAL_DRAWS).draws,
+                encoded_tasks,
+                by_draw=True,
+                **simulation_settings,
             )
 
         return append_interval(predictions, compute_draw_probabilities, ci)
 
     def _build_chooser(self) -> "ClassChooser":
-        """Return the `Chooser` of the fitted respondents."""
+        """Return a `ClassChooser`, which simulates choices of the fitted respondents."""
         from .class_choice_draws import ClassChooser
 
         return ClassChooser(*self._fitted_parts(), self._people_)

@@ -61,21 +61,21 @@ class ClassChoiceRule(NamedTuple):
         self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None
     ) -> list[np.ndarray]:
         """Return shares of every market's products without lapses, (draws, products) each."""
-        draws, people = self.counts.shape
-        market_weights = hash_exponentials(draws, self.respondents)
+        n_draws, n_people = self.counts.shape
+        market_weights = hash_exponentials(n_draws, self.respondents)
         if weights is not None:
             market_weights = market_weights * weights
         market_weights = np.take_along_axis(
-            market_weights, assign_respondents(draws, people, self.respondents), axis=1
+            market_weights, assign_respondents(n_draws, n_people, self.respondents), axis=1
         )
-        codes = [self._find_level_columns(market) for market in markets]
-        share_arrays = [np.empty((draws, len(market))) for market in markets]
-        ends = part_bounds(self.counts.sum(axis=1))
-        for d in range(draws):
+        level_columns = [self._find_level_columns(market) for market in markets]
+        share_arrays = [np.empty((n_draws, len(market))) for market in markets]
+        owned_bounds = part_bounds(self.counts.sum(axis=1))
+        for d in range(n_draws):
             member = self.member[part_slice(self.first_class, d)]
-            values = self._compute_class_values(d, int(ends[d]), int(ends[d + 1]))
-            owned = self.owned[part_slice(ends, d)]
-            for cells, shares in zip(codes, share_arrays, strict=True):
+            values = self._compute_class_values(d, int(owned_bounds[d]), int(owned_bounds[d + 1]))
+            owned = self.owned[part_slice(owned_bounds, d)]
+            for cells, shares in zip(level_columns, share_arrays, strict=True):
                 inside = np.logical_and.reduce(member[:, cells], axis=2)
                 shares[d] = self._count_wins(
                     inside, owned, values, self.counts[d], market_weights[d]
@@ -95,18 +95,21 @@ class ClassChoiceRule(NamedTuple):
     def _find_level_columns(self, market: Sequence[Product]) -> np.ndarray:
         """Return where each product's levels are in `member`, (products, attributes)."""
         first_column = part_bounds(np.add(self.sizes, 1))[:-1]
-        levels = [
+        level_codes = [
             [size if level is None else level for size, level in zip(self.sizes, p, strict=True)]
             for p in market
         ]
-        return first_column + np.array(levels, np.int64)
+        return first_column + np.array(level_codes, np.int64)
 
     def _compute_class_values(self, d: int, begin: int, end: int) -> np.ndarray:
         """Return values of classes owned in draw d, shape (owned classes, occasions)."""
-        table = self.values.astype(np.float64)
-        counters = np.arange(begin * self.occasions, end * self.occasions, dtype=np.uint32)
-        rows = (mix_bits(counters) >> np.uint32(25)).reshape(-1, self.occasions)
-        return table[self.lasting[begin:end]][:, None] + table[self.passing[d][rows]]
+        value_table = self.values.astype(np.float64)
+        value_numbers = np.arange(begin * self.occasions, end * self.occasions, dtype=np.uint32)
+        table_indices = (mix_bits(value_numbers) >> np.uint32(25)).reshape(-1, self.occasions)
+        return (
+            value_table[self.lasting[begin:end]][:, None]
+            + value_table[self.passing[d][table_indices]]
+        )
 
     def _count_wins(
         self,
@@ -117,25 +120,29 @@ class ClassChoiceRule(NamedTuple):
         weights: np.ndarray,
     ) -> np.ndarray:
         """Return how often each product wins, by weight, over people and occasions."""
-        differs = np.logical_or.reduce(inside, axis=1) & ~np.logical_and.reduce(inside, axis=1)
-        separates = differs[owned >> 1]
-        signed = np.where(owned & 1, -1.0, 1.0)[separates, None] * values[separates]
-        inside = inside[owned[separates] >> 1]
-        cases = len(counts) * self.occasions
-        person = repeat_indices(counts)[separates]
-        case = (person[:, None] * self.occasions + np.arange(self.occasions)).ravel()
+        is_dividing = np.logical_or.reduce(inside, axis=1) & ~np.logical_and.reduce(inside, axis=1)
+        is_used = is_dividing[owned >> 1]
+        signed_values = np.where(owned & 1, -1.0, 1.0)[is_used, None] * values[is_used]
+        inside = inside[owned[is_used] >> 1]
+        n_cases = len(counts) * self.occasions
+        person_of_class = repeat_indices(counts)[is_used]
+        case_of_value = (
+            person_of_class[:, None] * self.occasions + np.arange(self.occasions)
+        ).ravel()
         utility = np.stack(
             [
                 # adds in the order given
-                np.bincount(case, (signed * column[:, None]).ravel(), minlength=cases)
-                for column in inside.T
+                np.bincount(
+                    case_of_value, (signed_values * is_inside[:, None]).ravel(), minlength=n_cases
+                )
+                for is_inside in inside.T
             ],
             axis=1,
         )
-        best = utility == utility.max(axis=1, keepdims=True)
+        is_best = utility == utility.max(axis=1, keepdims=True)
         case_weights = np.repeat(weights, self.occasions)
         with np.errstate(invalid="ignore"):
-            return case_weights @ compute_shares(best) / case_weights.sum()
+            return case_weights @ compute_shares(is_best) / case_weights.sum()
 
     def pack(self) -> dict[str, Any]:
         """Return the classes and values for JSON."""
@@ -179,35 +186,39 @@ def build_market_draws(
     )
 
 
-def _build_rule(draws: "Particles", draw_indices: np.ndarray, people: int) -> ClassChoiceRule:
-    """Return the compressed classes of `people` respondents in each of these draws."""
+def _build_rule(
+    draws: "Particles", draw_indices: np.ndarray, people_per_draw: int
+) -> ClassChoiceRule:
+    """Return the compressed classes of `people_per_draw` respondents in each of these draws."""
     n_respondents = draws.n_respondents
     owner_indices = (
         draw_indices[:, None] * n_respondents
-        + assign_respondents(len(draw_indices), people, n_respondents)
+        + assign_respondents(len(draw_indices), people_per_draw, n_respondents)
     ).ravel()
-    counts = draws.first_owned[owner_indices + 1] - draws.first_owned[owner_indices]
-    owned = np.repeat(draws.first_owned[owner_indices] - part_bounds(counts)[:-1], counts)
-    owned += np.arange(len(owned))
-    classes = [np.arange(*draws.first_class[[d, d + 1]].tolist()) for d in draw_indices]
-    chosen = np.concatenate(classes)
-    sizes = np.diff(draws.offset)
-    cells = np.insert(draws.member[chosen], draws.offset[1:], ~draws.active[chosen], axis=1)
-    log_theta, log_fresh = (
-        draws.owned_log_theta[owned],
+    n_owned = draws.first_owned[owner_indices + 1] - draws.first_owned[owner_indices]
+    owned_indices = np.repeat(draws.first_owned[owner_indices] - part_bounds(n_owned)[:-1], n_owned)
+    owned_indices += np.arange(len(owned_indices))
+    classes_by_draw = [np.arange(*draws.first_class[[d, d + 1]].tolist()) for d in draw_indices]
+    recorded_classes = np.concatenate(classes_by_draw)
+    n_levels = np.diff(draws.offset)
+    level_cells = np.insert(
+        draws.member[recorded_classes], draws.offset[1:], ~draws.active[recorded_classes], axis=1
+    )
+    log_theta, log_transient = (
+        draws.owned_log_theta[owned_indices],
         log_transient_values(((1.0 - draws.sigma) * draws.a)[draw_indices]),
     )
-    table = build_value_table(np.concatenate([log_theta, log_fresh.ravel()]))
+    value_table = build_value_table(np.concatenate([log_theta, log_transient.ravel()]))
     return ClassChoiceRule(
-        tuple(sizes.tolist()),
-        part_bounds([len(class_indices) for class_indices in classes]),
-        cells,
-        counts.reshape(len(draw_indices), people),
-        2 * draws.owned_class[owned] + draws.owned_sign[owned],
-        encode_values(table, log_theta),
-        encode_values(table, log_fresh),
-        table,
-        max(1, -(-OCCASIONS // people)),
+        tuple(n_levels.tolist()),
+        part_bounds([len(class_indices) for class_indices in classes_by_draw]),
+        level_cells,
+        n_owned.reshape(len(draw_indices), people_per_draw),
+        2 * draws.owned_class[owned_indices] + draws.owned_sign[owned_indices],
+        encode_values(value_table, log_theta),
+        encode_values(value_table, log_transient),
+        value_table,
+        max(1, -(-OCCASIONS // people_per_draw)),
         n_respondents,
     )
 
@@ -217,8 +228,10 @@ def build_value_table(log_values: np.ndarray) -> np.ndarray:
 
     Values below 1e-4 of the largest are rounded up to the smallest.
     """
-    top = float(log_values.max())
-    return np.exp(np.linspace(top - 4.0 * np.log(10.0), top, 256)).astype(np.float32)
+    largest_log_value = float(log_values.max())
+    return np.exp(
+        np.linspace(largest_log_value - 4.0 * np.log(10.0), largest_log_value, 256)
+    ).astype(np.float32)
 
 
 def encode_values(table: np.ndarray, log_values: np.ndarray) -> np.ndarray:

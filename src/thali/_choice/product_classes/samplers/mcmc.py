@@ -50,8 +50,8 @@ START_ODDS = 0.02  # against a lapse in the first sweep
 
 def list_kept_draws(draws: int) -> np.ndarray:
     """Return which draws of a chain are kept, counted from 1."""
-    step = choose_spacing(draws)
-    return np.arange(step, draws + 1, step)
+    spacing = choose_spacing(draws)
+    return np.arange(spacing, draws + 1, spacing)
 
 
 class ClassChain(Chain):
@@ -81,11 +81,11 @@ class ClassChain(Chain):
         self.problem, self.lapse, self.rng, self.keeper = problem, lapse, rng, DrawRecorder(problem)
         self.thin, self.tune = run.thin, run.tune * run.thin
         self.total = self.tune + draws * self.thin
-        end = 1.0 / (lapse or LAST_LAPSE) - 1.0
-        odds = np.geomspace(min(START_ODDS, end), end, self.tune // 2)
-        odds[-1:] = end
-        self.lapses = 1.0 / (1.0 + odds)
-        self.target = build_target(problem, 1.0 / (1.0 + end))
+        final_odds = 1.0 / (lapse or LAST_LAPSE) - 1.0
+        odds_path = np.geomspace(min(START_ODDS, final_odds), final_odds, self.tune // 2)
+        odds_path[-1:] = final_odds
+        self.lapses = 1.0 / (1.0 + odds_path)
+        self.target = build_target(problem, 1.0 / (1.0 + final_odds))
         self.state = draw_state(rng, problem)
         self.work = build_workspace(problem, self.state)
         self.kept_draws = []  # draws with their numbers, from 1
@@ -111,16 +111,16 @@ class ClassChain(Chain):
     def run_until(self, until: int) -> None:
         """Run the chain until it has done `until` sweeps, recording draws."""
         self._sweep(0)  # compiles or loads the kernels
-        while (sweeps := self.sweeps) < until:
-            is_hot = sweeps < len(self.lapses)
+        while (n_sweeps := self.sweeps) < until:
+            is_hot = n_sweeps < len(self.lapses)
             if is_hot:
-                self.target.delta[:] = self.lapses[sweeps]
+                self.target.delta[:] = self.lapses[n_sweeps]
             # a hot chain would move a and sigma far away, and they return slowly
             self.target.fixes_shapes[0] = is_hot
-            next_stop = min(until, (sweeps // self.thin + 1) * self.thin)
+            next_stop = min(until, (n_sweeps // self.thin + 1) * self.thin)
             if is_hot:
-                next_stop = sweeps + 1
-            self._sweep(next_stop - sweeps)
+                next_stop = n_sweeps + 1
+            self._sweep(next_stop - n_sweeps)
             if self.sweeps % self.thin == 0 and self.sweeps >= len(self.lapses):
                 self.remove_needless_lapses()
                 if self.sweeps > self.tune:
@@ -134,10 +134,10 @@ class ClassChain(Chain):
 
     def _record(self) -> None:
         """Record the current state; keep fewer earlier draws as the chain grows."""
-        number, step = self.recorded, choose_spacing(self.recorded)
-        self._keep_every(step)
-        if number % step == 0:
-            self.kept_draws.append((number, self.draw()))
+        draw_number, spacing = self.recorded, choose_spacing(self.recorded)
+        self._keep_every(spacing)
+        if draw_number % spacing == 0:
+            self.kept_draws.append((draw_number, self.draw()))
 
     def _keep_every(self, step: int) -> None:
         """Drop the draws whose number is not a multiple of `step`."""
@@ -145,15 +145,15 @@ class ClassChain(Chain):
 
     def draw(self) -> Particles:
         """Return the current state as a draw."""
-        fit = log_likelihood(self.problem, self.target, self.state, self.work)
-        return self.keeper.record(self.state, 0, fit, self.lapse)
+        log_likelihood_now = log_likelihood(self.problem, self.target, self.state, self.work)
+        return self.keeper.record(self.state, 0, log_likelihood_now, self.lapse)
 
     def remove_needless_lapses(self) -> None:
         """Set lapse rates to 0 for respondents whose choices are all possible."""
         if self.lapse == 0.0 and self.target.delta.any():
             write_hits(self.problem, self.state, self.work, self.hits)
-            impossible = np.bincount(self._person, self.hits == 0.0, self.problem.n_people) > 0
-            self.target.delta[~impossible[self._person]] = 0.0
+            is_impossible = np.bincount(self._person, self.hits == 0.0, self.problem.n_people) > 0
+            self.target.delta[~is_impossible[self._person]] = 0.0
 
     def respondents_with_lapse(self) -> np.ndarray:
         """Return respondents who still need lapses in a model without them."""
@@ -177,10 +177,12 @@ class ClassChain(Chain):
 
     def read_draws(self, start: int, stop: int) -> Arrays:
         """Return the kept draws after number `start`, up to `stop`."""
-        requested = [(number, draw) for number, draw in self.kept_draws if start < number <= stop]
+        requested_draws = [
+            (number, draw) for number, draw in self.kept_draws if start < number <= stop
+        ]
         return build_draw_rows(
-            concatenate_draws([self._no_draws, *(draw for _, draw in requested)]),
-            [number for number, _ in requested],
+            concatenate_draws([self._no_draws, *(draw for _, draw in requested_draws)]),
+            [number for number, _ in requested_draws],
         )
 
     def adopt_draws(self, draws: Arrays) -> None:
@@ -203,10 +205,11 @@ def build_chains(
 
 def format_chain_status(chains: Sequence[ClassChain]) -> str:
     """Return lapse rate and acceptance rate of the chains as text."""
-    chain = min(chains, key=lambda c: c.sweeps)
-    tried, accepted = np.sum([c.state.counts for c in chains], axis=(0, 1))
+    slowest_chain = min(chains, key=lambda c: c.sweeps)
+    n_tried, n_accepted = np.sum([c.state.counts for c in chains], axis=(0, 1))
     return (
-        f"lapse {chain.target.delta.max():.2g}, {format_percent(accepted / max(tried, 1))} accepted"
+        f"lapse {slowest_chain.target.delta.max():.2g},"
+        f" {format_percent(n_accepted / max(n_tried, 1))} accepted"
     )
 
 
@@ -215,35 +218,44 @@ def compute_mean_classes(chains: Sequence[ClassChain]) -> float:
 
     Without draws, USUAL_CLASSES.
     """
-    counts = [len(draw.n_owners) for chain in chains for _, draw in chain.kept_draws]
-    if not counts:
+    class_counts = [len(draw.n_owners) for chain in chains for _, draw in chain.kept_draws]
+    if not class_counts:
         return USUAL_CLASSES
-    return float(np.mean(counts))
+    return float(np.mean(class_counts))
 
 
 def read_chain_draws(tree: "xarray.DataTree") -> list[Arrays]:
     """Return the draws of each chain stored in a posterior tree."""
     draws = read_particles(tree["particles"].to_dataset())
-    numbers = list_kept_draws(int(tree.attrs["draws"])).tolist()
-    ends = np.flatnonzero(np.diff(draws.group, prepend=-1, append=-1)).tolist()
-    return [build_draw_rows(slice_draws(draws, *pair), numbers) for pair in pairwise(ends)]
+    draw_numbers = list_kept_draws(int(tree.attrs["draws"])).tolist()
+    chain_bounds = np.flatnonzero(np.diff(draws.group, prepend=-1, append=-1)).tolist()
+    return [
+        build_draw_rows(slice_draws(draws, *pair), draw_numbers) for pair in pairwise(chain_bounds)
+    ]
 
 
 def build_engine_result(chains: Sequence[ClassChain]) -> EngineResult:
     """Return draws and messages of finished or interrupted chains."""
-    chain_indices, length = choose_recorded_chains(chains)
-    recorded = [chains[index] for index in chain_indices]
-    step = max(choose_spacing(chain.recorded) for chain in recorded)
-    draws = [
-        [draw for number, draw in chain.kept_draws if number <= length and number % step == 0]
-        for chain in recorded
+    chain_indices, n_recorded = choose_recorded_chains(chains)
+    recorded_chains = [chains[index] for index in chain_indices]
+    spacing = max(choose_spacing(chain.recorded) for chain in recorded_chains)
+    draws_by_chain = [
+        [
+            draw
+            for number, draw in chain.kept_draws
+            if number <= n_recorded and number % spacing == 0
+        ]
+        for chain in recorded_chains
     ]
     messages, is_complete = [], all(chain.is_done for chain in chains)
     if is_complete:
-        unsatisfied = np.unique(
+        lapsed_respondents = np.unique(
             np.concatenate([chain.respondents_with_lapse() for chain in chains])
         )
-        messages = format_lapse_messages(unsatisfied.tolist())
+        messages = format_lapse_messages(lapsed_respondents.tolist())
     return EngineResult(
-        concatenate_chains(draws), messages=messages, interrupted=not is_complete, draws=length
+        concatenate_chains(draws_by_chain),
+        messages=messages,
+        interrupted=not is_complete,
+        draws=n_recorded,
     )

@@ -73,14 +73,14 @@ class ParticlePopulation:
 
         Survivors keep their positions, and their copies replace the other particles.
         """
-        for group, (w, uniform) in enumerate(
+        for group_index, (w, group_uniform) in enumerate(
             zip(weights.reshape(self.groups, -1), uniforms, strict=True)
         ):
-            counts = np.bincount(draw_systematic_indices(w, uniform), minlength=len(w))
-            group_start = group * len(w)
-            free_positions = iter(np.flatnonzero(counts == 0))
-            for i in np.flatnonzero(counts > 1):
-                for _ in range(counts[i] - 1):
+            copy_counts = np.bincount(draw_systematic_indices(w, group_uniform), minlength=len(w))
+            group_start = group_index * len(w)
+            free_positions = iter(np.flatnonzero(copy_counts == 0))
+            for i in np.flatnonzero(copy_counts > 1):
+                for _ in range(copy_counts[i] - 1):
                     j = group_start + next(free_positions)
                     self.states[j] = copy_state(self.states[group_start + i])
 
@@ -88,9 +88,12 @@ class ParticlePopulation:
 def draw_systematic_indices(weights: np.ndarray, uniform: float) -> np.ndarray:
     """Draw particle indices by systematic resampling from one uniform number."""
     n_particles = len(weights)
-    ends = np.cumsum(weights)
-    points = (uniform + np.arange(n_particles)) / n_particles * ends[-1]
-    return np.minimum(np.searchsorted(ends, points, side="right"), np.flatnonzero(weights)[-1])
+    cumulative_weights = np.cumsum(weights)
+    sample_points = (uniform + np.arange(n_particles)) / n_particles * cumulative_weights[-1]
+    return np.minimum(
+        np.searchsorted(cumulative_weights, sample_points, side="right"),
+        np.flatnonzero(weights)[-1],
+    )
 
 
 class _Chunk(SlicedWork):

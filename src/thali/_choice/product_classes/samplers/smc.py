@@ -96,13 +96,13 @@ class TemperedParticles:
 
     def format_status(self) -> str:
         """Return lapse rate, step and log evidence as text."""
-        words = [f"lapse {self.lapse_now:.2g}", f"step {len(self.rows)}"]
+        status_words = [f"lapse {self.lapse_now:.2g}", f"step {len(self.rows)}"]
         if self.rows:
             log_evidence = self.rows[-1]["log_evidence"]
-            words.append(
+            status_words.append(
                 f"log evidence {log_evidence.mean():.1f} (sd {log_evidence.std(ddof=1):.1f})"
             )
-        return ", ".join(words)
+        return ", ".join(status_words)
 
     def take_step(self, watch: Any) -> None:
         """Do one tempering step: weight, resample and move all particles."""
@@ -114,27 +114,27 @@ class TemperedParticles:
 
     def temper(self) -> bool:
         """Lower the lapse rate and resample; return False if a group has died out."""
-        path = LapsePath(self.lapse, self.sizes, self.population.compute_hits())
-        now = path.log_likelihood(self.u)
+        lapse_path = LapsePath(self.lapse, self.sizes, self.population.compute_hits())
+        log_likelihood_now = lapse_path.log_likelihood(self.u)
 
         def compute_log_weights(u: float) -> np.ndarray:
             """Return the particles' log weights for a step to odds u against lapses."""
-            change = path.log_likelihood(u) - now
-            return np.where(np.isnan(change), -math.inf, change)
+            log_likelihood_change = lapse_path.log_likelihood(u) - log_likelihood_now
+            return np.where(np.isnan(log_likelihood_change), -math.inf, log_likelihood_change)
 
         if self.retries >= MAX_RETRIES:
             with DelayedInterrupt():
-                self._remove_lapses_by_respondent(path.hits)
+                self._remove_lapses_by_respondent(lapse_path.hits)
             return True
-        point = find_next_point(compute_log_weights, self.u, self.end, self.groups)
-        log_weights = compute_log_weights(point).reshape(self.groups, -1)
+        next_odds = find_next_point(compute_log_weights, self.u, self.end, self.groups)
+        log_weights = compute_log_weights(next_odds).reshape(self.groups, -1)
         if (log_weights.max(axis=1) == -math.inf).any():
             self.retries += 1
             return False
         with DelayedInterrupt():
             self._resample(log_weights)
-            path.write_target(self.target, slice(None), point)
-            self.u, self.retries = point, 0
+            lapse_path.write_target(self.target, slice(None), next_odds)
+            self.u, self.retries = next_odds, 0
         return True
 
     def _resample(self, log_weights: np.ndarray) -> None:
@@ -148,16 +148,16 @@ class TemperedParticles:
         """Remove the lapse probability respondent by respondent: reweight, then resample."""
         # Respondents whose choices no particle of some group satisfies keep the lapse.
         for n in range(self.problem.n_people):
-            tasks = slice(*self.problem.tasks.first_task[n : n + 2].tolist())
-            path = LapsePath(self.lapse, self.sizes[tasks], hits[:, tasks])
-            log_weights = (path.log_likelihood(self.end) - path.log_likelihood(self.u)).reshape(
-                self.groups, -1
-            )
+            task_slice = slice(*self.problem.tasks.first_task[n : n + 2].tolist())
+            lapse_path = LapsePath(self.lapse, self.sizes[task_slice], hits[:, task_slice])
+            log_weights = (
+                lapse_path.log_likelihood(self.end) - lapse_path.log_likelihood(self.u)
+            ).reshape(self.groups, -1)
             if (log_weights.max(axis=1) == -math.inf).any():
                 self.with_lapse.add(n)
                 continue
             self._resample(log_weights)
-            path.write_target(self.target, tasks, self.end)
+            lapse_path.write_target(self.target, task_slice, self.end)
             hits = self.population.compute_hits()
         self.u, self.retries = self.end, 0
 
@@ -180,12 +180,12 @@ class TemperedParticles:
             )
 
         self.population.apply(record_particle)
-        keeper = DrawRecorder(self.problem)
+        draw_recorder = DrawRecorder(self.problem)
         draws = [
-            keeper.record(state, i // self.particles, log_likelihoods[i], lapse)
+            draw_recorder.record(state, i // self.particles, log_likelihoods[i], lapse)
             for i, state in enumerate(self.population.states)
         ]
-        trace = {name: np.array([row[name] for row in self.rows]).T for name in self.rows[0]}
+        step_trace = {name: np.array([row[name] for row in self.rows]).T for name in self.rows[0]}
         if not self.is_done:
             message = (
                 f"Stopped while the lapse rate was still {lapse:.2g} (target: {self.lapse:g}): the"
@@ -194,16 +194,21 @@ class TemperedParticles:
             )
             return EngineResult(
                 concatenate_draws(draws),
-                trace=trace,
+                trace=step_trace,
                 messages=[message],
                 interrupted=True,
                 draws=self.particles,
             )
         messages = format_evidence_messages(self.log_z, len(self.rows), self.particles)
         messages += format_lapse_messages(sorted(self.with_lapse))
-        evidence = pool_evidence(self.log_z)
+        pooled_evidence = pool_evidence(self.log_z)
         return EngineResult(
-            concatenate_draws(draws), *evidence, trace, messages, interrupted, self.particles
+            concatenate_draws(draws),
+            *pooled_evidence,
+            step_trace,
+            messages,
+            interrupted,
+            self.particles,
         )
 
     def pack_state(self) -> dict[str, np.ndarray]:
@@ -228,8 +233,8 @@ class TemperedParticles:
         self.u, retries, is_done = arrays["place"].tolist()
         self.retries, self.is_done = int(retries), bool(is_done)
         self.with_lapse = set(arrays["with_lapse"].tolist())
-        steps = zip(arrays["path"], arrays["lapses"].tolist(), strict=True)
-        self.rows = [{"log_evidence": evidence, "lapse": lapse} for evidence, lapse in steps]
+        step_records = zip(arrays["path"], arrays["lapses"].tolist(), strict=True)
+        self.rows = [{"log_evidence": evidence, "lapse": lapse} for evidence, lapse in step_records]
         refuse_damaged_states(
             describe_state_flaw(state, self.problem) for state in self.population.states
         )
@@ -249,31 +254,37 @@ def run_smc(
     """Draw from the posterior and estimate the evidence by sequential Monte Carlo."""
     from thali._inference.progress import Progress, build_duration_warning
 
-    is_interrupted, particles, limit = False, None, TimeLimit(run.max_time)
+    is_interrupted, tempered_particles, time_limit = False, None, TimeLimit(run.max_time)
     warn_duration = None
     if run.max_time is None:
         warn_duration = build_duration_warning("This fit", Setting("method", "mcmc"))
     with Progress(run.progressbar, "particles", _PERCENT_TOTAL, "%", warn_duration) as progress:
         try:
             progress.note("compiling, once")
-            particles = TemperedParticles(problem, lapse, run, sweeps, random_seed)
+            tempered_particles = TemperedParticles(problem, lapse, run, sweeps, random_seed)
             if folder is not None and folder.snapshot is not None:
                 with refuse_altered_job(folder.path):
-                    particles.restore_state(folder.snapshot.states[0])
-            watch = _ProgressWatch(particles, progress)
-            while not particles.is_done:
-                particles.take_step(watch)
-                watch.update(0)
-                if folder is not None and (folder.is_due() or particles.is_done):
-                    percent = int(_PERCENT_TOTAL * particles.estimate_progress())
-                    record = {"done": percent, "total": _PERCENT_TOTAL, "unit": "%"}
-                    folder.write([particles.pack_state()], [], [], record, particles.is_done)
-                limit.check()
+                    tempered_particles.restore_state(folder.snapshot.states[0])
+            progress_watch = _ProgressWatch(tempered_particles, progress)
+            while not tempered_particles.is_done:
+                tempered_particles.take_step(progress_watch)
+                progress_watch.update(0)
+                if folder is not None and (folder.is_due() or tempered_particles.is_done):
+                    percent = int(_PERCENT_TOTAL * tempered_particles.estimate_progress())
+                    progress_record = {"done": percent, "total": _PERCENT_TOTAL, "unit": "%"}
+                    folder.write(
+                        [tempered_particles.pack_state()],
+                        [],
+                        [],
+                        progress_record,
+                        tempered_particles.is_done,
+                    )
+                time_limit.check()
         except (KeyboardInterrupt, TimeIsUp):
             is_interrupted = True
-    if particles is None or not particles.rows:
+    if tempered_particles is None or not tempered_particles.rows:
         raise KeyboardInterrupt
-    return particles.build_result(is_interrupted)
+    return tempered_particles.build_result(is_interrupted)
 
 
 class _ProgressWatch:
@@ -282,8 +293,8 @@ class _ProgressWatch:
     def __init__(self, ascent: TemperedParticles, progress: Any) -> None:
         self.ascent, self.progress = ascent, progress
 
-    def update(self, done: int) -> None:
-        """Show progress and status after `done` particles of a step."""
+    def update(self, n_done: int) -> None:
+        """Show progress and status after `n_done` particles of a step."""
         self.progress.update(
             int(_PERCENT_TOTAL * self.ascent.estimate_progress()), self.ascent.format_status()
         )

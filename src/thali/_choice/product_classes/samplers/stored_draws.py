@@ -72,15 +72,17 @@ class DrawRecorder:
     def __init__(self, problem: "ClassProblem") -> None:
         """Locate the bits of all levels once for the data of a fit."""
         self.problem = problem
-        levels, first_bits = problem.n_levels, problem.first_bit[:-1]
-        self.offset = part_bounds(levels)
-        attribute = repeat_indices(levels)
-        natural = np.arange(self.offset[-1]) - self.offset[attribute]
-        internal = np.where(
-            problem.direction[attribute] < 0, levels[attribute] - 1 - natural, natural
+        n_levels, first_bits = problem.n_levels, problem.first_bit[:-1]
+        self.offset = part_bounds(n_levels)
+        attribute_of_level = repeat_indices(n_levels)
+        natural_order = np.arange(self.offset[-1]) - self.offset[attribute_of_level]
+        sampler_order = np.where(
+            problem.direction[attribute_of_level] < 0,
+            n_levels[attribute_of_level] - 1 - natural_order,
+            natural_order,
         )
         # bit of every level, in natural order
-        self.level_bits: np.ndarray = first_bits[attribute] + internal
+        self.level_bits: np.ndarray = first_bits[attribute_of_level] + sampler_order
         self.inactive_bits = problem.first_bit[1:] - 1
 
     def record(
@@ -91,8 +93,8 @@ class DrawRecorder:
         slots = state.features.slots[: state.whole[TOP]]
         used_slots = np.flatnonzero(slots[:, PERSON] >= 0)
         used_slots = used_slots[np.argsort(slots[used_slots, PERSON], kind="stable")]
-        owned = np.bincount(slots[used_slots, PERSON], minlength=n_people)
-        table = state.classes[:n_classes]
+        n_owned = np.bincount(slots[used_slots, PERSON], minlength=n_people)
+        class_rows = state.classes[:n_classes]
         return Particles(
             group=np.array([group]),
             a=state.real[[A]],
@@ -106,10 +108,10 @@ class DrawRecorder:
             first_class=np.array([0, n_classes]),
             active=~_read_bits(state.bits[:n_classes], self.inactive_bits),
             member=_read_bits(state.bits[:n_classes], self.level_bits),
-            polarity=table[:, POLARITY].astype(np.int8),
-            n_owners=table[:, OWNERS].copy(),
-            n_negative=table[:, NEGATIVE].copy(),
-            first_owned=part_bounds(owned),
+            polarity=class_rows[:, POLARITY].astype(np.int8),
+            n_owners=class_rows[:, OWNERS].copy(),
+            n_negative=class_rows[:, NEGATIVE].copy(),
+            first_owned=part_bounds(n_owned),
             owned_class=slots[used_slots, CLASS],
             owned_sign=slots[used_slots, SIGN].astype(np.int8),
             owned_log_theta=state.features.log_theta[used_slots],
@@ -123,25 +125,31 @@ def _read_bits(rows: np.ndarray, bits: np.ndarray) -> np.ndarray:
 
 def concatenate_chains(chains: list[list[Particles]]) -> Particles:
     """Concatenate the draws of all chains, equally many each, numbered from 0."""
-    parts = [concatenate_draws(draws) for draws in chains]
+    chain_draws = [concatenate_draws(draws) for draws in chains]
     return concatenate_draws(
-        [part._replace(group=np.full(part.n_draws, number)) for number, part in enumerate(parts)]
+        [
+            part._replace(group=np.full(part.n_draws, chain_number))
+            for chain_number, part in enumerate(chain_draws)
+        ]
     )
 
 
 def slice_draws(draws: Particles, start: int, stop: int) -> Particles:
     """Return draws number `start` to `stop` - 1."""
-    people = draws.n_respondents
-    classes = draws.first_class[start : stop + 1]
-    owned = draws.first_owned[start * people : stop * people + 1]
-    fields = {"first_class": classes - classes[0], "first_owned": owned - owned[0]}
-    for names, begin, end in (
+    n_people = draws.n_respondents
+    class_bounds = draws.first_class[start : stop + 1]
+    owned_bounds = draws.first_owned[start * n_people : stop * n_people + 1]
+    sliced_fields = {
+        "first_class": class_bounds - class_bounds[0],
+        "first_owned": owned_bounds - owned_bounds[0],
+    }
+    for field_names, begin, end in (
         (DRAW_FIELDS, start, stop),
-        (CLASS_FIELDS, *classes[[0, -1]]),
-        (OWNED_FIELDS, *owned[[0, -1]]),
+        (CLASS_FIELDS, *class_bounds[[0, -1]]),
+        (OWNED_FIELDS, *owned_bounds[[0, -1]]),
     ):
-        fields |= {name: getattr(draws, name)[begin:end] for name in names}
-    return draws._replace(**fields)
+        sliced_fields |= {name: getattr(draws, name)[begin:end] for name in field_names}
+    return draws._replace(**sliced_fields)
 
 
 # States and draws as arrays, and back -------------------------------------------------------------
@@ -158,21 +166,22 @@ _COUNT_OF_FIELD = {"bits": CLASSES, "classes": CLASSES} | {
 
 def pack_states(states: Sequence[ClassState]) -> dict[str, np.ndarray]:
     """Return all sampler states as concatenated arrays, by name."""
-    ends = {
+    state_ends = {
         count_index: np.cumsum([0, *(int(s.whole[count_index]) for s in states)])
         for count_index in (CLASSES, TOP)
     }
-    arrays = {"state_end_classes": ends[CLASSES], "state_end_slots": ends[TOP]}
+    arrays = {"state_end_classes": state_ends[CLASSES], "state_end_slots": state_ends[TOP]}
     for name in _STATE_FIELDS:
-        parts = [_get_state_array(s, name) for s in states]
+        state_arrays = [_get_state_array(s, name) for s in states]
         count_index = _COUNT_OF_FIELD.get(name)
         if count_index is None:
-            arrays[f"state_{name}"] = np.stack(parts)
+            arrays[f"state_{name}"] = np.stack(state_arrays)
         else:
-            used_parts = [
-                part[: s.whole[count_index]] for part, s in zip(parts, states, strict=True)
+            used_arrays = [
+                state_array[: s.whole[count_index]]
+                for state_array, s in zip(state_arrays, states, strict=True)
             ]
-            arrays[f"state_{name}"] = np.concatenate(used_parts)
+            arrays[f"state_{name}"] = np.concatenate(used_arrays)
     return arrays
 
 
@@ -181,18 +190,22 @@ def unpack_states(arrays: Mapping[str, np.ndarray], empty: ClassState) -> list[C
     all_ends = {CLASSES: arrays["state_end_classes"], TOP: arrays["state_end_slots"]}
     states = []
     for i in range(len(all_ends[TOP]) - 1):
-        parts = {}
+        array_by_name = {}
         for name in _STATE_FIELDS:
-            stored, count_index = arrays[f"state_{name}"], _COUNT_OF_FIELD.get(name)
+            stored_array, count_index = arrays[f"state_{name}"], _COUNT_OF_FIELD.get(name)
             if count_index is None:
-                parts[name] = stored[i].copy()
+                array_by_name[name] = stored_array[i].copy()
                 continue
-            room, ends = _get_state_array(empty, name), all_ends[count_index]
-            used_part = stored[part_slice(ends, i)]
-            parts[name] = np.zeros((max(len(room), len(used_part)), *room.shape[1:]), room.dtype)
-            parts[name][: len(used_part)] = used_part
-        features = OwnedFeatures(**{name: parts.pop(name) for name in OwnedFeatures._fields})
-        states.append(ClassState(features=features, **parts))
+            empty_array, state_ends = _get_state_array(empty, name), all_ends[count_index]
+            used_array = stored_array[part_slice(state_ends, i)]
+            array_by_name[name] = np.zeros(
+                (max(len(empty_array), len(used_array)), *empty_array.shape[1:]), empty_array.dtype
+            )
+            array_by_name[name][: len(used_array)] = used_array
+        features = OwnedFeatures(
+            **{name: array_by_name.pop(name) for name in OwnedFeatures._fields}
+        )
+        states.append(ClassState(features=features, **array_by_name))
     return states
 
 
@@ -208,16 +221,23 @@ def build_draw_rows(draws: Particles, sweeps: Sequence[int]) -> dict[str, np.nda
 
     Rows of two calls can be concatenated.
     """
-    rows = {name: getattr(draws, name) for name in (*DRAW_FIELDS, *CLASS_FIELDS, *OWNED_FIELDS)}
-    ends = {"first_class": np.diff(draws.first_class), "first_owned": np.diff(draws.first_owned)}
-    return {"sweep": np.array(sweeps, np.int64), **rows, **ends}
+    row_arrays = {
+        name: getattr(draws, name) for name in (*DRAW_FIELDS, *CLASS_FIELDS, *OWNED_FIELDS)
+    }
+    row_counts = {
+        "first_class": np.diff(draws.first_class),
+        "first_owned": np.diff(draws.first_owned),
+    }
+    return {"sweep": np.array(sweeps, np.int64), **row_arrays, **row_counts}
 
 
-def split_draw_rows(rows: Mapping[str, np.ndarray], like: Particles) -> list[tuple[int, Particles]]:
-    """Return (sweep, draw) of each stored row; other fields come from `like`."""
-    fields = {name: rows[name] for name in (*DRAW_FIELDS, *CLASS_FIELDS, *OWNED_FIELDS)}
-    ends = {name: part_bounds(rows[name]) for name in ("first_class", "first_owned")}
-    draws = like._replace(**fields, **ends)
+def split_draw_rows(
+    rows: Mapping[str, np.ndarray], model_draws: Particles
+) -> list[tuple[int, Particles]]:
+    """Return (sweep, draw) of each stored row; other fields come from `model_draws`."""
+    row_fields = {name: rows[name] for name in (*DRAW_FIELDS, *CLASS_FIELDS, *OWNED_FIELDS)}
+    row_bounds = {name: part_bounds(rows[name]) for name in ("first_class", "first_owned")}
+    draws = model_draws._replace(**row_fields, **row_bounds)
     return [(sweep, slice_draws(draws, d, d + 1)) for d, sweep in enumerate(rows["sweep"].tolist())]
 
 
@@ -237,7 +257,11 @@ def refuse_damaged_states(flaws: Iterable[str]) -> None:
 def describe_state_flaw(state: ClassState, problem: ClassProblem) -> str:
     """Return why a stored state is inconsistent, or "" if it is not."""
     integers, n_people = state.whole, problem.n_people
-    n_classes, top, n_present = int(integers[CLASSES]), int(integers[TOP]), int(integers[PRESENT])
+    n_classes, n_slots, n_present = (
+        int(integers[CLASSES]),
+        int(integers[TOP]),
+        int(integers[PRESENT]),
+    )
     if integers[VISITED] or integers[PENDING] != -1:
         return (
             f"it was saved in the middle of a sweep, after {integers[VISITED]} of {n_present}"
@@ -251,36 +275,38 @@ def describe_state_flaw(state: ClassState, problem: ClassProblem) -> str:
         and 0 <= state.real[SIGMA] <= 1
     ):
         return "`a`, `sigma` or `alpha` is out of range"
-    slots, table = state.features.slots[:top].tolist(), state.classes[:n_classes]
+    slots, class_rows = state.features.slots[:n_slots].tolist(), state.classes[:n_classes]
     used_slots = [f for f, slot in enumerate(slots) if slot[PERSON] >= 0]
     try:
-        owners = [
-            _collect_list(slots, first, NEXT_OWNER, LAST_OWNER)
-            for first in table[:, FIRST].tolist()
+        owner_lists = [
+            _collect_list(slots, first_slot, NEXT_OWNER, LAST_OWNER)
+            for first_slot in class_rows[:, FIRST].tolist()
         ]
-        owned = [
-            _collect_list(slots, first, NEXT_OWNED, LAST_OWNED)
-            for first in state.features.people[:, 0].tolist()
+        owned_lists = [
+            _collect_list(slots, first_slot, NEXT_OWNED, LAST_OWNED)
+            for first_slot in state.features.people[:, 0].tolist()
         ]
-        free = _collect_list(slots, int(integers[FREE]), NEXT_OWNER, None)
+        free_slots = _collect_list(slots, int(integers[FREE]), NEXT_OWNER, None)
     except (IndexError, ValueError):
         return "its lists of features are broken or circular"
     is_sound = (
         0 <= n_present <= n_people
-        and not any(owned[n_present:])
+        and not any(owned_lists[n_present:])
         and all(
             slots[f][CLASS] == k and not slots[f][MUTE]
-            for k, list_slots in enumerate(owners)
+            for k, list_slots in enumerate(owner_lists)
             for f in list_slots
         )
-        and all(slots[f][PERSON] == n for n, list_slots in enumerate(owned) for f in list_slots)
-        and sorted(chain(*owners)) == sorted(chain(*owned)) == used_slots
-        and [len(list_slots) for list_slots in owners] == table[:, OWNERS].tolist()
-        and [len(list_slots) for list_slots in owned] == state.features.people[:, 1].tolist()
-        and [sum(slots[f][SIGN] for f in list_slots) for list_slots in owners]
-        == table[:, NEGATIVE].tolist()
-        and sorted([*used_slots, *free]) == list(range(top))
-        and len(free) == integers[HOLES]
+        and all(
+            slots[f][PERSON] == n for n, list_slots in enumerate(owned_lists) for f in list_slots
+        )
+        and sorted(chain(*owner_lists)) == sorted(chain(*owned_lists)) == used_slots
+        and [len(list_slots) for list_slots in owner_lists] == class_rows[:, OWNERS].tolist()
+        and [len(list_slots) for list_slots in owned_lists] == state.features.people[:, 1].tolist()
+        and [sum(slots[f][SIGN] for f in list_slots) for list_slots in owner_lists]
+        == class_rows[:, NEGATIVE].tolist()
+        and sorted([*used_slots, *free_slots]) == list(range(n_slots))
+        and len(free_slots) == integers[HOLES]
     )
     if is_sound:
         return ""

@@ -39,9 +39,9 @@ class LapsePath:
 
     def log_likelihood(self, u: float) -> np.ndarray:
         """Return each particle's log-likelihood at odds u against lapses, (particles,)."""
-        delta = 1.0 / (1.0 + u)
+        lapse = 1.0 / (1.0 + u)
         with np.errstate(divide="ignore"):
-            return np.log((1.0 - delta) * self.hits + delta / self.sizes).sum(axis=1)
+            return np.log((1.0 - lapse) * self.hits + lapse / self.sizes).sum(axis=1)
 
     def write_target(self, target: PosteriorTarget, tasks: slice, u: float) -> None:
         """Set the lapse rate of these tasks in the target to 1 / (1 + u)."""
@@ -53,53 +53,55 @@ class LapsePath:
 
 def relative_sample_size(log_weights: np.ndarray) -> float:
     """Return the effective share of the particles, (sum w)² / (n sum w²)."""
-    top = log_weights.max()
-    if top == -math.inf:
+    largest_log_weight = log_weights.max()
+    if largest_log_weight == -math.inf:
         return 0.0
-    w = np.exp(log_weights - top)
+    w = np.exp(log_weights - largest_log_weight)
     return float(w.sum() ** 2 / (len(w) * (w @ w)))
 
 
 def find_next_point(
-    log_weights: Callable[[float], np.ndarray], u: float, end: float, groups: int
+    compute_log_weights: Callable[[float], np.ndarray], u: float, end_odds: float, groups: int
 ) -> float:
     """Return the next odds u against lapses, at which a fixed share of particles stays effective.
 
     The end of the path is returned if it is reached before.
     """
     # Beyond the cap the next point is the end, whatever the share.
-    if u >= min(MAX_ODDS, end):
-        return end
-    end_weights = log_weights(end)
+    if u >= min(MAX_ODDS, end_odds):
+        return end_odds
+    end_weights = compute_log_weights(end_odds)
     if (
         relative_sample_size(end_weights) >= TAU
         and (end_weights.reshape(groups, -1).max(axis=1) > -math.inf).all()
     ):
-        return end
-    low, high = u, max(1e-3, 1.2 * u)
-    while (share := relative_sample_size(log_weights(high))) > TAU and high < MAX_ODDS:
-        low, high = high, high * 1.5
-    if share > TAU:
-        return min(MAX_ODDS, end)
-    top = high
+        return end_odds
+    low_odds, high_odds = u, max(1e-3, 1.2 * u)
+    while (
+        effective_share := relative_sample_size(compute_log_weights(high_odds))
+    ) > TAU and high_odds < MAX_ODDS:
+        low_odds, high_odds = high_odds, high_odds * 1.5
+    if effective_share > TAU:
+        return min(MAX_ODDS, end_odds)
+    highest_odds = high_odds
     for _ in range(BISECTIONS):
-        middle = 0.5 * (low + high)
-        if relative_sample_size(log_weights(middle)) > TAU:
-            low = middle
+        middle_odds = 0.5 * (low_odds + high_odds)
+        if relative_sample_size(compute_log_weights(middle_odds)) > TAU:
+            low_odds = middle_odds
         else:
-            high = middle
-    for point in (low, high):
-        if point > u:
-            return min(point, end)
-    return min(top, end)
+            high_odds = middle_odds
+    for odds in (low_odds, high_odds):
+        if odds > u:
+            return min(odds, end_odds)
+    return min(highest_odds, end_odds)
 
 
 def log_mean_exp(exponents: np.ndarray) -> np.ndarray:
     """Return the log of the mean of exponentials over the last axis."""
-    top = exponents.max(axis=-1)
-    safe = np.where(np.isfinite(top), top, 0.0)
+    largest = exponents.max(axis=-1)
+    finite_largest = np.where(np.isfinite(largest), largest, 0.0)
     with np.errstate(divide="ignore"):
-        return safe + np.log(np.exp(exponents - safe[..., None]).mean(axis=-1))
+        return finite_largest + np.log(np.exp(exponents - finite_largest[..., None]).mean(axis=-1))
 
 
 # The evidence with its error, and sentences on its use --------------------------------------------
@@ -114,30 +116,31 @@ def pool_evidence(log_evidence: np.ndarray) -> tuple[float, float, float]:
     The pooled evidence is ln of the mean of the groups' estimates; the sd is that of their
     logarithms.
     """
-    pooled = float(log_mean_exp(log_evidence))
-    if pooled == -math.inf:
-        return pooled, math.nan, math.nan
-    sizes = np.exp(log_evidence - pooled)  # of mean 1
-    se = float(sizes.std(ddof=1) / math.sqrt(len(log_evidence)))
+    pooled_log_evidence = float(log_mean_exp(log_evidence))
+    if pooled_log_evidence == -math.inf:
+        return pooled_log_evidence, math.nan, math.nan
+    relative_evidence = np.exp(log_evidence - pooled_log_evidence)  # of mean 1
+    std_error = float(relative_evidence.std(ddof=1) / math.sqrt(len(log_evidence)))
     if not np.isfinite(log_evidence).all():
-        return pooled, se, math.inf
-    return pooled, se, float(log_evidence.std(ddof=1))
+        return pooled_log_evidence, std_error, math.inf
+    return pooled_log_evidence, std_error, float(log_evidence.std(ddof=1))
 
 
 def format_evidence_messages(log_evidence: np.ndarray, steps: int, particles: int) -> list[str]:
     """Return sentences on the log evidence, its error, and advice."""
-    pooled, se, sd = pool_evidence(log_evidence)
+    pooled_log_evidence, std_error, group_sd = pool_evidence(log_evidence)
     min_sd = math.sqrt(max(steps, 1) * (1.0 / TAU - 1.0) / particles)
-    ratio = sd / min_sd
+    sd_ratio = group_sd / min_sd
     estimate_sentence = (
-        f"Log evidence {pooled:.2f} (standard error {se:.2f}). Estimates from single groups of"
-        f" particles have mean {log_evidence.mean():.2f} and standard deviation {sd:.2f},"
-        f" {ratio:.1f} times the minimum for {particles} particles in {steps} steps."
+        f"Log evidence {pooled_log_evidence:.2f} (standard error {std_error:.2f}). Estimates from"
+        " single groups of"
+        f" particles have mean {log_evidence.mean():.2f} and standard deviation {group_sd:.2f},"
+        f" {sd_ratio:.1f} times the minimum for {particles} particles in {steps} steps."
     )
-    if sd <= USABLE:
+    if group_sd <= USABLE:
         return [estimate_sentence]
     advice = "use more draws"
-    if ratio > 2.0:
+    if sd_ratio > 2.0:
         advice = "use more sweeps per step"
     return [
         estimate_sentence,
