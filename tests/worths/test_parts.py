@@ -200,7 +200,7 @@ def test_sweeps_of_parts_pass_the_joint_distribution_test():
     """Chains that begin with the prior and get new comparisons before every sweep stay at the
     prior, each by itself."""
     density, rng = random_parts(2, 0.02, n=3, parts=2, rows=12), np.random.default_rng(9)
-    sampler = chains.Sampler(Marginal(density))
+    sampler = chains.HamiltonianSampler(Marginal(density))
     points, spreads = sample_prior_points(density, rng, 500)
     state = scales.ScaleState.from_points(density, points, np.log(np.array(spreads)))
     sampler.step = 0.6
@@ -229,7 +229,7 @@ def test_intervals_of_parts_are_calibrated(method):
         if method == "laplace":
             points, spreads = sample_posterior(marginal, rng, 1000)
         else:
-            sampler = chains.Sampler(marginal)
+            sampler = chains.HamiltonianSampler(marginal)
             state, states = chains.tune_step(sampler, rng, sampler.draw_start(rng, 8), 150), []
             for _ in range(400):
                 state, _ = sampler.sweep(rng, state)

@@ -216,7 +216,7 @@ def test_sweeps_pass_the_joint_distribution_test(tau, s, bias):
     prior, each by itself."""
     density = random_density(2, 0.02, True, 2, 3, 1, n=3, rows=12, max_count=2, bias=bias)
     count, rng, known = 300, np.random.default_rng(9), (None, tau, s, None)
-    sampler = chains.Sampler(Marginal(density, *known[:3]))
+    sampler = chains.HamiltonianSampler(Marginal(density, *known[:3]))
     points, spreads = sample_prior_points(density, rng, count, known)
     state = state_of(density, points, spreads)
     sampler.step = 0.6
@@ -250,7 +250,7 @@ def test_each_move_alone_keeps_the_posterior(move):
     density = random_density(2, 0.02, True, 2, 3, 1, n=3, rows=12, max_count=2)
     count, rng = 1500, np.random.default_rng(19)
     points, spreads = sample_prior_points(density, rng, count)
-    sampler = chains.Sampler(Marginal(density))
+    sampler = chains.HamiltonianSampler(Marginal(density))
     sampler.step, sampler.density = 0.9, simulated(density, rng, points)
     state = state_of(sampler.density, points, spreads)
     for _ in range(4 if move == "trajectory" else 30):

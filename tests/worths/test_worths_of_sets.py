@@ -183,7 +183,7 @@ def design(rule, n=4, n_judges=2, times=2.0):
 def test_sweeps_pass_the_joint_distribution_test(rule):
     """Chains that begin with the prior and get new answers before every sweep stay at the prior."""
     density, count, rng = design(rule), 200, np.random.default_rng(9)
-    sampler = chains.Sampler(Marginal(density))
+    sampler = chains.HamiltonianSampler(Marginal(density))
     points, spreads = sample_prior_points(density, rng, count)
     state = scales.ScaleState.from_points(density, points, np.log(np.array(spreads)))
     sampler.step, accepted = 0.6, []
@@ -217,7 +217,7 @@ def test_intervals_of_worths_of_sets_are_calibrated(rule, method):
             points, drawn = sample_posterior(marginal, rng, 1000)
             tau = drawn.judges
         else:
-            sampler = chains.Sampler(marginal)
+            sampler = chains.HamiltonianSampler(marginal)
             state, states = chains.tune_step(sampler, rng, sampler.draw_start(rng, 8), 100), []
             for _ in range(240):
                 state, _ = sampler.sweep(rng, state)

@@ -156,7 +156,7 @@ def maximise_log_likelihood(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonRe
 
 
 def _compute_newton_step(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Return information^-1 gradient, the shortest solution if it is singular."""
+    """Return the Newton step information^-1 gradient, the shortest if singular."""
     return np.linalg.lstsq(information, gradient, rcond=None)[0]
 
 

@@ -486,7 +486,7 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
 
 
 def _describe_scope(n_shown: int, n_options: int) -> str:
-    """Return the end of a title: "first n of m options", or "" for all."""
+    """Return a title's end: "first n of m options", or "" for all."""
     if n_shown == n_options:
         return ""
     return f", of the first {n_shown} of {n_options:,}"

@@ -484,7 +484,7 @@ class Leaderboard(PrintedResult):
 
 
 def _copy_result(table: "pandas.DataFrame | None", absence_reason: str) -> "pandas.DataFrame":
-    """Return a copy of a table; raise DataError with the reason if there is none."""
+    """Return a copy of a table; raise DataError with `absence_reason` if None."""
     if table is None:
         raise DataError(absence_reason)
     return table.copy()

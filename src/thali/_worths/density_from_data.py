@@ -20,7 +20,7 @@ _MIN_CURVATURE = 1e-10
 
 
 def convert_for_likelihood(data: Any, rule: str = RANKING) -> Any:
-    """Return data in the form (pairs or sets) whose likelihood is computed.
+    """Return the data as pairs or sets, as their likelihood requires.
 
     Best and worst of three options are a ranking; choices from two options are comparisons.
 

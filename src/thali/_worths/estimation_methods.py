@@ -31,7 +31,7 @@ from thali._posterior.repeated_answers import Dependence
 from thali.errors import Argument, ArgumentError, Setting
 
 from .density_from_data import check_estimable
-from .hamiltonian_chains import Sampler
+from .hamiltonian_chains import HamiltonianSampler
 from .model_spec import BRADLEY_TERRY_LUCE
 from .population_posterior import LatticeChain, TrajectoryChain, WorthProblem
 from .simulation import sample_worths_prior, simulate_replicates
@@ -62,7 +62,7 @@ class WorthsEngine(Engine):
         return self.get_draws(model)
 
     def draw_new_respondents(self, model: Any, respondent: Mapping[str, Any]) -> WorthDraws:
-        """Draw worths of new respondents with these covariates."""
+        """Draw worths of new respondents with the given covariates."""
         raise no_covariates_error()
 
     def get_quantities(self, model: Any) -> Quantities:
@@ -191,7 +191,7 @@ def describe_run(run: Run) -> dict[str, Any]:
 def build_sampling(
     source: Any, run: Run, build_chains: Any, convert_to_tree: Any, **options: Any
 ) -> Sampling[Any]:
-    """Return `Sampling`: chains to run, and the function that makes a tree of their draws.
+    """Return `Sampling` of chains, with the function that builds their tree.
 
     `options` are further fields of `Sampling`.
     """
@@ -219,7 +219,7 @@ class TrajectoryEngine(LaplaceEngine):
 
         def build_chains(draws: int, seed: Any) -> list[TrajectoryChain]:
             """Return Hamiltonian chains with these seeds."""
-            sampler = Sampler(problem.power_marginal)
+            sampler = HamiltonianSampler(problem.power_marginal)
             rngs = spawn_generators(seed, run.chains)
             return [TrajectoryChain(sampler, draws, run.tune, run.thin or 1, rng) for rng in rngs]
 

@@ -33,7 +33,7 @@ _MAX_STEPS = 64
 _TARGET_ACCEPTANCE = 0.8
 
 
-class Sampler:
+class HamiltonianSampler:
     r"""Sampler of parameters by Hamiltonian trajectories, and of prior sds by slices.
 
     A sweep samples log worths, log nu, coefficients and log discriminations by a trajectory given
@@ -162,7 +162,7 @@ def run_chains(
     """
     from thali.errors import DataWarning
 
-    sampler, density = Sampler(marginal), marginal.density
+    sampler, density = HamiltonianSampler(marginal), marginal.density
     (rng,) = spawn_generators(random_seed, 1)
     state = sampler.draw_start(rng, n_chains)
     states: list[ScaleState] = []
@@ -196,9 +196,9 @@ def run_chains(
 
 
 def tune_step(
-    sampler: Sampler, rng: np.random.Generator, state: ScaleState, n_sweeps: int
+    sampler: HamiltonianSampler, rng: np.random.Generator, state: ScaleState, n_sweeps: int
 ) -> ScaleState:
-    """Find the step size by dual averaging (Hoffman & Gelman 2014); return the last state."""
+    """Find the step size by dual averaging (Hoffman & Gelman 2014); return the state."""
     shrinkage_point, mean_error, mean_log_step = (
         math.log(10.0 * sampler.step),
         0.0,

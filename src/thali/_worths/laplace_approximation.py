@@ -428,7 +428,7 @@ class Marginal:
         return step_sizes / np.sqrt(np.maximum(curvatures, 0.25))
 
     def _build_axes(self, centre: np.ndarray, axis_sds: np.ndarray) -> None:
-        """Place points along the axes, as for a normal marginal with these sds."""
+        """Place grid points along the axes, as for a normal marginal."""
         K = len(axis_sds)
         n_sds = math.sqrt(max(3.0, K))
         axis_points = [

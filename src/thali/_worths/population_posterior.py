@@ -24,7 +24,7 @@ from thali._people.populations import ADJUSTED
 from thali._posterior.view import COVARIATE, LATENT, split_draws
 
 from .density_from_data import build_density, convert_for_likelihood, keep_single_choices
-from .hamiltonian_chains import Sampler
+from .hamiltonian_chains import HamiltonianSampler
 from .laplace_approximation import Marginal
 from .posterior_density import WORTHS, Density, Spreads
 from .posterior_sample import sample_posterior
@@ -356,7 +356,12 @@ class TrajectoryChain(FixedChain):
     record: PointRecord
 
     def __init__(
-        self, sampler: Sampler, draws: int, tune: int, thin: int, rng: np.random.Generator
+        self,
+        sampler: HamiltonianSampler,
+        draws: int,
+        tune: int,
+        thin: int,
+        rng: np.random.Generator,
     ) -> None:
         """Draw the starting state and allocate the record."""
         super().__init__(draws, tune, thin)

@@ -333,7 +333,7 @@ class Density:
     # With the prior -------------------------------------------------------------------------------
 
     def sum_of_squares(self, points: np.ndarray, k: int) -> np.ndarray:
-        """Return the sum of squares of parameters whose prior sd is number k, (n_points,)."""
+        """Return the sum of squares of prior sd k's parameters, (n_points,)."""
         if k == DRIFT:
             return (self.increments(points) ** 2 / self.steps[:, None, None]).sum(axis=(0, 1))
         if k == WORTHS:
@@ -341,17 +341,17 @@ class Density:
         return (points[self._spread_slice(k)] ** 2).sum(axis=0)
 
     def _spread_slice(self, k: int) -> slice:
-        """Return the slice of parameters whose prior sd is number k (JUDGES or BIAS)."""
+        """Return the slice of prior sd k's parameters (JUDGES or BIAS)."""
         if k == JUDGES:
             return self.judges
         return self.bias
 
     def count_spread_coordinates(self, k: int) -> int:
-        """Return the number of parameters whose prior sd is number k."""
+        """Return the number of prior sd k's parameters."""
         return (self.n_options, self.n_judges, int(self.present[:-1].sum()), self.n_bias)[k]
 
     def scale_coordinates(self, points: np.ndarray, k: int, factor: np.ndarray) -> np.ndarray:
-        """Return points with the parameters whose prior sd is number k times a factor."""
+        """Return points with prior sd k's parameters multiplied by `factor`."""
         points = points.copy()
         if k in (JUDGES, BIAS):
             points[self._spread_slice(k)] *= factor
@@ -697,7 +697,7 @@ class Density:
 
 
 class _RowsAtPoint(NamedTuple):
-    """Log odds of each row, and derivatives of its log-likelihood by them, at a point."""
+    """Log odds of rows at a point, with derivatives of the log-likelihood."""
 
     comparisons: ComparisonsAtPoints
     value: float
@@ -790,8 +790,8 @@ def to_column(counts: np.ndarray) -> np.ndarray:
 
 
 class GroupDensity(Density):
-    r"""The density of log worths L of options in several parts of the comparisons, such as
-    languages, and of the common ones m.
+    r"""The density of log worths L of options in several parts of the votes, such as languages,
+    which vary around common log worths m.
 
     .. math:: L_{gi} \sim \mathrm{Normal}(m_i, \delta^2), \qquad m_i \sim \mathrm{Normal}(0, s^2)
 

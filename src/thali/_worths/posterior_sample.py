@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .hamiltonian_chains import Sampler, adapt_step
+from .hamiltonian_chains import HamiltonianSampler, adapt_step
 from .laplace_approximation import Marginal
 from .posterior_density import WORTHS, Spreads
 from .prior_sd_moves import ScaleState, move_spreads
@@ -80,7 +80,7 @@ def _sample_by_steps(marginal: Marginal, rng: np.random.Generator, n_draws: int)
 def _sample_by_sweeps(marginal: Marginal, rng: np.random.Generator) -> ScaleState:
     """Run Hamiltonian chains from Laplace draws; return the second half."""
     # The number of sweeps doubles while the spread drifts.
-    density, sampler = marginal.density, Sampler(marginal)
+    density, sampler = marginal.density, HamiltonianSampler(marginal)
     n_chains = _N_CHAINS
     if density.n_options > _MANY_OPTIONS:
         n_chains = _N_CHAINS_OF_MANY

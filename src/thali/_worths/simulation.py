@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _build_observed_variables(problem: "WorthProblem", data: Any) -> dict[str, np.ndarray]:
-    """Return counts of choices, or of wins and ties, as variables of `observed_data`, by name."""
+    """Return counts of choices, or of wins and ties, as variables by name."""
     if isinstance(data, Choices):
         return {"chosen": data.questions().counts}
     if not problem.has_ties:
@@ -46,7 +46,7 @@ def _simulate_data(
 
 
 def sample_log_spread(rng: np.random.Generator, spread: float | None) -> float:
-    """Return the log of a fixed prior sd of worths, or sample it from its prior."""
+    """Return the log prior sd of worths, fixed or sampled from its prior."""
     if spread is not None:
         return math.log(spread)
     return LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()

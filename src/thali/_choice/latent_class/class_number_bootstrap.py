@@ -71,7 +71,7 @@ def fit_tests(
     starts: Starts,
     seeds: list[np.random.SeedSequence],
 ) -> list[ClassNumberTest]:
-    """Return tests of K - 1 against K classes and of K against K + 1."""
+    """Return tests of K classes against one fewer and one more."""
     n_classes = len(fitted_parameters.tastes)
     parameters_by_number = {n_classes: fitted_parameters}
     for other_number, seed in zip((n_classes - 1, n_classes + 1), seeds, strict=True):

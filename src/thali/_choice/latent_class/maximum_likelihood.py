@@ -47,7 +47,7 @@ class Panel(NamedTuple):
 
     @property
     def people(self) -> int:
-        """Number of respondents whose choices the panel contains."""
+        """Number of respondents in the panel."""
         return len(self.first_task) - 1
 
     def select_people(self, is_selected: np.ndarray) -> "Panel":
@@ -91,7 +91,7 @@ def build_panel(
 
 
 def scale_columns(panel: Panel, is_kept: np.ndarray) -> tuple[Panel, np.ndarray]:
-    """Return the panel with kept columns scaled to a maximum of 1, and the scales."""
+    """Return the kept columns, scaled to a maximum of 1, and their scales."""
     matrix = panel.tasks.matrix[:, is_kept]
     column_scales = np.abs(matrix).max(axis=0)
     return panel._replace(tasks=panel.tasks._replace(matrix=matrix / column_scales)), column_scales
@@ -184,7 +184,7 @@ class Summit(NamedTuple):
 
 
 def start_equal_classes(panel: Panel, tastes: np.ndarray) -> ClassParameters:
-    """Return classes of equal size with these tastes (K, p), evaluated."""
+    """Evaluate classes of equal size with tastes (K, p)."""
     return evaluate_parameters(panel, build_equal_classes(len(tastes), panel.covariates), tastes)
 
 
@@ -344,7 +344,7 @@ def find_best_maximum(
 
 
 def _count_best(log_likelihoods: list[float]) -> int:
-    """Count the starts whose log-likelihood equals the best one."""
+    """Count the starts that reached the best log-likelihood."""
     return int((np.array(log_likelihoods) > max(log_likelihoods) - SAME_MAXIMUM).sum())
 
 

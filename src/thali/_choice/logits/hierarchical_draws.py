@@ -288,7 +288,7 @@ def build_tree(
     fit_arguments: FitArguments,
     attrs: dict[Any, Any],
 ) -> "xarray.DataTree":
-    """Build the posterior tree from the draws of all chains, in the units of the data."""
+    """Build the posterior tree of all chains, in the units of the data."""
     import xarray as xr
 
     from thali._posterior.store import add_log_prior, build_tree, describe_origin, is_pointwise
@@ -694,7 +694,7 @@ def _multiply_rows(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 def _average_choice_probability(
     beta: np.ndarray, difference_rows: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
-    """Return the probability of choosing one of two, averaged over people."""
+    """Return the probability of choosing the second of two products, averaged over people."""
     from scipy.special import expit
 
     weighted_probabilities = (

@@ -424,7 +424,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         return DEFAULT_ATTENTION_SCALE
 
     def _require_fit_data(self, requirement: str) -> "ChoiceExperiment":
-        """Return the data of the fit; raise DataError if the model file does not contain them."""
+        """Return the data of the fit; raise DataError if the model has none."""
         data = self._get_fit_data()
         if data is None:
             raise DataError(f"{requirement}, which the model file does not contain; fit again.")

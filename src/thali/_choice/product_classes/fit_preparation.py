@@ -56,7 +56,7 @@ def estimate_draw_seconds(data: "ChoiceExperiment") -> float:
 
 
 def estimate_steps(sizes: np.ndarray) -> float:
-    """Return the expected number of tempering steps for tasks of these sizes."""
+    """Return the expected number of tempering steps, given the sizes of tasks."""
     return _STEPS * (max(float(np.log(sizes).sum()), 1.0) / _NATS) ** _POWER
 
 
@@ -71,7 +71,7 @@ def schedule_next_look(draws: int, convergence: "ConvergenceCheck") -> int:
 
 
 def refuse_uninformative(data: "ChoiceExperiment") -> None:
-    """Raise DataError for a single task, or for tasks whose alternatives are all the same."""
+    """Raise DataError for a single task, or tasks with identical alternatives."""
     if data.n_tasks < 2:
         raise DataError(
             "Product classes require at least two tasks; got one. Add tasks or respondents."
@@ -86,7 +86,7 @@ def refuse_uninformative(data: "ChoiceExperiment") -> None:
 
 
 def find_dominated_choices(data: "ChoiceExperiment", monotone: dict[str, str]) -> np.ndarray:
-    """Return indices of tasks whose chosen product is dominated by another one.
+    """Return indices of tasks in which another product dominates the chosen one.
 
     Another alternative is better in a monotone attribute, worse in none, and equal otherwise.
     """

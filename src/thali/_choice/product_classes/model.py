@@ -85,7 +85,7 @@ class ClassEngine(ChainEngine):
         return replace(convergence, facts=facts, message=Message(*message.parts, *chain_remarks))
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
-        """Return the rise of the log-likelihood in late draws, and a sentence; None if settled."""
+        """Return the late rise of the log-likelihood and a sentence; None if settled."""
         return None
 
     def list_facts(self, model: Any) -> Facts:
@@ -110,7 +110,7 @@ class MarkovChains(ClassEngine):
         return model._build_job(model._build_sampling(data, run), str(data), remarks)
 
     def describe_climb(self, model: Any) -> tuple[float, Message] | None:
-        """Return the rise of the log-likelihood in late draws, and a sentence; None if settled."""
+        """Return the late rise of the log-likelihood and a sentence; None if settled."""
         climb = estimate_climb(model._view)
         if climb is None:
             return None
@@ -594,7 +594,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         return {name: value for name, value in attributes.items() if name in stored_names}
 
     def _restore(self, fitted_attributes: dict[str, Any], path: object) -> None:
-        """Set fitted attributes from a file, and those that its posterior determines."""
+        """Set fitted attributes from a file, and others that its posterior determines."""
         vars(self).update(
             {"_people_": None}
             | fitted_attributes

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @scalar
 def compare_utilities(problem: Any, state: Any, n: Any, tau: Any, r: Any, r_other: Any) -> Any:
-    """Return the sign of u(r) - u(r_other) for person n; 0 if no feature differs."""
+    """Return the sign of respondent n's utility difference u(r) - u(r_other)."""
     top = -math.inf
     for pass_index in range(2):
         total, apart = 0.0, 0

@@ -138,7 +138,7 @@ class Chooser:
     def effects(
         self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any
     ) -> LevelEffects:
-        """Return the probability that the last level of each pair is preferred to the first.
+        """Return how probably the last level of each pair is preferred to the first.
 
         Pairs are (attribute, level, other level); ties count half.
         """
@@ -224,7 +224,7 @@ def point_estimate(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
 
 
 def drop_estimate(chooser: Any, values: np.ndarray) -> np.ndarray:
-    """Return values (draws, ...) without the estimate, which is the first draw if there is one."""
+    """Return values (draws, ...) without the estimate in the first draw, if any."""
     if chooser.is_estimate:
         return values[1:]
     return values

@@ -258,7 +258,7 @@ def _orient_effects(effects: "pandas.DataFrame") -> list[dict[str, Any]]:
 def _build_brief_table(
     rows: list[dict[str, Any]], table: "pandas.DataFrame", *numeric_columns: str
 ) -> "pandas.DataFrame":
-    """Build a short table of compared levels and these numeric columns."""
+    """Build a short table of compared levels with some numeric columns."""
     brief_table: Any = type(table)([row | {"level": format_paid_level(row)} for row in rows])[
         ["attribute", "level", *numeric_columns]
     ]
@@ -400,7 +400,7 @@ def format_largest_payment(pay: "pandas.DataFrame") -> str:
 
 
 def _format_end(end: float) -> str:
-    """Return the end of an interval of amounts as text, also if it is infinite."""
+    """Format the end of an interval of amounts, which may be infinite."""
     if np.isfinite(end):
         return format_number(end)
     return ENGLISH["pay.no_end"]

@@ -285,7 +285,7 @@ def select_products(
 def select_tasks(
     data: "ChoiceExperiment | ExperimentDesign", person: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the products shown in some tasks of a respondent, and each task's first row."""
+    """Return shown products of some tasks of a respondent, and each task's first row."""
     first_task, next_person_task = data.first_task[person], data.first_task[person + 1]
     task_indices = first_task + space_evenly(next_person_task - first_task, MAX_PERSON_TASKS)
     first_rows, next_rows = (

@@ -99,7 +99,7 @@ class LogitChooser(Chooser):
         # (attributes,) declared order of the levels of each attribute
         directions: np.ndarray | None = None,
     ) -> None:
-        """Store tastes (D, K, p), and who has them, for the products of the data."""
+        """Store tastes (D, K, p), their owners, and the data's products."""
         self.coding, self.data, self.tastes, self.chain = coding, data, tastes, chain
         self.membership, self.population, self.covariance = membership, population, covariance
         self.respondent_classes = respondent_classes
@@ -188,7 +188,7 @@ class LogitChooser(Chooser):
         return chooser
 
     def _copy_with(self, tastes: np.ndarray) -> Self:
-        """Return a copy of the chooser with these tastes and no classes of respondents."""
+        """Return a copy with other tastes and without classes of respondents."""
         chooser = copy(self)
         vars(chooser).pop("_cache", None)
         chooser.tastes, chooser.respondent_classes = tastes, None
@@ -332,7 +332,7 @@ class LogitChooser(Chooser):
     def effects(
         self, pairs: Sequence[tuple[int, int, int]], cores: int | None, random_seed: Any
     ) -> LevelEffects:
-        """Return the probability that the last level of each pair is preferred to the first."""
+        """Return how probably the last level of each pair is preferred to the first."""
         n_people, (n_draws, n_classes) = len(self.data.respondents), self.tastes.shape[:2]
         class_weights = self._compute_class_weights(np.full(n_people, 1.0 / n_people))
         differences_by_pair = list(iterate_level_differences(self.coding, self.data, pairs))
@@ -528,7 +528,7 @@ def merge_neighbours(
 
 
 def _split_wins(utility: np.ndarray) -> np.ndarray:
-    """Return 1 for the largest utility of each column, 1/m for m ties, else 0."""
+    """Return 1 for each column's largest utility (1/m for m ties), else 0."""
     is_best = utility == utility.max(axis=0)
     return is_best / is_best.sum(axis=0)
 
@@ -642,7 +642,7 @@ def _list_first_products(chooser: "LogitChooser") -> tuple[Product, ...]:
 def _convert_code(
     code: float | None, attribute_coding: AttributeCoding, is_shown: np.ndarray
 ) -> float | None:
-    """Return a level code as a number, or as its index among shown levels; keep None."""
+    """Return a level code as number, or as index among shown levels; None stays."""
     if code is None:
         return None
     if attribute_coding.numbers is not None:
@@ -717,7 +717,7 @@ class LogitTastes(NamedTuple):
         return softmax(utility)
 
     def _compute_shares(self, weights: np.ndarray | None) -> np.ndarray:
-        """Return the weight of each of the P respondents or classes by draw, (D, P)."""
+        """Return the weight of each respondent or class by draw, (D, P)."""
         # NaN in a draw without respondents of positive weight.
         n_draws, n_people = self.codes.shape[:2]
         exponential_weights = hash_exponentials(n_draws, self.respondents)

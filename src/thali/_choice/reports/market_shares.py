@@ -207,7 +207,7 @@ ProductLine = tuple[ProductCode, ...]
 
 
 class MarginComponent(NamedTuple):
-    """A part of the profit per sale, given by the values of one or more attributes."""
+    """A part of the profit per sale, which depends on one or more attributes."""
 
     attributes: tuple[int, ...]  # indices of the attributes
     amounts: np.ndarray  # amount of each combination of values, one axis per attribute

@@ -158,7 +158,7 @@ def _parse_market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | N
 
 
 def _add_no_choice_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Mark rows whose attributes are empty or named none as the no-choice option."""
+    """Mark rows with empty attributes, or named none, as the no-choice option."""
     # Tables with a column that marks it are unchanged.
     absent_columns = [
         (name, label)
@@ -189,7 +189,7 @@ def _add_no_choice_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pand
 
 
 def _is_no_choice(label: str, levels: Sequence[str]) -> bool:
-    """Return whether a cell of this label, in a column of these levels, means no choice."""
+    """Return whether a label means no choice and is not itself a level."""
     return label == "" or (label not in levels and simplify_name(label) in NO_CHOICE)
 
 

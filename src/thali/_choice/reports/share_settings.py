@@ -183,7 +183,7 @@ class ShareSettings(NamedTuple):
         cores: int | None,
         seed: Any,
     ) -> list[np.ndarray]:
-        """Return shares with these product constants, averaged over what is available."""
+        """Return shares with product constants, averaged over the available sets."""
         available_cells = [
             cells[available] for cells, sets in offered_products for available, _ in sets
         ]

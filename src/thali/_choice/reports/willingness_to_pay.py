@@ -298,7 +298,7 @@ def read_tested_prices(chooser: "Chooser", price: str) -> TestedPrices:
 
 
 def list_level_changes(chooser: "Chooser", price: str) -> list[LevelChange]:
-    """List the level changes to be paid for: each level over the first, or one unit."""
+    """List level changes to be paid for: levels over the first, or one unit."""
     changes = []
     for i, (attribute, levels) in enumerate(chooser.data.scheme.levels.items()):
         cells = chooser.level_cells()[i]
@@ -532,7 +532,7 @@ def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: floa
 
 
 def _midpoint(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return the mean of two numbers, or the finite one of them."""
+    """Return the mean of two numbers; if one is infinite, the finite one."""
     # 0 between the two infinities.
     with np.errstate(invalid="ignore"):
         middle = np.where(low == high, low, 0.5 * (low + high))

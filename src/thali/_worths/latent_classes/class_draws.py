@@ -37,7 +37,7 @@ def read_class_draws(posterior: Posterior) -> WorthClassDraws:
 
 
 def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
-    """Read worths of respondents: those of their class in each draw."""
+    """Read each respondent's worths: the worths of the respondent's class."""
     class_worths_and_members = posterior.latent["kind_log_worth"].values, posterior.members
     worths = np.take_along_axis(
         flatten_chains(class_worths_and_members[0]),
@@ -53,7 +53,7 @@ def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
 def stack_classes(
     worths: WorthDraws, class_draws: WorthClassDraws
 ) -> tuple[WorthDraws, np.ndarray]:
-    """Stack the worths of all classes as draws, with their log class sizes as weights.
+    """Stack the worths of all classes as draws, weighted by log class sizes.
 
     The weights are class shares and average 1.
     """
@@ -64,7 +64,7 @@ def stack_classes(
 
 
 def draw_new_respondents(worths: WorthDraws, class_draws: WorthClassDraws) -> WorthDraws:
-    """Draw log worths of new respondents, whose classes follow the class shares.
+    """Draw log worths of new respondents, with classes in proportion to their shares.
 
     Each draw has several in turn, from each class in proportion to its share, rounded at random.
     """

@@ -187,7 +187,7 @@ def sample_class(rng: np.random.Generator, memberships: Any, p: Any) -> None:
 def split_or_merge(
     rng: np.random.Generator, people: Any, state: Any, memberships: Any, g: Any, h: Any
 ) -> None:
-    r"""Propose to split class g into g and the empty h, or to merge h into g.
+    r"""Propose to split class g into g and empty class h, or to merge them.
 
     A split draws the worths of h about the worths of g, and assigns the n members of g in turn,
     each with the probability of `sample_class` given the earlier ones; a merge is the reverse, and

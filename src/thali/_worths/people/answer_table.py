@@ -71,7 +71,7 @@ def tabulate_answers(
 
 
 def tabulate_groups(groups: Sequence[Any], rule: str, lapse: float, has_ties: bool) -> AnswerTable:
-    """Return the answers of all groups as kernels read them, each group as one person."""
+    """Return the answers of all groups for kernels, each group as one person."""
     blocks, first_data = [], groups[0]
     for g, data in enumerate(groups):
         if isinstance(data, Choices):

@@ -323,7 +323,7 @@ def move_directions(rng: np.random.Generator, table: Any, state: Any) -> None:
 
 @scalar
 def log_prior(table: Any, state: Any, mean: Any, log_sigma: Any) -> Any:
-    """Return the log prior density of M, W and log sigma, given s and lambda."""
+    """Return the log prior density of M, W and log sigma."""
     log_p = log_sigma - 0.5 * math.exp(2.0 * log_sigma)
     for r in range(mean.shape[0]):
         log_p -= 0.5 * row_precision(table, state, r) * sum_squares(mean[r])

@@ -138,7 +138,7 @@ def bound_owned_feature(
 def bound_compared_feature(
     problem: Any, state: Any, work: Any, row: Any, n: Any, at: Any, sign: Any
 ) -> Any:
-    """Write bounds on the value of a feature proposed for respondent n; return as `bound_feature`.
+    """Write bounds on the value of a proposed feature; return as `bound_feature`.
 
     See `bound_feature`.
     """
@@ -196,7 +196,7 @@ def compute_exact_bounds(
 
 @scalar
 def compute_eps_limits(bounds: Any, tau: Any, theta: Any, log_theta: Any) -> Any:
-    """Return lower and upper bound of ln epsilon; upper is -inf if none is possible."""
+    """Return lower and upper limit of ln epsilon in a task; upper is -inf if empty."""
     low, high = -math.inf, math.inf
     if bounds.kind[tau] == LINEAR:
         if bounds.low[tau] > theta:
@@ -222,7 +222,7 @@ def compute_eps_limits(bounds: Any, tau: Any, theta: Any, log_theta: Any) -> Any
 def log_bound_probability(
     bounds: Any, log_theta: Any, h: Any, next_h: Any, count: Any, min_log: Any
 ) -> Any:
-    """Return the log probability that epsilon ~ Gamma(h) is within its bounds in all tasks."""
+    """Return the log probability that epsilon ~ Gamma(h) satisfies all bounds."""
     if count == 0:
         return 0.0
     return sum_log_probabilities(bounds, log_theta, h, next_h, count, min_log)
@@ -252,7 +252,7 @@ def sum_log_probabilities(
 
 @part
 def draw_eps(rng: Any, tasks: Any, features: Any, bounds: Any, n: Any, f: Any, h: Any) -> None:
-    """Draw epsilon ~ Gamma(h) of feature f within its bounds, in every task of respondent n."""
+    """Draw epsilon ~ Gamma(h) of feature f within its bounds, in every task."""
     log_theta = features.log_theta[f]
     theta = math.exp(log_theta)
     features.theta[f] = theta

@@ -47,7 +47,7 @@ from .ownership import copy_comparisons
 
 @scalar
 def step_level_set(rng: Any, problem: Any, bits: Any, row: Any, i: Any, polarity: Any) -> Any:
-    """Flip a level of attribute i, or move its threshold by one; return ln prior ratio.
+    """Change one level (or threshold) of attribute i; return the log prior ratio.
 
     Free attributes flip a level, ordered ones move the threshold. NaN if the set would not be
     proper.
@@ -116,7 +116,7 @@ def exchange_attributes(
 
 @scalar
 def propose_class(rng: Any, problem: Any, state: Any, work: Any, k: Any, is_exchange: Any) -> Any:
-    """Write a changed copy of class k; return the log prior and proposal ratio, counts.
+    """Write a changed copy of class k; return log prior-and-proposal ratio and counts.
 
     The log ratio of priors and proposals is NaN if the class is unchanged; the counts are polarity,
     active and ordered attributes.
@@ -241,7 +241,7 @@ def owner_log_likelihood(
     separates: Any,
     at: Any,
 ) -> Any:
-    """Return owner n's log-likelihood with the class of feature f as compared in row `at`.
+    """Return owner n's log-likelihood if feature f has the class compared in row `at`.
 
     It omits the log-likelihood without any class.
     """

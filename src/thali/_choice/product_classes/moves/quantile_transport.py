@@ -69,7 +69,7 @@ def transport_values(rng: Any, problem: Any, target: Any, state: Any, work: Any)
 def transport_person(
     problem: Any, features: Any, work: Any, n: Any, g: Any, h: Any, new_g: Any, new_h: Any
 ) -> Any:
-    """Move respondent n's values from shapes g, h to new ones; return ln prior ratio and Jacobian.
+    """Move respondent n's values to new shapes; return log prior ratio plus Jacobian.
 
     The old values are stored in work.kept.
     """

@@ -125,7 +125,7 @@ def add_winner_weights(
     weight: Any,
     total: Any,
 ) -> None:
-    """Add `weight`, split over ties, to the best of products `start` to `stop` - 1."""
+    """Add `weight` to the best products of a range, split evenly over ties."""
     scale_values(log_value, n, value)
     best = start
     for row in range(start + 1, stop):
@@ -151,7 +151,7 @@ def count_respondents(draws: Any) -> Any:
 
 @scalar
 def read_owned_classes(draws: Any, d: Any, person: Any) -> Any:
-    """Return first position, number, signs and ln theta of a respondent's classes in draw d.
+    """Return first index, number, signs and ln theta of a respondent's classes.
 
     The position is that of the first class in `owned_class`.
     """
@@ -214,7 +214,7 @@ def count_occasions(
 
 @scalar
 def transient_shape(draws: Any, d: Any) -> Any:
-    """Return draw d's Gamma shape of epsilon, the part of a value that changes by task."""
+    """Return the Gamma shape of epsilon, the task-specific part of a value."""
     return (1.0 - draws.sigma[d]) * draws.a[d]
 
 
@@ -228,7 +228,7 @@ def bound_owned_classes(draws: "Particles") -> int:
 
 @scalar
 def draw_design_row(rng: np.random.Generator, codes: Any, rows: Any, i: Any, min_level: Any) -> Any:
-    """Draw a random product row whose level of attribute i is at least `min_level`."""
+    """Draw a random product row with at least level `min_level` of attribute i."""
     while True:
         product = rows[draw_index(rng, rows.shape[0])]
         if codes[product, i] >= min_level:

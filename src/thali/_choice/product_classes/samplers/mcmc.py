@@ -140,7 +140,7 @@ class ClassChain(Chain):
             self.kept_draws.append((draw_number, self.draw()))
 
     def _keep_every(self, step: int) -> None:
-        """Drop the draws whose number is not a multiple of `step`."""
+        """Keep only draws whose number is a multiple of `step`."""
         self.kept_draws = [draw for draw in self.kept_draws if draw[0] % step == 0]
 
     def draw(self) -> Particles:
@@ -149,7 +149,7 @@ class ClassChain(Chain):
         return self.keeper.record(self.state, 0, log_likelihood_now, self.lapse)
 
     def remove_needless_lapses(self) -> None:
-        """Set lapse rates to 0 for respondents whose choices are all possible."""
+        """Set lapse rates to 0 for respondents without impossible choices."""
         if self.lapse == 0.0 and self.target.delta.any():
             write_hits(self.problem, self.state, self.work, self.hits)
             is_impossible = np.bincount(self._person, self.hits == 0.0, self.problem.n_people) > 0
@@ -196,7 +196,7 @@ class ClassChain(Chain):
 def build_chains(
     problem: ClassProblem, lapse: float, run: "Run", draws: int, random_seed: np.random.SeedSequence
 ) -> list[ClassChain]:
-    """Build chains that start from prior draws, with a = 2 and sigma = 0.6."""
+    """Build chains that start from prior draws with a = 2, sigma = 0.6."""
     return [
         ClassChain(problem, lapse, rng, run, draws)
         for rng in spawn_generators(random_seed, run.chains)

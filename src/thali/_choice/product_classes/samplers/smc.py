@@ -138,7 +138,7 @@ class TemperedParticles:
         return True
 
     def _resample(self, log_weights: np.ndarray) -> None:
-        """Resample by these log weights; add their means to the log evidence."""
+        """Resample particles by log weights; add the mean weights to the log evidence."""
         self.log_z += log_mean_exp(log_weights)
         uniforms = self.rng.random(self.groups)
         if np.ptp(log_weights) > 0.0:
@@ -162,7 +162,7 @@ class TemperedParticles:
         self.u, self.retries = self.end, 0
 
     def _record_step(self) -> None:
-        """Record log evidence and lapse rate of the step; note if it is the last."""
+        """Record the step's log evidence and lapse rate; note whether it is the last."""
         self.rows.append({"log_evidence": self.log_z.copy(), "lapse": self.lapse_now})
         self.is_done = self.u == self.end
 

@@ -119,7 +119,7 @@ class DrawRecorder:
 
 
 def _read_bits(rows: np.ndarray, bits: np.ndarray) -> np.ndarray:
-    """Return a bool array of these bits of each row, shape (rows, bits)."""
+    """Return the given bits of each row as bool array (rows, bits)."""
     return np.ascontiguousarray((rows[:, bits >> 6] >> (bits & 63)) & 1 != 0)
 
 
@@ -245,7 +245,7 @@ def split_draw_rows(
 
 
 def refuse_damaged_states(flaws: Iterable[str]) -> None:
-    """Raise DataError if any of these descriptions of flaws is not ""."""
+    """Raise DataError if any description of a flaw is not empty."""
     for flaw in flaws:
         if flaw:
             raise DataError(
@@ -255,7 +255,7 @@ def refuse_damaged_states(flaws: Iterable[str]) -> None:
 
 
 def describe_state_flaw(state: ClassState, problem: ClassProblem) -> str:
-    """Return why a stored state is inconsistent, or "" if it is not."""
+    """Return why a stored state is inconsistent; "" if it is sound."""
     integers, n_people = state.whole, problem.n_people
     n_classes, n_slots, n_present = (
         int(integers[CLASSES]),

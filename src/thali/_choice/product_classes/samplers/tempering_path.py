@@ -44,7 +44,7 @@ class LapsePath:
             return np.log((1.0 - lapse) * self.hits + lapse / self.sizes).sum(axis=1)
 
     def write_target(self, target: PosteriorTarget, tasks: slice, u: float) -> None:
-        """Set the lapse rate of these tasks in the target to 1 / (1 + u)."""
+        """Set the lapse rate of some tasks in the target to 1 / (1 + u)."""
         lapse = 1.0 / (1.0 + u)
         if u == lapse_odds(self.lapse):
             lapse = self.lapse
@@ -63,7 +63,7 @@ def relative_sample_size(log_weights: np.ndarray) -> float:
 def find_next_point(
     compute_log_weights: Callable[[float], np.ndarray], u: float, end_odds: float, groups: int
 ) -> float:
-    """Return the next odds u against lapses, at which a fixed share of particles stays effective.
+    """Return the next odds u against lapses, which keep enough particles effective.
 
     The end of the path is returned if it is reached before.
     """
