@@ -171,13 +171,13 @@ def find_independent_columns(tasks: EncodedTasks) -> np.ndarray:
     is_independent = np.zeros(x.shape[1], dtype=bool)
     basis = np.empty((len(x), 0))
     for j in range(x.shape[1]):
-        residual = centred_columns[:, j]
+        column_residual = centred_columns[:, j]
         column_norm = np.linalg.norm(x[:, j])
         for _ in range(2):  # twice, because rounding leaves a remainder
-            residual = residual - basis @ (basis.T @ residual)
-        if np.linalg.norm(residual) > 1e-9 * max(column_norm, 1e-300):
+            column_residual = column_residual - basis @ (basis.T @ column_residual)
+        if np.linalg.norm(column_residual) > 1e-9 * max(column_norm, 1e-300):
             is_independent[j] = True
-            basis = np.column_stack([basis, residual / np.linalg.norm(residual)])
+            basis = np.column_stack([basis, column_residual / np.linalg.norm(column_residual)])
     if not is_independent.any():
         raise DataError(
             "No attribute varies within a task, so the choices contain no information on tastes;"
@@ -235,8 +235,13 @@ def tabulate_coefficients(
 
     with np.errstate(invalid="ignore", divide="ignore"):
         z = estimates / errors
-    columns = {"coef": estimates, "std_error": errors, "z": z, "p_value": 2.0 * ndtr(-np.abs(z))}
-    return Table(columns, names).rename_axis("coefficient")
+    coefficient_columns = {
+        "coef": estimates,
+        "std_error": errors,
+        "z": z,
+        "p_value": 2.0 * ndtr(-np.abs(z)),
+    }
+    return Table(coefficient_columns, names).rename_axis("coefficient")
 
 
 def list_unidentified_warnings(names: Iterable[Any]) -> list[DataWarning]:
@@ -299,37 +304,38 @@ def parse_directions(argument: str, mapping: Any, data: "ChoiceExperiment") -> d
     from thali._data.experiments.levels import ALPHABET
 
     directions: dict[str, str] = {}
-    for name, direction in _parse_pairs(argument, mapping):
+    for attribute, direction in _parse_pairs(argument, mapping):
         if not isinstance(direction, str) or direction not in DIRECTIONS:
             raise ArgumentError(
                 Argument(argument),
-                f": the direction of {name!r} must be ",
+                f": the direction of {attribute!r} must be ",
                 one_of(argument, (*DIRECTIONS,), " or "),
                 f"; got {direction!r}.",
             )
-        if name not in data.attributes:
+        if attribute not in data.attributes:
             attributes = data.attributes
             raise ArgumentError(
                 Argument(argument),
-                f": the data have no attribute {name!r}; their attributes are"
-                f" {shorten(attributes, 20)}.{suggest(name, attributes)}",
+                f": the data have no attribute {attribute!r}; their attributes are"
+                f" {shorten(attributes, 20)}.{suggest(attribute, attributes)}",
             )
-        if directions.get(name, direction) != direction:
+        if directions.get(attribute, direction) != direction:
             raise ArgumentError(
                 Argument(argument),
-                f": {name!r} is given as both increasing and decreasing; choose one.",
+                f": {attribute!r} is given as both increasing and decreasing; choose one.",
             )
-        levels = data.levels[name]
-        if data.orders[name] == ALPHABET:
+        levels = data.levels[attribute]
+        if data.orders[attribute] == ALPHABET:
             raise ArgumentError(
                 Argument(argument),
-                f": the levels of {name!r} ({shorten(levels)}) were sorted alphabetically; list"
+                f": the levels of {attribute!r} ({shorten(levels)}) were sorted alphabetically;"
+                " list"
                 " them from worst to best with ",
                 Argument("levels"),
                 InPython(" when creating the data"),
                 ".",
             )
-        directions[name] = direction
+        directions[attribute] = direction
     return directions
 
 

@@ -94,9 +94,9 @@ class Coding(NamedTuple):
         Cells contain the number of a numeric attribute, otherwise the code; NaN if missing.
         """
         cells = np.where(codes < 0, np.nan, codes)
-        for attribute_index, part in enumerate(self.parts):
-            if part.numbers is not None:
-                cells[:, attribute_index] = np.append(part.numbers, np.nan)[
+        for attribute_index, attribute_coding in enumerate(self.parts):
+            if attribute_coding.numbers is not None:
+                cells[:, attribute_index] = np.append(attribute_coding.numbers, np.nan)[
                     codes[:, attribute_index]
                 ]
         return cells
@@ -146,7 +146,13 @@ def build_coding_from_numbers(
 ) -> Coding:
     """Build model-matrix columns, given the numbers of numeric levels."""
     column_names: list[str] = []
-    parts, shown_levels, shared_missing, lacking_by_label, first_column = [], [], [], [], {}
+    attribute_codings, shown_levels, shared_missing, lacking_by_label, first_column = (
+        [],
+        [],
+        [],
+        [],
+        {},
+    )
     missing_masks = {}
     if INSIDE in data.levels:
         missing_masks[data.attributes.index(INSIDE)] = data.products[:, 0] == 0
@@ -183,11 +189,11 @@ def build_coding_from_numbers(
             names_of_columns = [*names_of_columns, f"{attribute}[missing]"]
             level_table = np.hstack([level_table, np.eye(len(level_table))[:, -1:]])
         column_names += names_of_columns
-        parts.append(AttributeCoding(level_table, level_numbers, tuple(knots)))
+        attribute_codings.append(AttributeCoding(level_table, level_numbers, tuple(knots)))
         shown_levels.append(is_shown)
     coding = Coding(
         tuple(column_names),
-        tuple(parts),
+        tuple(attribute_codings),
         (),
         np.ones(len(column_names)),
         tuple(numbers),
@@ -240,13 +246,14 @@ def _compute_scales(
     """Return the scale of each column: sd if numeric, product if crossed, else 1."""
     # Scales of interactions are products of scales.
     scales = np.ones(len(coding.names))
-    matrix = coding.encode_codes(products)
-    for attribute_index, name in enumerate(first_column):
-        if name in coding.linear:
-            start, stop = first_column[name]
-            present_rows = matrix[products[:, attribute_index] >= 0]
-            scales[start:stop] = [
-                float(present_rows[:, k].copy().std()) or 1.0 for k in range(start, stop)
+    model_matrix = coding.encode_codes(products)
+    for attribute_index, attribute in enumerate(first_column):
+        if attribute in coding.linear:
+            first_index, stop_index = first_column[attribute]
+            present_rows = model_matrix[products[:, attribute_index] >= 0]
+            scales[first_index:stop_index] = [
+                float(present_rows[:, k].copy().std()) or 1.0
+                for k in range(first_index, stop_index)
             ]
     n_single = len(coding.names) - len(coding.crossed)
     for column_index, (a, b) in enumerate(coding.crossed, n_single):
@@ -286,19 +293,19 @@ def read_task_cells(
     extended_scheme, scheme_cells = encode_tasks(scheme, coding.linear, new_tasks, respondents)
     _refuse_unseen(coding, scheme, scheme_cells.products)
     cells = np.where(scheme_cells.products < 0, np.nan, scheme_cells.products)
-    for attribute_index, (attribute, part) in enumerate(
+    for attribute_index, (attribute, attribute_coding) in enumerate(
         zip(scheme.names, coding.parts, strict=True)
     ):
-        if part.numbers is not None:
-            new_levels = extended_scheme.levels[attribute][len(part.numbers) :]
+        if attribute_coding.numbers is not None:
+            new_levels = extended_scheme.levels[attribute][len(attribute_coding.numbers) :]
             level_numbers = np.concatenate(
-                [part.numbers, parse_level_numbers(attribute, new_levels), [np.nan]]
+                [attribute_coding.numbers, parse_level_numbers(attribute, new_levels), [np.nan]]
             )
             cells[:, attribute_index] = level_numbers[scheme_cells.products[:, attribute_index]]
             _warn_extrapolated(
                 attribute,
                 cells[:, attribute_index],
-                part.numbers[coding.seen[attribute_index][:-1]],
+                attribute_coding.numbers[coding.seen[attribute_index][:-1]],
             )
     return cells, scheme_cells
 
@@ -452,24 +459,24 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
     if numbers is not None:
         numeric_advice = *numbers, *data.scheme.measured, data.scheme.alternative
     for attribute in data.scheme.attributes:
-        name, levels = attribute.name, attribute.levels
+        attribute_name, levels = attribute.name, attribute.levels
         if (
-            name in numeric_advice
+            attribute_name in numeric_advice
             or len(levels) <= MANY_LEVELS
             or attribute.order not in (NUMBERS, MEASURED, ALPHABET)
         ):
             continue
         examples = f"{levels[0]} to {levels[-1]}"
-        advice: list[Any] = ["group its levels with ", Setting("bins", {name: 4})]
+        advice: list[Any] = ["group its levels with ", Setting("bins", {attribute_name: 4})]
         if numbers is not None:
-            advice = ["treat it as numeric with ", Setting("linear", name), ", ", *advice]
+            advice = ["treat it as numeric with ", Setting("linear", attribute_name), ", ", *advice]
         if attribute.order == ALPHABET:
             examples = shorten(levels, 4)
             advice = ["leave the attribute out of ", Argument("attributes"), ", merge rare levels"]
             if numbers is not None:
                 advice += [", replace them by a numeric attribute named in ", Argument("linear")]
         raise DataError(
-            f"Attribute {name!r} has {len(levels):,} levels ({examples}), but at most"
+            f"Attribute {attribute_name!r} has {len(levels):,} levels ({examples}), but at most"
             f" {MANY_LEVELS} are allowed unless they are listed; ",
             *advice,
             ", or list the levels with ",
@@ -516,16 +523,16 @@ def parse_coding_request(
 ) -> CodingRequest:
     """Return the arguments `linear`, `knots`, `interactions`, checked against data."""
     knots_by_attribute: dict[str, tuple[float, ...]] = dict.fromkeys(data.scheme.measured, ())
-    for name in parse_linear(linear):
-        _check_attribute("linear", name, data)
-        knots_by_attribute[name] = ()
-    for name, attribute_knots in parse_knots(knots).items():
-        _check_attribute("knots", name, data)
-        knots_by_attribute[name] = _choose_knots(data, name, attribute_knots)
+    for attribute in parse_linear(linear):
+        _check_attribute("linear", attribute, data)
+        knots_by_attribute[attribute] = ()
+    for attribute, attribute_knots in parse_knots(knots).items():
+        _check_attribute("knots", attribute, data)
+        knots_by_attribute[attribute] = _choose_knots(data, attribute, attribute_knots)
     attribute_pairs = parse_interactions(interactions)
     for pair in attribute_pairs:
-        for name in pair:
-            _check_attribute("interactions", name, data)
+        for attribute in pair:
+            _check_attribute("interactions", attribute, data)
     return CodingRequest(knots_by_attribute, attribute_pairs)
 
 

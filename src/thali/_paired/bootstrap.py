@@ -173,7 +173,7 @@ def _refit_samples(
         n_at_infinity += bool(refit.vanishing.any())
     aspect_index = pd.Index(fit.known.names, name="aspect")
     low, high = compute_interval(weights, ci)
-    columns = {
+    estimate_columns = {
         "estimate": fit.weights,
         "mean": weights.mean(axis=0),
         "std_error": weights.std(axis=0, ddof=1),
@@ -186,6 +186,6 @@ def _refit_samples(
             f" In {n_at_infinity:,} samples the likelihood has no maximum; the limits of the"
             " weights are used."
         )
-    table = pd.DataFrame(columns, index=aspect_index)
+    table = pd.DataFrame(estimate_columns, index=aspect_index)
     table.attrs["interval"] = ci
     return Bootstrap(title, table, note, pd.DataFrame(weights, columns=aspect_index), n_at_infinity)

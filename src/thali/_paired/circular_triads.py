@@ -46,10 +46,10 @@ class CircularTriads(PrintedResult):
 
     def _get_column(self, name: str) -> "float | pandas.Series":
         """Return a result column, or its number if there is one judge."""
-        column = self.table[name]
-        if len(column) == 1:
-            return float(column.iloc[0])
-        return column  # type: ignore[return-value]
+        result_column = self.table[name]
+        if len(result_column) == 1:
+            return float(result_column.iloc[0])
+        return result_column  # type: ignore[return-value]
 
     @property
     def circular(self) -> "float | pandas.Series":
@@ -129,14 +129,14 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
         )
     judge_rows = [_analyse_judge(judge, is_exact) for judge in judges]
     uses_majority = any(bool((judge.wins + judge.losses > 1).any()) for judge in judges)
-    columns = ["circular", "maximum", "consistency", "statistic", "df", "p_value"]
+    column_names = ["circular", "maximum", "consistency", "statistic", "df", "p_value"]
     if len(judges) > 1:
         judge_names = list_group_names(data, len(judges), "judge")
     elif uses_majority:
         judge_names = ["majority"]
     else:
         judge_names = ["judge"]
-    table = pd.DataFrame(judge_rows, index=pd.Index(judge_names, name=None), columns=columns)
+    table = pd.DataFrame(judge_rows, index=pd.Index(judge_names, name=None), columns=column_names)
     note = (
         f"{format_plural(comb(n, 3), 'triad')}; p_value: probability of so few circular triads by"
         " chance"
@@ -224,12 +224,12 @@ def count_tournaments(n: int) -> dict[int, int]:
         larger_tournaments: Counter[tuple[int, ...]] = Counter()
         for scores, n_ways in tournaments.items():
             score_counts = sorted(Counter(scores).items())
-            for wins in product(*(range(count + 1) for _, count in score_counts)):
+            for wins in product(*(range(n_equal + 1) for _, n_equal in score_counts)):
                 n_new_ways = n_ways
                 new_scores = [n_options - sum(wins)]
-                for (score, count), n_won in zip(score_counts, wins, strict=True):
-                    n_new_ways *= comb(count, n_won)
-                    new_scores += [score + 1] * n_won + [score] * (count - n_won)
+                for (score, n_equal), n_won in zip(score_counts, wins, strict=True):
+                    n_new_ways *= comb(n_equal, n_won)
+                    new_scores += [score + 1] * n_won + [score] * (n_equal - n_won)
                 larger_tournaments[tuple(sorted(new_scores))] += n_new_ways
         tournaments = larger_tournaments
     n_by_triads: Counter[int] = Counter()

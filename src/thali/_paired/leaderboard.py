@@ -279,7 +279,9 @@ class LeaderboardRecipe(NamedTuple):
         self._check_columns(columns)
         new_votes = count_votes(more, progressbar, self.columns | columns, self.counted.ids)
         tie_rule = self.settings["ties"]
-        parts = {column: dict(part_votes) for column, part_votes in self.counted.parts.items()}
+        parts_by_column = {
+            column: dict(part_votes) for column, part_votes in self.counted.parts.items()
+        }
         data = merge_judgements(
             convert_to_judgements(self.counted.data),
             convert_to_judgements(new_votes.data),
@@ -287,16 +289,18 @@ class LeaderboardRecipe(NamedTuple):
         )
         with silence_warnings():  # all comparisons together have warned already
             # columns may have other names
-            for part_votes, new_parts in zip(parts.values(), new_votes.parts.values(), strict=True):
-                for part_value, part in new_parts.items():
+            for part_votes, new_parts in zip(
+                parts_by_column.values(), new_votes.parts.values(), strict=True
+            ):
+                for part_value, part_data in new_parts.items():
                     if part_value in part_votes:
-                        part = merge_judgements(part_votes[part_value], part, tie_rule)
-                    part_votes[part_value] = part
+                        part_data = merge_judgements(part_votes[part_value], part_data, tie_rule)
+                    part_votes[part_value] = part_data
         n_repeated = self.counted.repeated + new_votes.repeated
         files = (*self.counted.files, *new_votes.files)
         return self._replace(
             counted=CountedComparisons(
-                data, parts, new_votes.ids, n_repeated, new_votes.read_as, files
+                data, parts_by_column, new_votes.ids, n_repeated, new_votes.read_as, files
             )
         )
 
@@ -364,9 +368,9 @@ def build_leaderboard(
             of_reliability=measure_reliability(estimates),
         )
     data_by_part: dict[str, Judgements] = {}
-    for name, part_data in parts.items():
-        with _prefix_errors(name):
-            data_by_part[name] = prepare_data(part_data)
+    for part_name, part_data in parts.items():
+        with _prefix_errors(part_name):
+            data_by_part[part_name] = prepare_data(part_data)
     estimates_by_part: dict[str, WorthEstimates] = {}
     if pool and len(data_by_part) > 1:
         estimates_by_part, sentence = _pool_parts(
@@ -374,12 +378,12 @@ def build_leaderboard(
         )
         board = replace(board, note=f"{board.note} {sentence}")
     part_progressbar = progressbar and request.method == "mcmc"  # other methods are fast
-    for name, part_data in data_by_part.items():
+    for part_name, part_data in data_by_part.items():
         part_scale = scale.adapt_to_part(part_data.labels, board.table)
-        with _prefix_errors(name):
-            boards[name] = build_board(
+        with _prefix_errors(part_name):
+            boards[part_name] = build_board(
                 part_data,
-                estimates_by_part.get(name)
+                estimates_by_part.get(part_name)
                 or _estimate_with_and_without(part_data, request, part_scale, part_progressbar),
                 part_scale,
                 request.ci,
@@ -510,7 +514,7 @@ def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> No
     is_win = covariates.wins > 0.0
     is_loss = covariates.losses > 0.0
     # chosen minus rejected option
-    differences = np.concatenate([covariates.values[is_win], -covariates.values[is_loss]])
+    covariate_differences = np.concatenate([covariates.values[is_win], -covariates.values[is_loss]])
     answer_counts = np.concatenate([covariates.wins[is_win], covariates.losses[is_loss]])
     side_index = np.concatenate([covariates.pair[is_win], covariates.pair[is_loss] + data.n_pairs])
     n_decided = answer_counts.sum()
@@ -518,8 +522,10 @@ def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> No
         return
     lower_bounds = _list_constant_outcomes(data)
     if perfect_predictors := [
-        name
-        for name, difference in zip(covariates.names, differences.T, strict=True)
+        covariate_name
+        for covariate_name, difference in zip(
+            covariates.names, covariate_differences.T, strict=True
+        )
         if _is_perfect_predictor(difference, answer_counts, side_index, lower_bounds)
     ]:
         raise DataError(
@@ -530,13 +536,14 @@ def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> No
             Argument("covariates"),
             ".",
         )
-    for name, difference in zip(covariates.names, differences.T, strict=True):
+    for covariate_name, difference in zip(covariates.names, covariate_differences.T, strict=True):
         n_above = answer_counts @ (difference > 0.0)
         n_below = answer_counts @ (difference < 0.0)
         if min(n_above, n_below) == 0.0 and n_above + n_below >= _MIN_DECIDED:
             warn(
                 DataWarning(
-                    f"Whenever {name!r} is not 0 ({n_above + n_below:,.0f} of {n_decided:,.0f}"
+                    f"Whenever {covariate_name!r} is not 0 ({n_above + n_below:,.0f} of"
+                    f" {n_decided:,.0f}"
                     " comparisons without ties), it predicts the choice perfectly, so its effect"
                     " is bounded only by the prior."
                 )

@@ -101,9 +101,9 @@ def _describe_omitted(names: list[str], n_drawn: int) -> str:
 @finding("leaderboard", "Leaderboard", ON_SCREEN)
 def leaderboard(board: Leaderboard, settings: None) -> Finding:
     """Report ranks and ratings with intervals."""
-    columns: list[str] = list(_MAIN_COLUMNS)
+    column_names: list[str] = list(_MAIN_COLUMNS)
     if board.effects is not None:
-        columns += _COVARIATE_COLUMNS
+        column_names += _COVARIATE_COLUMNS
     notes: list[Text] = [f"{board.title}.", board.note]
     if board.dependence_sentence is not None:
         notes.append(board.dependence_sentence)
@@ -111,7 +111,7 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
         _describe_leader(board),
         title="Ranks and ratings",
         table=board.table,
-        shown=board.table[columns],
+        shown=board.table[column_names],
         picture=Picture(
             "leaderboard",
             "Ratings and ranks with their intervals, and tiers of options that cannot be"
@@ -179,11 +179,13 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         "among_these": f"votes on pairs of these {leaders_word} only",
     }
     shown_rows = {0, forecast_table.index[-1]}
-    for column, text in texts_by_column.items():
-        if column in forecast_table:
+    for column_name, text in texts_by_column.items():
+        if column_name in forecast_table:
             n_half, n_certain = (
                 find_votes_needed(
-                    forecast_table[column].tolist(), forecast_table.index.tolist(), target_chance
+                    forecast_table[column_name].tolist(),
+                    forecast_table.index.tolist(),
+                    target_chance,
                 )
                 for target_chance in CHANCES
             )
@@ -191,7 +193,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
             sentence += (
                 f" {_describe_votes_needed(text, n_half, n_certain, forecast_table.index[-1])}."
             )
-            if column == "as_so_far":
+            if column_name == "as_so_far":
                 brief_text = sentence
     note = (
         "Options are separated if, in each pair, one ranks higher with probability ≥ 0.95. The"
@@ -364,19 +366,20 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     for column, odds_column in (("log_odds", "odds"), ("low", "odds_low"), ("high", "odds_high")):
         table[odds_column] = np.exp(table[column] * table["more"])
     odds_texts = [
-        f"{row['odds']:.3g} ({row['odds_low']:.3g} to {row['odds_high']:.3g}) if {name} increases"
-        f" by {row['more']:,.0f}"
-        for name, row in table.iterrows()
+        f"{table_row['odds']:.3g} ({table_row['odds_low']:.3g} to {table_row['odds_high']:.3g}) if"
+        f" {name} increases"
+        f" by {table_row['more']:,.0f}"
+        for name, table_row in table.iterrows()
     ]
     sentence = f"Odds ratio for choosing the first option: {shorten_words(odds_texts)}."
     rank_changes: Any = (board.table["rank_without"] - board.table["rank"]).abs()
     if rank_changes.max() > 0:
         most_affected_option = rank_changes.idxmax()
-        row = board.table.loc[most_affected_option]
+        table_row = board.table.loc[most_affected_option]
         covariates_text = choose_number(len(table), "this covariate", "these covariates")
         sentence += (
             f" Without controlling for {covariates_text}, {most_affected_option} would rank"
-            f" {row['rank_without']:.0f} instead of {row['rank']:.0f}."
+            f" {table_row['rank_without']:.0f} instead of {table_row['rank']:.0f}."
         )
     return Finding(sentence, title="Covariate effects", table=table, brief=Brief("Covariates"))
 
@@ -462,8 +465,8 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
     """Report the number of comparisons of each pair of options."""
     labels = board.data.labels
     table = board.votes_by_pair()
-    first, second = np.triu_indices(len(labels), 1)
-    pair_counts = table.loc[list(labels), list(labels)].to_numpy()[first, second]
+    first_options, second_options = np.triu_indices(len(labels), 1)
+    pair_counts = table.loc[list(labels), list(labels)].to_numpy()[first_options, second_options]
     compared_counts = pair_counts[pair_counts > 0]
     most_frequent = int(pair_counts.argmax())
     verb = "compared"
@@ -476,13 +479,14 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
         f" {format_plural(len(pair_counts), 'pair')} were"
         f" {verb} (median "
         f"{simplify_number(np.median(compared_counts)):,} times; most often"
-        f" {labels[first[most_frequent]]}"
-        f" and {labels[second[most_frequent]]}, {simplify_number(pair_counts[most_frequent]):,}"
+        f" {labels[first_options[most_frequent]]}"
+        f" and {labels[second_options[most_frequent]]},"
+        f" {simplify_number(pair_counts[most_frequent]):,}"
         " times)."
     )
-    first = table.iloc[:_MAX_PAIR_OPTIONS, :_MAX_PAIR_OPTIONS]
-    title = f"{noun} each pair{_describe_scope(len(first), len(table))}"
-    return Finding(sentence, title=title, table=first)
+    shown_table = table.iloc[:_MAX_PAIR_OPTIONS, :_MAX_PAIR_OPTIONS]
+    title = f"{noun} each pair{_describe_scope(len(shown_table), len(table))}"
+    return Finding(sentence, title=title, table=shown_table)
 
 
 def _describe_scope(n_shown: int, n_options: int) -> str:

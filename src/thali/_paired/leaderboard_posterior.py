@@ -102,21 +102,21 @@ class WorthsRequest(NamedTuple):
     def check(self) -> None:
         """Raise ArgumentError for settings that cannot be combined."""
         interval_tails(self.ci)
-        for name, is_set, required_argument, is_required_set in (
+        for argument_name, is_set, required_argument, is_required_set in (
             ("judge_sd", self.judge_sd is not None, "judges", self.judges),
             ("drift", self.drift is not None, "period", self.period is not None),
             ("judge_bias", self.judge_bias, "judges", self.judges),
         ):
             if is_set and not is_required_set:
                 raise ArgumentError(
-                    Argument(name),
+                    Argument(argument_name),
                     " has no effect without ",
                     Argument(required_argument),
                     "; give both.",
                 )
-        for name, prior_sd in (("judge_sd", self.judge_sd), ("drift", self.drift)):
+        for argument_name, prior_sd in (("judge_sd", self.judge_sd), ("drift", self.drift)):
             if prior_sd is not None:
-                check_positive(name, prior_sd, "a standard deviation")
+                check_positive(argument_name, prior_sd, "a standard deviation")
         conflicting_argument = "period"
         if self.judges:
             conflicting_argument = "judges"
@@ -155,10 +155,10 @@ class WorthsRequest(NamedTuple):
                 ".",
             )
         if data.dates is None:
-            for name in ("period", "since", "until"):
-                if getattr(self, name) is not None:
+            for argument_name in ("period", "since", "until"):
+                if getattr(self, argument_name) is not None:
                     raise DataError(
-                        Argument(name),
+                        Argument(argument_name),
                         " requires comparisons with dates, which these data lack; name the column"
                         " of dates with ",
                         Argument("date"),
@@ -245,29 +245,31 @@ def build_worth_problem(data: Judgements, request: WorthsRequest) -> BoardProble
             len(judges),
         )
         return BoardProblem(data, request, density, [""], judges)
-    rows = list_finest_rows(data)
+    finest_rows = list_finest_rows(data)
     has_ties = bool(data.n_ties)
-    zeros = np.zeros(len(rows.x), np.int64)
+    zeros = np.zeros(len(finest_rows.x), np.int64)
     judge_index = zeros
     if request.judges:
-        judge_index = rows.respondent
+        judge_index = finest_rows.respondent
     row_periods = zeros
     period_names = [""]
     if request.period is not None:
         assert data.dates is not None
         row_periods, period_names = data.dates.periods(request.check_period(data.dates))
     distinct_periods, period_index = np.unique(row_periods, return_inverse=True)
-    row_columns = [period_index, rows.first, rows.second, judge_index]
-    row_index, counts = group_equal_rows(
-        row_columns, rows.x, np.stack([rows.wins, rows.losses, rows.tied])
+    row_columns = [period_index, finest_rows.first, finest_rows.second, judge_index]
+    row_index, outcome_counts = group_equal_rows(
+        row_columns,
+        finest_rows.x,
+        np.stack([finest_rows.wins, finest_rows.losses, finest_rows.tied]),
     )
     period, first_index, second_index, judge_index, x = (
-        column[row_index] for column in (*row_columns, rows.x)
+        column[row_index] for column in (*row_columns, finest_rows.x)
     )
     first_period = np.full(data.n_options, len(distinct_periods))  # the first period of each option
     np.minimum.at(first_period, np.append(first_index, second_index), np.append(period, period))
     first_period[first_period == len(distinct_periods)] = 0  # never compared
-    wins, losses, ties = counts
+    wins, losses, ties = outcome_counts
     comparisons = DistinctComparisons(
         first_index,
         second_index,
@@ -378,7 +380,7 @@ def _tabulate_judges(
     low, high = np.exp(compute_interval(log_discriminations, ci, axis=1))
     judge_agreement = measure_agreement(marginal)
     n_comparisons = np.bincount(rows.judge, rows.total, density.n_judges)
-    columns = {
+    judge_columns = {
         "discrimination": np.exp(np.median(log_discriminations, axis=1)),
         "low": low,
         "high": high,
@@ -396,12 +398,13 @@ def _tabulate_judges(
         )
         coefficient_limits = compute_interval(individual_coefficients, ci, axis=2)
         for k, covariate_name in enumerate(covariates):
-            columns[f"bias_{covariate_name}"] = individual_coefficients[:, k].mean(axis=1)
-            columns[f"bias_{covariate_name}_low"], columns[f"bias_{covariate_name}_high"] = (
-                coefficient_limits[:, :, k]
-            )
+            judge_columns[f"bias_{covariate_name}"] = individual_coefficients[:, k].mean(axis=1)
+            (
+                judge_columns[f"bias_{covariate_name}_low"],
+                judge_columns[f"bias_{covariate_name}_high"],
+            ) = coefficient_limits[:, :, k]
     table = pd.DataFrame(
-        columns, index=pd.Index(np.array(problem.judges, dtype=object), name="judge")
+        judge_columns, index=pd.Index(np.array(problem.judges, dtype=object), name="judge")
     )
     return table.sort_values("discrimination", ascending=False, kind="stable")
 
@@ -450,7 +453,7 @@ def _tabulate_periods(
         p_better = (present_worths > entry_worths).mean(axis=1)
         p = mix_with_guess(expit(present_worths - worths[t, 0]), lapse)
         is_compared = (present_options != 0) & (density.entry[0] <= t)
-        columns = {
+        period_columns = {
             "option": labels[present_options],
             "period": period_name,
             "rating": mean_rating,
@@ -462,7 +465,7 @@ def _tabulate_periods(
             "p_better": np.where(can_change, p_better, np.nan),
             "probability": np.where(is_compared, p.mean(axis=1), np.nan),
         }
-        period_tables.append(pd.DataFrame(columns))
+        period_tables.append(pd.DataFrame(period_columns))
     return pd.concat(period_tables, ignore_index=True)
 
 

@@ -131,7 +131,7 @@ def build_board(
     labels = pd.Index(option_names, name="option")
     rank_low, rank_high = compute_discrete_interval(rank_draws, ci).astype(int)
     rating_low, rating_high = scale.compute_ratings(compute_interval(log_worths, ci))
-    columns: dict[str, Any] = {
+    board_columns: dict[str, Any] = {
         "rank": np.arange(1, len(p_above) + 1),
         "rank_low": rank_low,
         "rank_high": rank_high,
@@ -142,14 +142,14 @@ def build_board(
         "rating_high": rating_high,
     }
     if estimates.without is not None:
-        columns |= _rate_without_covariates(estimates.without, scale, data, order_indices)
+        board_columns |= _rate_without_covariates(estimates.without, scale, data, order_indices)
     if estimates.estimate is None:
-        columns["worth"] = worths.mean(axis=0)
+        board_columns["worth"] = worths.mean(axis=0)
     else:
-        columns["worth"] = _normalise_worths(mean_log_worths)
-    columns["worth_low"], columns["worth_high"] = compute_interval(worths, ci)
+        board_columns["worth"] = _normalise_worths(mean_log_worths)
+    board_columns["worth_low"], board_columns["worth_high"] = compute_interval(worths, ci)
     for name, counts in outcome_counts.items():
-        columns[name] = convert_whole_counts(counts[order_indices])
+        board_columns[name] = convert_whole_counts(counts[order_indices])
     judged_worths = estimates.judged
     anchor_text = "."
     if judged_worths.in_time is None:
@@ -157,7 +157,7 @@ def build_board(
     note = _describe_table(data, outcome_counts, estimates.mean_nu, anchor_text, ci)
     return Leaderboard(
         title=f"Leaderboard: {data}",
-        table=pd.DataFrame(columns, index=labels),
+        table=pd.DataFrame(board_columns, index=labels),
         note=f"{note} {judged_worths.note}".rstrip(),
         order=pd.DataFrame(p_above, labels, labels),
         groups=tuple(tuple(option_names[members].tolist()) for members in tiers),

@@ -98,16 +98,16 @@ def pool_worths(
     beta = points[density.beta].T
     option_index = {label: k for k, label in enumerate(all_data.labels)}
     estimates_by_part = {}
-    for part_worths, part_modes, (name, part) in zip(
+    for part_worths, part_modes, (part_name, part_data) in zip(
         worths, mode_worths, parts.items(), strict=True
     ):
-        option_indices = [option_index[label] for label in part.labels]
+        option_indices = [option_index[label] for label in part_data.labels]
         log_worths = part_worths[option_indices].T
         log_worths -= log_worths.mean(axis=1, keepdims=True)
         part_nu = np.zeros(0)
-        if part.n_ties:
+        if part_data.n_ties:
             part_nu = nu
-        estimates_by_part[name] = WorthEstimates(
+        estimates_by_part[part_name] = WorthEstimates(
             log_worths, part_modes[option_indices], part_nu, beta, of_chains=chain_check
         )
     low, high = compute_interval(spreads.drift, request.ci, axis=None)
@@ -127,18 +127,18 @@ def _build_group_density(
     option_index = {label: k for k, label in enumerate(all_data.labels)}
     covariate_names = all_data.covariate_names
     row_blocks: list[tuple[np.ndarray, ...]] = []
-    for part_number, (part_name, part) in enumerate(parts.items()):
-        if part.covariate_names != covariate_names:
+    for part_number, (part_name, part_data) in enumerate(parts.items()):
+        if part_data.covariate_names != covariate_names:
             raise DataError(
-                f"The covariates of {part_name!r} are {shorten(part.covariate_names)}, but all"
+                f"The covariates of {part_name!r} are {shorten(part_data.covariate_names)}, but all"
                 " subsets"
                 f" together have {shorten(covariate_names)}; ",
                 Argument("pool"),
                 " requires the same covariates, so use numbers, or categories that occur in every"
                 " subset.",
             )
-        cells = part.cells
-        option_indices = np.array([option_index[label] for label in part.labels])
+        cells = part_data.cells
+        option_indices = np.array([option_index[label] for label in part_data.labels])
         weighted_counts = (power * column for column in (cells.wins, cells.losses, cells.tied))
         row_blocks.append(
             (
@@ -149,12 +149,12 @@ def _build_group_density(
                 *weighted_counts,
             )
         )
-    first, second, part_indices, x, wins, losses, ties = (
+    first_options, second_options, part_indices, x, wins, losses, ties = (
         np.concatenate(column) for column in zip(*row_blocks, strict=True)
     )
     comparisons = DistinctComparisons(
-        first,
-        second,
+        first_options,
+        second_options,
         part_indices,
         0 * part_indices,
         x,

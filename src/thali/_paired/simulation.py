@@ -55,7 +55,7 @@ def simulate(
         fit = require_choice_estimates(source, "simulate")
         data = fit.data
         p = fit.fitted()[::2]
-        labels, first, second = data.labels, data.first, data.second
+        labels, first_options, second_options = data.labels, data.first, data.second
         n_by_pair = data.wins + data.losses
         if comparisons is not None:
             n_by_pair = np.full(len(p), comparisons)
@@ -65,7 +65,7 @@ def simulate(
                 " with simulate(model, comparisons=...)."
             )
     else:
-        labels, first, second, p = _read_square_probabilities(source)
+        labels, first_options, second_options, p = _read_square_probabilities(source)
         if comparisons is None:
             raise ArgumentError(
                 "The number of comparisons per pair is missing; pass `comparisons` to"
@@ -76,8 +76,8 @@ def simulate(
     option_names = np.array(labels, dtype=object)
     frame = pd.DataFrame(
         {
-            "chosen": np.concatenate([option_names[first], option_names[second]]),
-            "rejected": np.concatenate([option_names[second], option_names[first]]),
+            "chosen": np.concatenate([option_names[first_options], option_names[second_options]]),
+            "rejected": np.concatenate([option_names[second_options], option_names[first_options]]),
             "count": np.concatenate([wins, n_by_pair.astype(np.int64) - wins]),
         }
     )
@@ -105,12 +105,12 @@ def _read_square_probabilities(
             "simulate requires EliminationByAspects fitted by maximum likelihood, or a square"
             f" table of probabilities; got {type(source).__name__}."
         )
-    first, second = np.triu_indices(len(table), 1)
-    is_finite = np.isfinite(table[first, second])
-    first = first[is_finite]
-    second = second[is_finite]
-    p = table[first, second]
-    reverse_p = table[second, first]
+    first_options, second_options = np.triu_indices(len(table), 1)
+    is_finite = np.isfinite(table[first_options, second_options])
+    first_options = first_options[is_finite]
+    second_options = second_options[is_finite]
+    p = table[first_options, second_options]
+    reverse_p = table[second_options, first_options]
     if (
         not len(p)
         or ((p < 0) | (p > 1)).any()
@@ -119,4 +119,4 @@ def _read_square_probabilities(
         raise ArgumentError(
             "Probabilities must be in [0, 1], and the two probabilities of a pair must sum to 1."
         )
-    return labels or tuple(map(str, range(len(table)))), first, second, p
+    return labels or tuple(map(str, range(len(table)))), first_options, second_options, p

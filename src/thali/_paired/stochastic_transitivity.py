@@ -89,15 +89,18 @@ def transitivity(data: Any) -> Transitivity:
         a, b, c = triples.T
         triples = triples[np.isfinite(p[a, b] + p[b, c] + p[a, c])]
         n_tests += len(triples)
-        for kind, rows in enumerate(_find_violations(p, triples)):
-            violations_by_kind[kind] += rows
+        for kind, violating_rows in enumerate(_find_violations(p, triples)):
+            violations_by_kind[kind] += violating_rows
     if not n_tests:
         raise DataError(
             "There is no triple of options with all three pairs compared, so there is nothing to"
             " test; compare more pairs."
         )
-    n_violations = np.array([len(rows) for rows in violations_by_kind])
-    deviations = [np.array([row[3] for row in rows] or [0.0]) for rows in violations_by_kind]
+    n_violations = np.array([len(violating_rows) for violating_rows in violations_by_kind])
+    deviations = [
+        np.array([row[3] for row in violating_rows] or [0.0])
+        for violating_rows in violations_by_kind
+    ]
     table = pd.DataFrame(
         {
             "violations": n_violations,
@@ -110,8 +113,8 @@ def transitivity(data: Any) -> Transitivity:
     )
     violation_rows = [
         (kind, *(data.labels[option] for option in row[:3]), row[3])
-        for kind, rows in zip(KINDS, violations_by_kind, strict=True)
-        for row in rows
+        for kind, violating_rows in zip(KINDS, violations_by_kind, strict=True)
+        for row in violating_rows
     ]
     violations = pd.DataFrame(violation_rows, columns=["kind", "a", "b", "c", "deviation"])
     weak, moderate, strong = n_violations.tolist()

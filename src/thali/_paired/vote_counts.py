@@ -112,10 +112,10 @@ def _convert_to_choices(data: Judgements, ties: str) -> Choices:
 
 def prepare_pairs(data: Any, ties: bool = False, used_covariate: str = "") -> PairedComparisons:
     """Return paired comparisons; raise for ties or covariates not allowed."""
-    pairs = convert_to_comparisons(data)
+    comparisons = convert_to_comparisons(data)
     if not ties:
-        pairs.refuse_ties()
-    return drop_covariate(pairs, used_covariate)
+        comparisons.refuse_ties()
+    return drop_covariate(comparisons, used_covariate)
 
 
 def drop_covariate(data: PairedComparisons, used_covariate: str) -> PairedComparisons:
@@ -172,10 +172,10 @@ def merge_orders(forward: PairedComparisons, backward: PairedComparisons) -> Pai
         was_first = np.full(data.n_pairs, is_forward)
         outcome_blocks.append((data.first, data.second, data.wins, data.tied, was_first))
         outcome_blocks.append((data.second, data.first, data.losses, 0.0 * data.tied, ~was_first))
-    winner, loser, counts, ties, is_in_order = (
+    winner, loser, outcome_counts, ties, is_in_order = (
         np.concatenate(blocks) for blocks in zip(*outcome_blocks, strict=True)
     )
-    fields = build_fields(forward.labels, winner, loser, counts, ties, None, is_in_order)
+    fields = build_fields(forward.labels, winner, loser, outcome_counts, ties, None, is_in_order)
     return PairedComparisons._from_fields(*fields).with_order()
 
 
@@ -293,7 +293,7 @@ def count_votes(
     """Count the votes of any source, skipping rows counted before."""
     from thali._reading.recognise import check_names
 
-    columns = {
+    given_columns = {
         name: value
         for name, value in column_arguments.items()
         if name not in ("covariates", "by", "id")
@@ -301,14 +301,14 @@ def count_votes(
     covariates = column_arguments["covariates"]
     part_columns = list_names_argument(column_arguments["by"])
     id_columns = list_names_argument(column_arguments["id"])
-    check_names(columns, PAIRS, CHOICES)
+    check_names(given_columns, PAIRS, CHOICES)
     if isinstance(source, Judgements | np.ndarray | list | tuple):
         if covariates is not None and isinstance(source, Judgements):
             covariate_names = list_names_argument(covariates)
             source = convert_to_judgements(source).with_covariates(covariate_names)
-        if columns or id_columns:
+        if given_columns or id_columns:
             raise ArgumentError(
-                f"leaderboard has no argument {next(iter(columns), 'id')!r} for"
+                f"leaderboard has no argument {next(iter(given_columns), 'id')!r} for"
                 f" {type(source).__name__}; column names apply to files and data frames only."
             )
         return CountedComparisons(
@@ -319,20 +319,32 @@ def count_votes(
             },
         )
     if covariate_names := list_names_argument(covariates):
-        columns["covariates"] = covariate_names
+        given_columns["covariates"] = covariate_names
     if isinstance(source, str | Path):
         from thali._reading.large_tables import read_rows
 
-        extra_columns = [*part_columns, *id_columns, *filter(None, [columns.get("respondent")])]
+        extra_columns = [
+            *part_columns,
+            *id_columns,
+            *filter(None, [given_columns.get("respondent")]),
+        ]
         rows = read_rows(
-            source, extra_columns, progressbar, columns.pop("where", None), columns, (CHOICES,)
+            source,
+            extra_columns,
+            progressbar,
+            given_columns.pop("where", None),
+            given_columns,
+            (CHOICES,),
         )
         return count_rows(rows, part_columns, id_columns, known_ids)
     if part_columns or id_columns:
         return count_rows(
-            read_rows_of_frame(source, columns, (CHOICES,)), part_columns, id_columns, known_ids
+            read_rows_of_frame(source, given_columns, (CHOICES,)),
+            part_columns,
+            id_columns,
+            known_ids,
         )
-    return CountedComparisons(read_comparisons(source, CHOICES, **columns), {})
+    return CountedComparisons(read_comparisons(source, CHOICES, **given_columns), {})
 
 
 def count_rows(

@@ -99,28 +99,28 @@ def forecast_separation(
     import pandas as pd
     from scipy.special import ndtri
 
-    differences = -np.diff(log_worths, axis=1)
-    n_differences = differences.shape[1]
-    mean_differences = differences.mean(axis=0)
-    root = _cholesky_factor(np.atleast_2d(np.cov(differences, rowvar=False))[::-1, ::-1])[
+    worth_differences = -np.diff(log_worths, axis=1)
+    n_differences = worth_differences.shape[1]
+    mean_differences = worth_differences.mean(axis=0)
+    root = _cholesky_factor(np.atleast_2d(np.cov(worth_differences, rowvar=False))[::-1, ::-1])[
         ::-1, ::-1
     ]
-    pairs = np.array(
+    pair_contrasts = np.array(
         [
             [float(i <= k < j) for k in range(n_differences)]
             for i, j in combinations(range(n_differences + 1), 2)
         ]
     )
-    pair_information = vote_information(pairs @ mean_differences, nu, lapse).clip(0.0) / (
-        effect * len(pairs)
+    pair_information = vote_information(pair_contrasts @ mean_differences, nu, lapse).clip(0.0) / (
+        effect * len(pair_contrasts)
     )
-    mean_information = (pairs.T * pair_information) @ pairs
+    mean_information = (pair_contrasts.T * pair_information) @ pair_contrasts
     gain_functions: dict[str, Callable[[float], np.ndarray]] = {
         "among_these": lambda n: n * mean_information
     }
     if as_so_far is not None:
         gain_functions = {"as_so_far": as_so_far} | gain_functions
-    true_deviations = _solve_triangular(root, differences - mean_differences)
+    true_deviations = _solve_triangular(root, worth_differences - mean_differences)
     other_deviations = np.roll(true_deviations, len(true_deviations) // 2, axis=0)
     min_sds = float(
         ndtri(CERTAIN)
@@ -140,10 +140,15 @@ def forecast_separation(
             @ root.T
         )
         posterior_sds = np.sqrt(
-            np.einsum("pi,ij,pj->p", pairs @ root, posterior_covariance, pairs @ root)
+            np.einsum(
+                "pi,ij,pj->p", pair_contrasts @ root, posterior_covariance, pair_contrasts @ root
+            )
         )
         return float(
-            (np.abs(posterior_means @ pairs.T) > np.maximum(min_sds * posterior_sds, _EQUAL))
+            (
+                np.abs(posterior_means @ pair_contrasts.T)
+                > np.maximum(min_sds * posterior_sds, _EQUAL)
+            )
             .all(axis=1)
             .mean()
         )

@@ -77,18 +77,20 @@ def split_by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarra
     if isinstance(data, Choices):
         if (data.respondent < 0).any():
             return density, None
-        rows = count_distinct_answers(data, density.rows.lapse, with_judges=True)
-        pooled_rows = rows._replace(judge=0 * rows.judge, rule=density.rows.rule)
-        return density.with_rows(pooled_rows), rows.judge
-    answers, rows = data.cells.answers, density.rows
+        comparison_rows = count_distinct_answers(data, density.rows.lapse, with_judges=True)
+        pooled_rows = comparison_rows._replace(
+            judge=0 * comparison_rows.judge, rule=density.rows.rule
+        )
+        return density.with_rows(pooled_rows), comparison_rows.judge
+    answers, comparison_rows = data.cells.answers, density.rows
     shared_columns = ("first", "second", "period", "judge", "x")
-    rows = rows._replace(
-        **{name: getattr(rows, name)[answers.pair] for name in shared_columns},
+    comparison_rows = comparison_rows._replace(
+        **{name: getattr(comparison_rows, name)[answers.pair] for name in shared_columns},
         wins=answers.wins,
         losses=answers.losses,
         tied=answers.tied,
     )
-    return density.with_rows(rows), answers.respondent
+    return density.with_rows(comparison_rows), answers.respondent
 
 
 # What maximum likelihood cannot estimate ----------------------------------------------------------

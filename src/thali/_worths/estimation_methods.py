@@ -70,10 +70,10 @@ class WorthsEngine(Engine):
 
         The spread and the log-likelihood are judged separately.
         """
-        pairs = None
+        compared_pairs = None
         if model._view.data_kind == PAIRS:
-            pairs = model._view.pairs
-        return model._draws.get_quantities(pairs)
+            compared_pairs = model._view.pairs
+        return model._draws.get_quantities(compared_pairs)
 
     def build_scores_table(
         self, model: Any, scale: ScoreScale, by: Any, random_seed: Any, ci: float
@@ -158,9 +158,9 @@ def read_worth_draws(view: Any) -> WorthDraws:
     option_covariates = np.zeros((view.n_options, 0))
     if view.covariates:
         option_covariates = view.fixed["option_values"].values
-    settings = view.covariates, option_covariates, view.lapse, rule
+    draw_settings = view.covariates, option_covariates, view.lapse, rule
     return WorthDraws(
-        view.labels, log_worths, view.tie, view.coefficients, *settings, view.shape[0]
+        view.labels, log_worths, view.tie, view.coefficients, *draw_settings, view.shape[0]
     )
 
 
@@ -398,15 +398,15 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
     quantity_names = [f"log_worth[{label}]" for label in estimates.data.labels]
     if estimates.has_ties:
         quantity_names.append("log_tie")
-    quantity_names += [coefficient_name(name) for name in problem.covariates]
-    columns = {
+    quantity_names += [coefficient_name(statistic_name) for statistic_name in problem.covariates]
+    estimate_columns = {
         "estimate": estimate_values,
         "std_error": std_errors,
         "low": estimate_values - multiplier * std_errors,
         "high": estimate_values + multiplier * std_errors,
     }
-    table = Table(columns, index=pd.Index(quantity_names, name="quantity"))
+    table = Table(estimate_columns, index=pd.Index(quantity_names, name="quantity"))
     table.attrs["interval"] = ci
-    for name in ("log_likelihood", "aic", "bic"):
-        table.attrs[name] = getattr(estimates, name)
+    for statistic_name in ("log_likelihood", "aic", "bic"):
+        table.attrs[statistic_name] = getattr(estimates, statistic_name)
     return table

@@ -163,15 +163,17 @@ def report_choice_probabilities(model: "BradleyTerryLuce", settings: AnswerSetti
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report spread, lapse, ties and other parameters of no single option."""
-    rows = model.summary(settings.ci)
+    summary_rows = model.summary(settings.ci)
     if model.spread is None:
-        notes: list[Text] = [phrase(ENGLISH, "spread", value=format_row(rows, "spread"))]
+        notes: list[Text] = [phrase(ENGLISH, "spread", value=format_row(summary_rows, "spread"))]
     else:
         notes = [phrase(ENGLISH, "spread.fixed", value=model.spread)]
     notes += [
-        phrase(COMMON, f"parameters.{parameter_name}", value=format_row(rows, parameter_name))
+        phrase(
+            COMMON, f"parameters.{parameter_name}", value=format_row(summary_rows, parameter_name)
+        )
         for parameter_name in ("tie", "log_likelihood")
-        if parameter_name in rows.index
+        if parameter_name in summary_rows.index
     ]
     return Finding(notes=(*notes, phrase(COMMON, "parameters.lapse", lapse=f"{model.lapse:g}")))
 

@@ -104,7 +104,7 @@ class HamiltonianSampler:
 
         points, is_free = state.points, density.is_free[:, None]
         first_log_density, gradient = density.gradients(points, spreads)
-        log_density, pull, total_push = (
+        log_density, acceleration, total_impulse = (
             first_log_density,
             apply_factors("solve", gradient),
             np.zeros_like(points),
@@ -116,22 +116,22 @@ class HamiltonianSampler:
         for _ in range(
             min(_MAX_STEPS, math.ceil(_TRAJECTORY_LENGTH * (0.5 + rng.random()) / step_size))
         ):
-            velocity, total_push = (
-                velocity + 0.5 * step_size * pull,
-                total_push + 0.5 * step_size * gradient,
+            velocity, total_impulse = (
+                velocity + 0.5 * step_size * acceleration,
+                total_impulse + 0.5 * step_size * gradient,
             )
             points = points + step_size * velocity
             log_density, gradient = density.gradients(points, spreads)
-            pull = apply_factors("solve", gradient)
-            velocity, total_push = (
-                velocity + 0.5 * step_size * pull,
-                total_push + 0.5 * step_size * gradient,
+            acceleration = apply_factors("solve", gradient)
+            velocity, total_impulse = (
+                velocity + 0.5 * step_size * acceleration,
+                total_impulse + 0.5 * step_size * gradient,
             )
         # v'Hv - v0'Hv0 = (v + v0)' G, because v = v0 + H^-1 G, the sum of all pushes
         log_ratio = (
             log_density
             - first_log_density
-            - 0.5 * ((velocity + first_velocity) * total_push).sum(axis=0)
+            - 0.5 * ((velocity + first_velocity) * total_impulse).sum(axis=0)
         )
         log_ratio = np.where(np.isfinite(log_ratio), log_ratio, -np.inf)
         is_accepted = -rng.standard_exponential(log_ratio.shape) < log_ratio

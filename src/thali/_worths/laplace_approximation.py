@@ -59,10 +59,10 @@ class _DensityClimb(Target[DensityPoint]):
 
     def evaluate(self, coordinates: np.ndarray) -> DensityPoint:
         """Return log density and derivatives; -inf without a finite gradient."""
-        density, spreads, point = self._density, self._spreads, coordinates[:, None]
+        density, spreads, point_column = self._density, self._spreads, coordinates[:, None]
         log_density, gradient, curvature = density.expand(coordinates, self._is_convex)
-        log_density += float(density.log_priors(point, spreads)[0])
-        density.add_prior_slope(gradient, point, spreads)
+        log_density += float(density.log_priors(point_column, spreads)[0])
+        density.add_prior_slope(gradient, point_column, spreads)
         if not np.isfinite(gradient).all():
             log_density = -np.inf
         return DensityPoint(
@@ -85,8 +85,8 @@ class _DensityClimb(Target[DensityPoint]):
         factor = _factorise(slope.curvature.add_diagonal(damping * slope.metric))
         if factor is None:
             return None
-        change = factor.solve(slope.gradient)
-        return Step(change, float(change @ slope.gradient))
+        newton_step = factor.solve(slope.gradient)
+        return Step(newton_step, float(newton_step @ slope.gradient))
 
     def accepts_step(self, point: DensityPoint, ahead: DensityPoint, promised: float) -> bool:
         """Return whether a step raises the log density enough."""
@@ -394,29 +394,32 @@ class Marginal:
         directions = [*unit_vectors, *-unit_vectors]
         while edge_points:
             neighbours = {
-                tuple((index + direction).tolist())
-                for index, direction in itertools.product(edge_points, directions)
+                tuple((grid_index + direction).tolist())
+                for grid_index, direction in itertools.product(edge_points, directions)
             } - set(log_weights)
             edge_points = []
-            for index in sorted(neighbours, key=lambda index: np.abs(index).sum()):
-                if max(map(abs, index)) > 2 * _MAX_STEPS:
+            for grid_index in sorted(neighbours, key=lambda grid_index: np.abs(grid_index).sum()):
+                if max(map(abs, grid_index)) > 2 * _MAX_STEPS:
                     continue
-                log_weights[index] = self._log_marginal(centre + np.array(index) * step_sizes)
-                if log_weights[index] > max(log_weights.values()) - max_drop:
-                    edge_points.append(index)
+                log_weights[grid_index] = self._log_marginal(
+                    centre + np.array(grid_index) * step_sizes
+                )
+                if log_weights[grid_index] > max(log_weights.values()) - max_drop:
+                    edge_points.append(grid_index)
         largest_log_weight = max(log_weights.values())
         retained_indices = [
-            index
-            for index in sorted(log_weights)
-            if log_weights[index] >= largest_log_weight - max_drop
+            grid_index
+            for grid_index in sorted(log_weights)
+            if log_weights[grid_index] >= largest_log_weight - max_drop
         ]
         weights = np.exp(
-            np.array([log_weights[index] for index in retained_indices]) - largest_log_weight
+            np.array([log_weights[grid_index] for grid_index in retained_indices])
+            - largest_log_weight
         )
         self.evidence = (
             largest_log_weight + math.log(weights.sum()) + float(np.log(step_sizes).sum())
         )
-        log_sds = [centre + np.array(index) * step_sizes for index in retained_indices]
+        log_sds = [centre + np.array(grid_index) * step_sizes for grid_index in retained_indices]
         self._store_points(log_sds, weights / weights.sum(), step_sizes)
 
     def _estimate_widths(self, centre: np.ndarray, step_sizes: np.ndarray) -> np.ndarray:
@@ -447,11 +450,11 @@ class Marginal:
         self, log_sds: list[np.ndarray], weights: np.ndarray, cell_widths: np.ndarray
     ) -> None:
         """Evaluate the marginal at grid points (log sds); store points, weights, cells."""
-        for point in log_sds:
-            self._log_marginal(point)
+        for point_log_sds in log_sds:
+            self._log_marginal(point_log_sds)
         self._logs, self.weights, self._cell_widths = log_sds, weights, cell_widths
-        self.spreads = [self._spreads_from_logs(point) for point in log_sds]
-        self._points = [self._cache[_build_key(point)][1] for point in log_sds]
+        self.spreads = [self._spreads_from_logs(point_log_sds) for point_log_sds in log_sds]
+        self._points = [self._cache[_build_key(point_log_sds)][1] for point_log_sds in log_sds]
 
     def _spreads_from_logs(self, log_sds: np.ndarray) -> Spreads:
         """Return all prior sds, given the logs of the learned ones."""
@@ -464,13 +467,15 @@ class Marginal:
         """Return the log marginal density of learned log sds, by Laplace at the mode."""
         grid_key = _build_key(log_sds)
         if grid_key not in self._cache:
-            start = None
+            start_parameters = None
             if self._cache:
                 nearest_key = min(
                     self._cache, key=lambda cached_key: math.dist(cached_key, grid_key)
                 )
-                start = self._cache[nearest_key][1]
-            mode = self._last = find_mode(self.density, self._spreads_from_logs(log_sds), start)
+                start_parameters = self._cache[nearest_key][1]
+            mode = self._last = find_mode(
+                self.density, self._spreads_from_logs(log_sds), start_parameters
+            )
             log_priors = [
                 self.density.log_spread_prior(k, log_sd)
                 for k, log_sd in zip(self.learned, log_sds, strict=True)
@@ -489,9 +494,11 @@ class Marginal:
         )
         return float(np.sqrt(np.mean((log_density_ahead - log_density_behind) ** 2)))
 
-    def draw_deviations(self, mode: Mode, rng: np.random.Generator, count: int) -> np.ndarray:
+    def draw_deviations(
+        self, mode: Mode, rng: np.random.Generator, n_deviations: int
+    ) -> np.ndarray:
         """Draw deviations from the normal approximation at a mode, (size, count)."""
-        deviations = mode.factor.draw(rng.standard_normal((self.density.size, count)))
+        deviations = mode.factor.draw(rng.standard_normal((self.density.size, n_deviations)))
         deviations[~self.density.is_free] = 0.0
         return deviations
 
@@ -509,21 +516,21 @@ class Marginal:
         """Return the nearest grid point to each column of log sds (4, n_draws)."""
         learned_rows, grid_points = list(self.learned), np.array(self._logs)
         grid_ranges = np.maximum(np.ptp(grid_points, axis=0), 1e-9)
-        differences = (log_sds[learned_rows].T[:, None] - grid_points) / grid_ranges
-        return (differences**2).sum(axis=2).argmin(axis=1)
+        scaled_differences = (log_sds[learned_rows].T[:, None] - grid_points) / grid_ranges
+        return (scaled_differences**2).sum(axis=2).argmin(axis=1)
 
-    def draw_cells(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
+    def draw_cells(self, rng: np.random.Generator, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
         """Draw a grid point and log sds (4, count) for each draw."""
-        random_order = rng.permutation(count)
-        quantiles = (np.arange(count) + rng.random()) / count * (1.0 - 1e-12)
-        point_indices = np.empty(count, np.int64)
+        random_order = rng.permutation(n_draws)
+        quantiles = (np.arange(n_draws) + rng.random()) / n_draws * (1.0 - 1e-12)
+        point_indices = np.empty(n_draws, np.int64)
         point_indices[random_order] = np.searchsorted(np.cumsum(self.weights), quantiles)
         log_sds = np.log(np.array(self.spreads))[point_indices].T
         for j, cell_width in zip(self.learned, self._cell_widths, strict=True):
-            log_sds[j] += cell_width * (rng.random(count) - 0.5)
+            log_sds[j] += cell_width * (rng.random(n_draws) - 0.5)
         return point_indices, log_sds
 
-    def draw_points(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
+    def draw_points(self, rng: np.random.Generator, n_draws: int) -> tuple[np.ndarray, np.ndarray]:
         """Draw parameters (size, count) and log sds (4, count) from the mixture.
 
         A deviation from the mode is normal, and kept or turned into its opposite by the density
@@ -531,8 +538,8 @@ class Marginal:
         Skew-symmetric approximations of posterior distributions); of more than 20,000 rows it is
         normal.
         """
-        point_indices, log_sds = self.draw_cells(rng, count)
-        points = np.zeros((self.density.size, count))
+        point_indices, log_sds = self.draw_cells(rng, n_draws)
+        points = np.zeros((self.density.size, n_draws))
         for k in np.unique(point_indices):
             draw_indices = np.flatnonzero(point_indices == k)
             mode, spreads = self.build_mode(k), self.spreads[k]

@@ -158,7 +158,7 @@ class WorthProblem:
         point_columns = points.reshape(-1, points.shape[2]).T
         spreads = Spreads(*np.exp(log_sds.reshape(-1, 4).T))
         draws, stored_data = self.build_draws(point_columns, shape[0]), self.build_data_groups()
-        labels, dims = np.asarray(self.single_data.labels, dtype=str), ("chain", "draw")
+        option_labels, dims = np.asarray(self.single_data.labels, dtype=str), ("chain", "draw")
         log_likelihood = density.log_likelihoods(point_columns) + stored_data.log_constant
         variables: dict[Any, Any] = {
             "log_worth": ((*dims, "option"), draws.log_worths.reshape(*shape, -1)),
@@ -168,7 +168,7 @@ class WorthProblem:
         coordinates: dict[Any, Any] = {
             "chain": np.arange(shape[0]),
             "draw": np.arange(shape[1]),
-            "option": labels,
+            "option": option_labels,
         }
         if draws.nu is not None:
             variables["tie"] = dims, draws.nu.reshape(shape)
@@ -178,22 +178,24 @@ class WorthProblem:
         if count_pairs(self.single_data.n_options) <= MAX_PAIRS:
             p = draws.pair_probabilities(*np.triu_indices(self.single_data.n_options, k=1))
             variables["choice_probability"] = (*dims, "pair"), p.reshape(*shape, -1)
-            coordinates |= all_pair_coordinates(labels)
-        groups = {}
+            coordinates |= all_pair_coordinates(option_labels)
+        tree_groups = {}
         questions = self.single_data.questions(self.has_ties)
         if len(questions.counts) <= MAX_PAIRS:
             p = draws.question_probabilities(self.single_data, self.has_ties)(
                 slice(0, len(questions.sizes))
             )
-            groups["log_likelihood"] = self._pointwise_log_likelihoods(
+            tree_groups["log_likelihood"] = self._pointwise_log_likelihoods(
                 questions.log_likelihoods(p), shape, stored_data
             )
             if isinstance(self.single_data, Choices) and self.single_data.worst is None:
                 variables["set_probability"] = (*dims, "place"), p.reshape(*shape, -1)
                 coordinates |= member_coordinates(self.single_data)
-        groups |= build_datasets(xr.Dataset(variables, coordinates), stored_data, self.descriptions)
-        add_log_prior(groups, self._log_priors(point_columns, spreads, shape), _NOTES)
-        return build_tree(groups, {**describe_origin(), **attributes})
+        tree_groups |= build_datasets(
+            xr.Dataset(variables, coordinates), stored_data, self.descriptions
+        )
+        add_log_prior(tree_groups, self._log_priors(point_columns, spreads, shape), _NOTES)
+        return build_tree(tree_groups, {**describe_origin(), **attributes})
 
     def build_tree_from_draws(
         self, draws: WorthDraws, spread_draws: np.ndarray, attributes: dict[str, Any]
@@ -232,11 +234,11 @@ class WorthProblem:
         if self.has_ties:
             variables["tie"] = dims, np.exp(log_tie)
         posterior = xr.Dataset(variables, coordinates)
-        groups = build_datasets(posterior, stored_data, self.descriptions)
+        tree_groups = build_datasets(posterior, stored_data, self.descriptions)
         latent_groups = split_draws(posterior)
         if latent_groups[LATENT]:
-            groups |= latent_groups
-        return build_tree(groups, {**describe_origin(), **attributes})
+            tree_groups |= latent_groups
+        return build_tree(tree_groups, {**describe_origin(), **attributes})
 
     def _pointwise_log_likelihoods(
         self, question_log_likelihoods: np.ndarray, shape: tuple[int, ...], stored_data: StoredData
@@ -296,12 +298,14 @@ def build_datasets(
     """Return the tree's datasets: draws with descriptions, and stored data."""
     import xarray as xr
 
-    for name, variable in posterior.data_vars.items():
-        variable.attrs["description"] = descriptions[str(name)]
+    for variable_name, variable in posterior.data_vars.items():
+        variable.attrs["description"] = descriptions[str(variable_name)]
     constants = {"kind": stored_data.kind, **stored_data.constants}
     return {
         "posterior": posterior,
-        "sample_stats": xr.Dataset({}, {name: posterior[name] for name in ("chain", "draw")}),
+        "sample_stats": xr.Dataset(
+            {}, {variable_name: posterior[variable_name] for variable_name in ("chain", "draw")}
+        ),
         "observed_data": xr.Dataset(stored_data.observed, stored_data.coordinates),
         "constant_data": xr.Dataset(
             constants, {**stored_data.coordinates, "option": posterior["option"].values}

@@ -88,15 +88,15 @@ def _score_set_answers(
 ) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return gradients and probabilities of all answers to all sets, and answers per set."""
     # A set with a tie has only its given answer.
-    set_sizes, start, worst_positions = data.sizes, data.start, None
+    set_sizes, set_starts, worst_positions = data.sizes, data.start, None
     if data.worst is not None:
-        answers = list_possible_answers(start)
+        answers = list_possible_answers(set_starts)
         set_of_answer = np.repeat(np.arange(len(set_sizes)), answers.sizes)
         best_positions, worst_positions = answers.best, answers.worst
     else:
         positions = np.arange(len(data.members))
         best_positions = positions[
-            (data.n_tied[data.set_of] == 1) | (positions == start[data.set_of])
+            (data.n_tied[data.set_of] == 1) | (positions == set_starts[data.set_of])
         ]
         set_of_answer = data.set_of[best_positions]
     row_blocks, member_blocks, tied_counts = zip(
@@ -145,7 +145,7 @@ def estimate_respondent_variance(
 
     `covariance_root` is that of the covariance of draws.
     """
-    n, size = density.n_options, density.size
+    n, n_parameters = density.n_options, density.size
     scores = RespondentScores(
         compute_answer_scores(density, data, point),
         clusters.tally,
@@ -153,11 +153,14 @@ def estimate_respondent_variance(
         point[:0],
         covariance_root,
     )
-    contrasts = np.zeros((n, size, 1))
+    contrasts = np.zeros((n, n_parameters, 1))
     contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
     df = float(np.median(scores.degrees_of_freedom(contrasts[:: max(1, n // _MAX_CONTRASTS)])))
     return RespondentVariance(
-        scores.compute_variance(), covariance_root, df, (clusters.n_respondents - 1) / (size - 1)
+        scores.compute_variance(),
+        covariance_root,
+        df,
+        (clusters.n_respondents - 1) / (n_parameters - 1),
     )
 
 

@@ -292,8 +292,8 @@ class ChoiceSetDensity(Density):
     ) -> LikelihoodExpansion:
         """Return log-likelihood, gradient and curvature by centred log discriminations."""
         # An answer's expected curvature is the mean of this product, which is never below 0.
-        n, size, log_likelihood = self.n_options, self.size, 0.0
-        gradient, curvature = np.zeros((size, 1)), np.zeros(size * size)
+        n, n_parameters, log_likelihood = self.n_options, self.size, 0.0
+        gradient, curvature = np.zeros((n_parameters, 1)), np.zeros(n_parameters * n_parameters)
         for _, rows in self.rows.iterate_blocks(1):
             discrimination, log_weights = self._log_weights(rows, point[:, None])
             answer_derivatives = _differentiate_answers(rows, log_weights, not is_convex)
@@ -309,13 +309,15 @@ class ChoiceSetDensity(Density):
                 )
             log_likelihood += float(rows.counts @ answer_derivatives.log_p)
             gradient[:, 0] += np.bincount(
-                coordinates.ravel(), (answer_counts * parameter_slopes).ravel(), size
+                coordinates.ravel(), (answer_counts * parameter_slopes).ravel(), n_parameters
             )
-            entry_index = size * coordinates[:, :, None] + coordinates[:, None, :]
+            entry_index = n_parameters * coordinates[:, :, None] + coordinates[:, None, :]
             curvature += np.bincount(
-                entry_index.ravel(), (answer_counts[..., None] * row_curvature).ravel(), size * size
+                entry_index.ravel(),
+                (answer_counts[..., None] * row_curvature).ravel(),
+                n_parameters * n_parameters,
             )
-        curvature = curvature.reshape(size, size)
+        curvature = curvature.reshape(n_parameters, n_parameters)
         blocks, border, corner = curvature[None, :n, :n], curvature[:n, n:], curvature[n:, n:]
         return LikelihoodExpansion(
             log_likelihood, gradient, Bordered(blocks, np.zeros((0, n)), border, corner)

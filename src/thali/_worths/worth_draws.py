@@ -118,9 +118,9 @@ class WorthDraws(NamedTuple):
 
     def member_probabilities(self, start: np.ndarray, members: np.ndarray) -> np.ndarray:
         """Return choice probabilities of all members of all sets, (draws, members)."""
-        sizes, p = np.diff(start), np.empty((self.n_draws, len(members)))
-        for m in np.unique(sizes).tolist():
-            positions = start[:-1][sizes == m, None] + np.arange(m)
+        set_sizes, p = np.diff(start), np.empty((self.n_draws, len(members)))
+        for m in np.unique(set_sizes).tolist():
+            positions = start[:-1][set_sizes == m, None] + np.arange(m)
             worths = self.log_worths[:, members[positions]]
             weights = scale_to_maximum(worths)
             p[:, positions] = choice_probabilities(weights, self.lapse)
@@ -186,11 +186,12 @@ class WorthDraws(NamedTuple):
                 " ...]."
             )
         if are_pairs:
-            first, second = split_pairs(option_indices)
+            first_options, second_options = split_pairs(option_indices)
             x = self.build_covariates(covariates, len(option_indices))
             probability_blocks = [
                 self._average_draws(
-                    self.pair_probabilities(first[pairs], second[pairs], x[pairs]), return_se
+                    self.pair_probabilities(first_options[pairs], second_options[pairs], x[pairs]),
+                    return_se,
                 )
                 for pairs in iterate_slices(max(len(option_indices), 1), self.n_draws)
             ]
@@ -218,10 +219,10 @@ class WorthDraws(NamedTuple):
 
     def tabulate_outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
         """Return a table of mean outcome probabilities: a, b, p_a, p_tie, p_b."""
-        first, second = pair_indices(pairs, self.labels, self.nu is not None)
-        x = self.build_covariates(covariates, len(first))
-        p = self.outcome_probabilities(self.pair_probabilities(first, second, x))
-        return tabulate_outcomes(self.labels, first, second, p.mean(axis=0))
+        first_options, second_options = pair_indices(pairs, self.labels, self.nu is not None)
+        x = self.build_covariates(covariates, len(first_options))
+        p = self.outcome_probabilities(self.pair_probabilities(first_options, second_options, x))
+        return tabulate_outcomes(self.labels, first_options, second_options, p.mean(axis=0))
 
     def predict_held_out(self, held_out_pair: "HeldOutPair") -> np.ndarray:
         """Return outcome probabilities of held-out comparisons by draw."""
@@ -241,12 +242,15 @@ class WorthDraws(NamedTuple):
         """
         from scipy.special import logsumexp
 
-        answer_indices, counts = count_answers_by_respondent(data)
-        start, members = part_bounds(data.sizes), np.concatenate(set_indices(data, self.labels)[0])
-        log_probabilities = np.empty((self.n_draws, counts.shape[1]))
+        answer_indices, answer_counts = count_answers_by_respondent(data)
+        set_starts, members = (
+            part_bounds(data.sizes),
+            np.concatenate(set_indices(data, self.labels)[0]),
+        )
+        log_probabilities = np.empty((self.n_draws, answer_counts.shape[1]))
         for draws in iterate_slices(self.n_draws, int(data.answers.sum())):
-            p = self.take(draws).set_probabilities(start, members, is_best_worst(data))
-            log_probabilities[draws] = sum_log_choices(p[:, answer_indices], counts)
+            p = self.take(draws).set_probabilities(set_starts, members, is_best_worst(data))
+            log_probabilities[draws] = sum_log_choices(p[:, answer_indices], answer_counts)
         weighted_log_probabilities = log_probabilities + np.reshape(log_weights, (-1, 1))
         return tabulate_by_respondent(
             data, logsumexp(weighted_log_probabilities, axis=0) - np.log(len(log_probabilities))

@@ -106,10 +106,13 @@ def report_class_odds(model: "LatentClassLogit", settings: AnswerSettings) -> Fi
 @finding("numbers_of_classes", "Number of classes")
 def report_numbers(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
     """Report information criteria for every tried number of classes."""
-    table = model.choice_
-    shown_table = table.dropna(axis=1, how="all")
+    criteria_table = model.choice_
+    shown_table = criteria_table.dropna(axis=1, how="all")
     return Finding(
-        title=ENGLISH["latent.numbers"], table=table, shown=shown_table, is_printed=len(table) > 1
+        title=ENGLISH["latent.numbers"],
+        table=criteria_table,
+        shown=shown_table,
+        is_printed=len(criteria_table) > 1,
     )
 
 

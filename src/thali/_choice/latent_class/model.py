@@ -245,7 +245,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         covariates = build_covariates(self.by, data.people, data.n_respondents)
         panel = build_panel(data, coding, covariates.matrix)
         is_kept = find_independent_columns(panel.tasks)
-        panel, scale = scale_columns(panel, is_kept)
+        panel, column_scales = scale_columns(panel, is_kept)
 
         starts_by_budget = limit_starts(panel, class_numbers, choose, starts)
         n_starts = sum(map(starts_by_budget.min_starts, class_numbers))
@@ -274,7 +274,14 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
                 )
             n_classes = choose_number(fits_by_number, choose)
             fitted_attributes = build_fitted_attributes(
-                fits_by_number[n_classes], panel, data, coding, is_kept, scale, covariates, seed
+                fits_by_number[n_classes],
+                panel,
+                data,
+                coding,
+                is_kept,
+                column_scales,
+                covariates,
+                seed,
             )
             criteria_table = tabulate_numbers(fits_by_number)
             return {
@@ -606,10 +613,12 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             covariate_matrix = self._covariates_.matrix
             classes = ClassesByColumns(self._class_log_odds(), covariate_matrix)
         is_kept = ~self.coef_.isna().any().to_numpy()
-        panel, scale = scale_columns(
+        panel, column_scales = scale_columns(
             build_panel(self._data_, self._coding_, covariate_matrix), is_kept
         )
-        return panel, evaluate_parameters(panel, classes, self.coef_.to_numpy()[:, is_kept] * scale)
+        return panel, evaluate_parameters(
+            panel, classes, self.coef_.to_numpy()[:, is_kept] * column_scales
+        )
 
     def _class_log_odds(self) -> np.ndarray:
         """Return log odds of classes by respondents' standardised columns."""
@@ -715,8 +724,10 @@ def tabulate_summary(
         all_errors = np.sqrt(np.diag(covariance.to_numpy()))
     coef_errors = all_errors[-coef.size :].reshape(coef.shape)
     estimates = np.append(np.column_stack([sizes, coef]), odds)
-    errors = np.append(np.column_stack([size_errors, coef_errors]), all_errors[: len(odds)])
-    table = tabulate_coefficients(estimates, errors, [*row_names, *covariance.index[: len(odds)]])
+    std_errors = np.append(np.column_stack([size_errors, coef_errors]), all_errors[: len(odds)])
+    table = tabulate_coefficients(
+        estimates, std_errors, [*row_names, *covariance.index[: len(odds)]]
+    )
     table.loc[table.index[: len(row_names) : len(column_names)], ["z", "p_value"]] = np.nan  # sizes
     return table
 

@@ -33,8 +33,8 @@ class ClassRespondents(ChoiceRespondents):
 
         sizes, coef = self._model._sizes_, self._model.coef_
         class_rows = np.vstack([sizes, self._model._size_errors(), coef.T])
-        columns = [f"class {label}" for label in sizes.index]
-        return Table(class_rows, ["size", "size_se", *coef.columns], columns)
+        class_names = [f"class {label}" for label in sizes.index]
+        return Table(class_rows, ["size", "size_se", *coef.columns], class_names)
 
     def effects(self, ci: float = INTERVAL) -> "pd.DataFrame":
         r"""Return the effects of the columns `by` on the odds of each class against the largest.

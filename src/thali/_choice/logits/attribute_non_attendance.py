@@ -295,12 +295,12 @@ def _tabulate_patterns(
     if has_others:
         pattern_order = pattern_order[: _MAX_PATTERNS - 1]
     sorted_shares = pattern_shares[:, pattern_order]
-    labels = [_name_pattern(row, names) for row in patterns[pattern_order]]
+    pattern_names = [_name_pattern(row, names) for row in patterns[pattern_order]]
     if has_others:
         sorted_shares = np.column_stack([sorted_shares, 1.0 - sorted_shares.sum(axis=1)])
-        labels.append(OTHER_PATTERNS)
+        pattern_names.append(OTHER_PATTERNS)
     low, high = np.quantile(sorted_shares, tails, axis=0)
-    index = pd.Index(labels, name="pattern")
+    index = pd.Index(pattern_names, name="pattern")
     table = Table({"share": sorted_shares.mean(axis=0), "low": low, "high": high}, index=index)
     table.attrs["interval"] = ci
     return table

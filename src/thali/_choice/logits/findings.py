@@ -150,18 +150,18 @@ def _describe_scale_sensitivity(model: "HierarchicalLogit", table: "pandas.DataF
         )
     fit_scale, other_scale = map(format_number, table.attrs["scales"])
     share_pairs = table[["attends_other", "attends"]].to_numpy()
-    differences = np.abs(share_pairs[:, 0] - share_pairs[:, 1])
-    if not (differences > _MIN_DIFFERENCE).any():
+    share_differences = np.abs(share_pairs[:, 0] - share_pairs[:, 1])
+    if not (share_differences > _MIN_DIFFERENCE).any():
         return phrase(
             ENGLISH,
             "attention.same",
             scale=fit_scale,
             other=other_scale,
-            largest=f"{100 * differences.max():.0f}",
+            largest=f"{100 * share_differences.max():.0f}",
         )
     sentences = []
-    for name, (ignoring_share, other_share), is_different in zip(
-        table.index, 100.0 * (1.0 - share_pairs), differences > _MIN_DIFFERENCE, strict=True
+    for attribute, (ignoring_share, other_share), is_different in zip(
+        table.index, 100.0 * (1.0 - share_pairs), share_differences > _MIN_DIFFERENCE, strict=True
     ):
         if is_different:
             sentences.append(
@@ -169,7 +169,7 @@ def _describe_scale_sensitivity(model: "HierarchicalLogit", table: "pandas.DataF
                     phrase(
                         ENGLISH,
                         "attention.differs",
-                        attribute=name,
+                        attribute=attribute,
                         share=f"{ignoring_share:.0f}",
                         than=f"{other_share:.0f}",
                     )

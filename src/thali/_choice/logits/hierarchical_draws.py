@@ -303,7 +303,7 @@ def build_tree(
     )
     problem = used_chains[0].problem
     chosen_positions = problem.chosen_row - problem.first_row[:-1]
-    groups = {
+    tree_groups = {
         "posterior": posterior,
         "observed_data": build_observed_group(chosen_positions),
         "sample_stats": acceptance_rates,
@@ -312,7 +312,7 @@ def build_tree(
         sample_coordinates = {name: posterior[name] for name in ("chain", "draw")}
         heeded_beta = np.where(attention.is_heeded(draws["attends"]), draws["beta"], 0.0)
         pointwise = ("chain", "draw", "task"), _choice_log_probabilities(problem, heeded_beta)
-        groups["log_likelihood"] = xr.Dataset({"chosen": pointwise}, sample_coordinates)
+        tree_groups["log_likelihood"] = xr.Dataset({"chosen": pointwise}, sample_coordinates)
     log_priors = _log_prior(problem, draws["mean"], draws["covariance"], draws["beta"])
     if attention.names:
         attention_rates, attends = (
@@ -326,8 +326,8 @@ def build_tree(
         rate, effect = draws["rate"], draws["effect"]
         log_priors[_TYPICAL] = np.log(rate * (1.0 - rate)).sum(axis=2)
         log_priors[EFFECT] = -0.5 * (effect**2 + np.log(2.0 * np.pi)).sum(axis=(2, 3))
-    add_log_prior(groups, log_priors, {name: _NOTES[name] for name in log_priors})
-    return build_tree(groups, {**describe_origin(), **attrs})
+    add_log_prior(tree_groups, log_priors, {name: _NOTES[name] for name in log_priors})
+    return build_tree(tree_groups, {**describe_origin(), **attrs})
 
 
 def build_observed_group(chosen_positions: np.ndarray) -> "xarray.Dataset":
@@ -447,14 +447,14 @@ def build_posterior_group(
             EFFECT: ((*dims, COVARIATE, "attribute"), unit_effects),
         }
         coordinates[COVARIATE] = list(attention.people.names)
-    group = build_draws(variables, coordinates, log_likelihood.shape, _DESCRIPTIONS)
-    group["mean"].attrs[_TASTE_NAMES] = json.dumps(list(scale.names))
+    posterior_group = build_draws(variables, coordinates, log_likelihood.shape, _DESCRIPTIONS)
+    posterior_group["mean"].attrs[_TASTE_NAMES] = json.dumps(list(scale.names))
     if tastes.size > MAX_EXACT_TASTES:
-        group["beta"].attrs |= {
+        posterior_group["beta"].attrs |= {
             BITS: BITS_IN_FILES,
             "description": f"{_DESCRIPTIONS['beta']}; stored with {BITS_IN_FILES} bits each",
         }
-    return group
+    return posterior_group
 
 
 def _average_rates(rate: np.ndarray, effect: np.ndarray, attention: Attention) -> np.ndarray:
@@ -480,9 +480,9 @@ def population_quantities(view: PosteriorTree) -> dict[str, np.ndarray]:
     """
     posterior = view.draws
     taste_names = read_taste_names(posterior)
-    means = posterior["mean"].values
+    mean_draws = posterior["mean"].values
     variances = np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
-    quantities = {f"mean[{name}]": means[..., k] for k, name in enumerate(taste_names)}
+    quantities = {f"mean[{name}]": mean_draws[..., k] for k, name in enumerate(taste_names)}
     quantities |= {f"sd[{name}]": np.sqrt(variances[..., k]) for k, name in enumerate(taste_names)}
     if "covariate_effect" in posterior:
         for r, covariate in enumerate(posterior["covariate"].values):
@@ -658,7 +658,7 @@ def compute_monitored_effects(
     x_jb is product j of the data with level b; it makes a difference to "inside", and where
     attributes interact.
     """
-    matrix = coding.encode_codes(data.products)
+    model_matrix = coding.encode_codes(data.products)
     level_indicators = build_level_indicators(data.scheme, data.products)
     shares = np.zeros((*beta.shape[:2], level_indicators.shape[1]))
     for person, (first_task, next_first_task) in enumerate(pairwise(data.first_task)):
@@ -669,7 +669,7 @@ def compute_monitored_effects(
         ]
         task_starts = data.first_row[first_task:next_first_task] - data.first_row[first_task]
         task_sizes = np.diff(data.first_row[first_task : next_first_task + 1])
-        utility = _multiply_rows(beta[:, :, person], matrix[row_products].T)
+        utility = _multiply_rows(beta[:, :, person], model_matrix[row_products].T)
         utility -= np.repeat(np.maximum.reduceat(utility, task_starts, axis=2), task_sizes, axis=2)
         np.exp(utility, out=utility)
         utility /= np.repeat(np.add.reduceat(utility, task_starts, axis=2), task_sizes, axis=2)
@@ -742,14 +742,14 @@ def build_chooser(
         )
         return tastes, np.full(_N_MARKET_PEOPLE, 1 / _N_MARKET_PEOPLE)
 
-    chain = np.repeat(np.arange(n_chains), n_draws)
+    chain_of_draw = np.repeat(np.arange(n_chains), n_draws)
     tastes = beta.reshape(-1, n_people, p)
     chooser = LogitChooser(
-        coding, data, tastes, chain, population=draw_market, directions=directions
+        coding, data, tastes, chain_of_draw, population=draw_market, directions=directions
     )
     if population.attention.names:
         chooser.attends = _read_attendance(posterior, data)
-    return chooser.thin(max(40, min(len(chain), _MAX_TASTES // n_people)))
+    return chooser.thin(max(40, min(len(chain_of_draw), _MAX_TASTES // n_people)))
 
 
 def _read_attendance(posterior: "xarray.Dataset", data: "ChoiceExperiment") -> np.ndarray:

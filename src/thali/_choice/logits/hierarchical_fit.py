@@ -175,9 +175,9 @@ def _posterior_means(
             out=np.zeros_like(people_means),
             where=attending_share > 0.0,
         )
-    means = np.where(has_sign, people_means, posterior["mean"].mean(draw_dims))
+    mean_coefficients = np.where(has_sign, people_means, posterior["mean"].mean(draw_dims))
     return {
-        "coef_": pandas.Series(means, coefficient_index, name="coef"),
+        "coef_": pandas.Series(mean_coefficients, coefficient_index, name="coef"),
         "individual_": pandas.DataFrame(tastes.values, respondent_index, coefficient_index),
     }
 
@@ -193,21 +193,23 @@ def sample_taste_prior(
 
     coding, scale, covariates, attention, prior = fit_arguments
     tasks = encode_choices(data, coding)
-    matrix = tasks.matrix / coding.scale @ scale.steps
+    model_matrix = tasks.matrix / coding.scale @ scale.steps
     task_starts, task_of_row = tasks.first_row[:-1], tasks.task_of_row
     person_of_row = data.respondent_of_task[task_of_row]
-    n_people, p = len(data.respondents), matrix.shape[1]
+    n_people, p = len(data.respondents), model_matrix.shape[1]
     n_columns = 0
     if attention.people is not None:
         n_columns = len(attention.people.names)
     parameter_draws, choices = [], []
     for rng in rngs:
-        mean = prior.mean_sds(scale.sign) * rng.standard_normal((covariates.matrix.shape[1], p))
+        population_means = prior.mean_sds(scale.sign) * rng.standard_normal(
+            (covariates.matrix.shape[1], p)
+        )
         covariance = np.reshape(
             invwishart.rvs(prior.df, prior.df * prior.scale * np.eye(p), random_state=rng), (p, p)
         )
         beta = (
-            covariates.matrix @ mean
+            covariates.matrix @ population_means
             + rng.standard_normal((n_people, p)) @ np.linalg.cholesky(covariance).T
         )
         beta = scale.apply_signs(beta)
@@ -215,14 +217,14 @@ def sample_taste_prior(
         effect = rng.standard_normal((n_columns, len(rate)))
         attends = rng.random((n_people, len(rate))) < attention.attention_rates(rate, effect)
         heeded_beta = np.where(attention.is_heeded(attends), beta, 0.0)
-        utility = (matrix * heeded_beta[person_of_row]).sum(axis=1)
+        utility = (model_matrix * heeded_beta[person_of_row]).sum(axis=1)
         noisy_utility = utility + rng.gumbel(
             size=utility.size
         )  # the largest is the choice of a logit
         choice = np.array([part.argmax() for part in np.split(noisy_utility, task_starts[1:])])
         log_probabilities = np.log(choice_probabilities(utility, task_of_row)[task_starts + choice])
         parameter_draws.append(
-            (mean, covariance, beta, log_probabilities.sum(), rate, effect, attends)
+            (population_means, covariance, beta, log_probabilities.sum(), rate, effect, attends)
         )
         choices.append(choice)
     arrays = [np.asarray(values)[None] for values in zip(*parameter_draws, strict=True)]

@@ -338,12 +338,12 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             self._view.draws["beta"].size > MAX_EXACT_TASTES
         ):  # log-likelihoods follow from tastes and data
             tree = attributes["posterior_"]
-            groups = {
+            tree_groups = {
                 name: tree_node.to_dataset()
                 for name, tree_node in tree.children.items()
                 if name != "log_likelihood"
             }
-            attributes["posterior_"] = build_tree(groups, tree.attrs)
+            attributes["posterior_"] = build_tree(tree_groups, tree.attrs)
         return attributes
 
     def _check_fit(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
@@ -651,16 +651,16 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         ArgumentError
             If `ci` is not a probability.
         """
-        draws = self._view.draws
-        matrix, encoded_tasks = encode_new_tasks(
+        posterior_draws = self._view.draws
+        model_matrix, encoded_tasks = encode_new_tasks(
             self._coding_, self._scheme_, new, self._respondents_
         )
         if ci is not None:
             ci = check_probability(ci)
         mean_probabilities, *other_arrays = predict_probabilities(
-            draws,
+            posterior_draws,
             self._build_taste_distribution(),
-            matrix,
+            model_matrix,
             encoded_tasks.task_of_row,
             encoded_tasks.respondent_of_row,
             self._new_people_,

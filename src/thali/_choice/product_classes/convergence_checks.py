@@ -50,10 +50,11 @@ def parameter_r_hats(posterior: PosteriorTree) -> np.ndarray:
 def format_chain_remarks(posterior: PosteriorTree, agrees: bool) -> tuple[str, ...]:
     """Return sentences on prediction differences and on R-hat of a and sigma."""
     sentences = []
-    difference = float(posterior.stats.get("prediction_difference", math.nan))
-    if math.isfinite(difference):
+    prediction_difference = float(posterior.stats.get("prediction_difference", math.nan))
+    if math.isfinite(prediction_difference):
         sentences.append(
-            f" Predictions of another run would differ by {difference:.3f} (root mean square)."
+            f" Predictions of another run would differ by {prediction_difference:.3f} (root mean"
+            " square)."
         )
     largest_r_hat = float(parameter_r_hats(posterior).max())
     if largest_r_hat > INTERPRETABLE:

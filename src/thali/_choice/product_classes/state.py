@@ -337,10 +337,12 @@ def double_capacity(state: ClassState) -> ClassState:
 
 def copy_state(state: ClassState) -> ClassState:
     """Return a copy that shares no array with the state."""
-    arrays = {
+    copied_arrays = {
         name: getattr(state, name).copy() for name in ClassState._fields if name != "features"
     }
-    return ClassState(features=OwnedFeatures(*(array.copy() for array in state.features)), **arrays)
+    return ClassState(
+        features=OwnedFeatures(*(array.copy() for array in state.features)), **copied_arrays
+    )
 
 
 # Allocation of features: slots in the lists of their class and of their owner ---------------------

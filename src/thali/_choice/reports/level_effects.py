@@ -97,7 +97,7 @@ def list_level_pairs(
 
     All pairs of up to eight levels; of more levels, neighbours and the two ends.
     """
-    pairs = []
+    all_pairs = []
     for i, level_cells in enumerate(cells):
         known_levels = np.flatnonzero(~np.isnan(level_cells)).tolist()
         level_pairs = [
@@ -111,8 +111,8 @@ def list_level_pairs(
                 (known_levels[0], known_levels[-1]),
             ]
             level_pairs.sort(key=lambda pair: (pair[1], pair[0]))
-        pairs += [(i, a, b) for a, b in level_pairs]
-    return orient_pairs(pairs, directions)
+        all_pairs += [(i, a, b) for a, b in level_pairs]
+    return orient_pairs(all_pairs, directions)
 
 
 def orient_pairs(
@@ -228,15 +228,15 @@ class LevelVariants(NamedTuple):
 
 def build_level_variants(chooser: "Chooser") -> LevelVariants:
     """Build example products with each estimated level of each attribute."""
-    examples, cells = chooser.sample_products(), chooser.level_cells()
+    examples, cells_by_attribute = chooser.sample_products(), chooser.level_cells()
     product_blocks, slices, levels_by_attribute = [], {}, {}
     for i, attribute in enumerate(chooser.data.scheme.names):
-        known_levels = np.flatnonzero(~np.isnan(cells[i]))
+        known_levels = np.flatnonzero(~np.isnan(cells_by_attribute[i]))
         if attribute == INSIDE:
             continue
         levels_by_attribute[i] = known_levels
         slices[i] = slice(len(product_blocks), len(product_blocks) + len(levels_by_attribute[i]))
-        for level in cells[i][levels_by_attribute[i]]:
+        for level in cells_by_attribute[i][levels_by_attribute[i]]:
             changed_examples = examples.copy()
             changed_examples[:, i] = level
             product_blocks.append(changed_examples)
@@ -263,22 +263,22 @@ def _mean_over_draws(chooser: "Chooser", figures: np.ndarray) -> np.ndarray:
 
 
 def select_products(
-    data: "ChoiceExperiment | ExperimentDesign", cells: np.ndarray, max_products: int
+    data: "ChoiceExperiment | ExperimentDesign", real_cells: np.ndarray, max_products: int
 ) -> np.ndarray:
     """Return at most `max_products` encoded products that have every attribute.
 
     If every product lacks one, products are composed of values of several.
     """
     if data.scheme.has_inside:
-        cells = cells[cells[:, 0] != 0]
-    complete_products = cells[~np.isnan(cells).any(axis=1)]
+        real_cells = real_cells[real_cells[:, 0] != 0]
+    complete_products = real_cells[~np.isnan(real_cells).any(axis=1)]
     if len(complete_products):
         return complete_products[space_evenly(len(complete_products), max_products)]
     spread_columns = []
-    for column in cells.T:
-        values = column[~np.isnan(column)]
-        value_indices = np.linspace(0, len(values) - 1, max_products).round().astype(np.int64)
-        spread_columns.append(values[value_indices])
+    for attribute_cells in real_cells.T:
+        known_cells = attribute_cells[~np.isnan(attribute_cells)]
+        value_indices = np.linspace(0, len(known_cells) - 1, max_products).round().astype(np.int64)
+        spread_columns.append(known_cells[value_indices])
     return np.stack(spread_columns, axis=1)
 
 

@@ -74,9 +74,9 @@ def estimate_taste_preferences(
     def by_pair() -> Iterator[np.ndarray]:
         """Yield the preference for the second level of each pair."""
         for i, a, b in list_all_level_pairs(n_levels):
-            differences = encode_level(i, b) - encode_level(i, a)
+            matrix_differences = encode_level(i, b) - encode_level(i, a)
             distinct_differences, difference_counts = np.unique(
-                differences, axis=0, return_counts=True
+                matrix_differences, axis=0, return_counts=True
             )
             yield expit(tastes @ distinct_differences.T) @ (
                 difference_counts / difference_counts.sum()

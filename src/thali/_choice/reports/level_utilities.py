@@ -23,11 +23,11 @@ def tabulate_utilities(chooser: Chooser, ci: float) -> "pandas.DataFrame":
     from thali._result_table import Table
 
     ci = check_probability(ci)
-    labels, by_respondent, scaled_utilities = _level_utilities(chooser)
+    level_labels, by_respondent, scaled_utilities = _level_utilities(chooser)
     thinned_chooser = chooser.thin(MAX_DRAWS)
     _, utility_by_draw = utility_draws(thinned_chooser)
     low, high = estimate_interval(thinned_chooser, utility_by_draw, ci)
-    table = Table(labels, columns=["attribute", "level"]).assign(
+    table = Table(level_labels, columns=["attribute", "level"]).assign(
         utility=point_estimate(thinned_chooser, utility_by_draw),
         low=low,
         high=high,
@@ -46,13 +46,13 @@ def tabulate_respondent_utilities(chooser: Chooser, zero_centred: bool) -> "pand
     """Tabulate the utility of each level for each respondent, (respondents, levels)."""
     from thali._result_table import Table
 
-    labels, by_respondent, scaled_utilities = _level_utilities(chooser)
+    level_labels, by_respondent, scaled_utilities = _level_utilities(chooser)
     if zero_centred:
         by_respondent = scaled_utilities
     respondents = chooser.data.respondents
-    utilities = np.broadcast_to(by_respondent, (len(respondents), len(labels)))
-    columns = [f"{attribute}: {level}" for attribute, level in labels]
-    return Table(utilities.copy(), respondents, columns).rename_axis("respondent")
+    utilities = np.broadcast_to(by_respondent, (len(respondents), len(level_labels)))
+    column_names = [f"{attribute}: {level}" for attribute, level in level_labels]
+    return Table(utilities.copy(), respondents, column_names).rename_axis("respondent")
 
 
 def _level_utilities(
@@ -61,21 +61,21 @@ def _level_utilities(
     """Return level labels, centred utilities and zero-centred ones by respondent."""
     # One row if all respondents have the same tastes.
     variants = build_level_variants(chooser)
-    labels, products = _list_compared_products(chooser, variants)
+    level_labels, products = _list_compared_products(chooser, variants)
     by_respondent = _centre_utilities(chooser.expected_utilities(products), variants)
     scale_factors = _zero_centring_factors(by_respondent, variants)
-    return labels, by_respondent, by_respondent * scale_factors[:, None]
+    return level_labels, by_respondent, by_respondent * scale_factors[:, None]
 
 
 def utility_draws(chooser: Chooser) -> tuple[list[tuple[str, str]], np.ndarray]:
     """Return labels and centred mean utilities of levels, (draws, levels)."""
     variants = build_level_variants(chooser)
-    labels, products = _list_compared_products(chooser, variants)
+    level_labels, products = _list_compared_products(chooser, variants)
     mean_blocks = [
         _centre_utilities(utility_block, variants).mean(axis=1)
         for utility_block in chooser.utilities(products)
     ]
-    return labels, np.concatenate(mean_blocks)
+    return level_labels, np.concatenate(mean_blocks)
 
 
 def _list_compared_products(
@@ -84,7 +84,7 @@ def _list_compared_products(
     """Return labels of all reported utilities, and the products to evaluate."""
     # The products are the variants, the sample products, and the no-choice option if there is one.
     scheme = chooser.data.scheme
-    labels = [
+    level_labels = [
         (scheme.names[i], scheme.levels[scheme.names[i]][level])
         for i, level_indices in variants.levels.items()
         for level in level_indices
@@ -92,9 +92,9 @@ def _list_compared_products(
     product_blocks = [variants.products, variants.examples]
     no_choice = build_no_choice_product(chooser.data)
     if no_choice is not None:
-        labels.append(NO_CHOICE_LEVEL)
+        level_labels.append(NO_CHOICE_LEVEL)
         product_blocks.append(np.array([no_choice], float))
-    return labels, np.concatenate(product_blocks)
+    return level_labels, np.concatenate(product_blocks)
 
 
 # v_il = u(x with l) - 1/L Σ_m u(x with m), means over the sample products x; for the no-choice

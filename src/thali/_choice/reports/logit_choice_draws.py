@@ -118,7 +118,7 @@ class LogitChooser(Chooser):
     def level_cells(self) -> list[np.ndarray]:
         """Return the encoded levels of each attribute, NaN for levels without estimates."""
         cells_by_attribute = []
-        for attribute, part, is_shown in zip(
+        for attribute, attribute_coding, is_shown in zip(
             self.data.levels, self.coding.parts, self.coding.seen, strict=True
         ):
             level_codes = self.data.scheme.select_compared_levels(
@@ -126,8 +126,8 @@ class LogitChooser(Chooser):
             )
             cells = np.full(len(is_shown) - 1, np.nan)
             cells[level_codes] = level_codes
-            if part.numbers is not None:
-                cells[level_codes] = part.numbers[level_codes]
+            if attribute_coding.numbers is not None:
+                cells[level_codes] = attribute_coding.numbers[level_codes]
             cells_by_attribute.append(cells)
         return cells_by_attribute
 
@@ -163,13 +163,15 @@ class LogitChooser(Chooser):
         assert self.covariance is not None
         tastes = self.tastes[0].ravel()
         std_errors = np.sqrt(np.diag(self.covariance))
-        steps = _STEP * replace_zeros(std_errors)
-        moved_tastes = np.concatenate([tastes + np.diag(steps), tastes - np.diag(steps)])
+        taste_steps = _STEP * replace_zeros(std_errors)
+        moved_tastes = np.concatenate(
+            [tastes + np.diag(taste_steps), tastes - np.diag(taste_steps)]
+        )
         upper_figures, lower_figures = np.split(
             compute_figures(self._copy_with(moved_tastes.reshape(-1, *self.tastes.shape[1:]))), 2
         )
         with np.errstate(invalid="ignore"):  # infinite figures
-            slopes = np.moveaxis((upper_figures - lower_figures), 0, -1) / (2.0 * steps)
+            slopes = np.moveaxis((upper_figures - lower_figures), 0, -1) / (2.0 * taste_steps)
             return np.einsum("...ai,ij,...bj->...ab", slopes, self.covariance, slopes)
 
     def thin(self, max_draws: int) -> Self:
@@ -213,21 +215,21 @@ class LogitChooser(Chooser):
         rule: ChoiceRule = AS_FITTED,
     ) -> list[np.ndarray]:
         """Return choice shares of the products of each market, arrays (draws, products)."""
-        cells = np.concatenate(markets)
-        matrix = rule.scale * self.coding.encode_cells(cells)
+        product_cells = np.concatenate(markets)
+        model_matrix = rule.scale * self.coding.encode_cells(product_cells)
         market_bounds = np.cumsum([0, *(len(market) for market in markets)])
-        all_shares = np.empty((len(self.tastes), len(matrix)))
-        product_errors = np.zeros((1, 1, len(cells)))
+        all_shares = np.empty((len(self.tastes), len(model_matrix)))
+        product_errors = np.zeros((1, 1, len(product_cells)))
         if rule.name == RANDOMISED:
             n_classes = self.tastes.shape[1]
             if weights is None and self.population is not None:
                 n_classes = _N_NEWCOMERS
-            product_errors = self._draw_product_errors(cells, n_classes, random_seed)
+            product_errors = self._draw_product_errors(product_cells, n_classes, random_seed)
         for draw_slice, taste_block, class_weights in self._iterate_tastes(
-            weights, len(matrix) * product_errors.shape[1], random_seed
+            weights, len(model_matrix) * product_errors.shape[1], random_seed
         ):
-            utility = (matrix @ self._stack_tastes(taste_block).T).reshape(
-                len(matrix), *taste_block.shape[:2]
+            utility = (model_matrix @ self._stack_tastes(taste_block).T).reshape(
+                len(model_matrix), *taste_block.shape[:2]
             )
             for market_index, (first_product, next_product) in enumerate(pairwise(market_bounds)):
                 market_utility = utility[first_product:next_product]
@@ -302,11 +304,11 @@ class LogitChooser(Chooser):
 
     def utilities(self, products: np.ndarray) -> Iterator[np.ndarray]:
         """Yield expected utilities of products by blocks of draws, (draws, people, products)."""
-        matrix = self.coding.encode_cells(products)
+        model_matrix = self.coding.encode_cells(products)
         for draw_slice in iterate_slices(
-            len(self.tastes), len(self.data.respondents) * len(matrix)
+            len(self.tastes), len(self.data.respondents) * len(model_matrix)
         ):
-            utility = self.tastes[draw_slice] @ matrix.T
+            utility = self.tastes[draw_slice] @ model_matrix.T
             if self.membership is None or not self.has_individuals:
                 yield utility
                 continue
@@ -395,24 +397,27 @@ class LogitChooser(Chooser):
         # Shape (draws, 1 + attributes, rows).
         observed_cells = self.coding.convert_codes(self.data.products)[rows]
         variants = [observed_cells]
-        weights: list[list[tuple[int, float]]] = [[(0, 1.0)]]
+        variant_weights_by_set: list[list[tuple[int, float]]] = [[(0, 1.0)]]
         for attribute in range(observed_cells.shape[1]):
             equalised_variants = self._equalise_attribute(attribute, observed_cells)
-            weights.append(
+            variant_weights_by_set.append(
                 [(len(variants) + k, weight) for k, (_, weight) in enumerate(equalised_variants)]
             )
             variants += [products for products, _ in equalised_variants]
-        matrix = self.coding.encode_cells(np.concatenate(variants))
+        model_matrix = self.coding.encode_cells(np.concatenate(variants))
         tastes, class_weights = self._get_person_tastes(person)
         # sums are fast if draws are the last axis
-        u = (matrix @ self._stack_tastes(tastes).T).reshape(len(variants), len(rows), -1)
+        u = (model_matrix @ self._stack_tastes(tastes).T).reshape(len(variants), len(rows), -1)
         p = np.concatenate([softmax(u[:, a:b], axis=1) for a, b in pairwise(first_row)], axis=1)
         if class_weights.shape[1] > 1:
             p = np.einsum(
                 "vrdk,dk->vrd", p.reshape(*p.shape[:2], *class_weights.shape), class_weights
             )
         weighted_sums = np.stack(
-            [sum(weight * p[k] for k, weight in variant_weights) for variant_weights in weights]
+            [
+                sum(weight * p[k] for k, weight in variant_weights)
+                for variant_weights in variant_weights_by_set
+            ]
         )
         return np.moveaxis(weighted_sums, -1, 0)
 
@@ -429,9 +434,10 @@ class LogitChooser(Chooser):
                 observed_cells[:, :1] == 0,
                 self._select_products(_MAX_EXAMPLES),
             )
-            weight = 1.0 / len(substitutes)
+            substitute_weight = 1.0 / len(substitutes)
             return [
-                (np.where(is_no_choice, product, observed_cells), weight) for product in substitutes
+                (np.where(is_no_choice, product, observed_cells), substitute_weight)
+                for product in substitutes
             ]
         attribute_cells = self.coding.convert_codes(self.data.products)[
             self.data.row_product, attribute
@@ -520,11 +526,11 @@ def merge_neighbours(
             )
         row_groups = [half for half in half_groups if len(half)]
     group_weights = np.array([row_weights[row_group].sum() for row_group in row_groups])
-    means = (
+    group_means = (
         np.array([row_weights[row_group] @ rows[row_group] for row_group in row_groups])
         / group_weights[:, None]
     )
-    return means, group_weights
+    return group_means, group_weights
 
 
 def _split_wins(utility: np.ndarray) -> np.ndarray:
@@ -780,12 +786,12 @@ def round_tastes(
     Each coefficient is rounded to a 32,767th of its largest value.
     """
     largest_tastes = np.abs(tastes).max(axis=(0, 1))
-    steps = replace_zeros(largest_tastes) / _MAX_CODE
-    taste_codes = np.rint(tastes / steps).astype(np.int16)
+    rounding_steps = replace_zeros(largest_tastes) / _MAX_CODE
+    taste_codes = np.rint(tastes / rounding_steps).astype(np.int16)
     return LogitTastes(
         tuple(parts),
         taste_codes,
-        steps,
+        rounding_steps,
         tuple(crossed),
         respondents or tastes.shape[1],
         respondent_classes,

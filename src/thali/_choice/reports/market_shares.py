@@ -75,18 +75,21 @@ def tabulate_market_shares(
             "after": changed_shares,
             "change": changed_shares - draws_by_column["share"],
         }
-    index = _build_product_index(markets)
+    product_labels = _build_product_index(markets)
     if each_draw:
         tables = {
-            name: pd.DataFrame(draws, columns=index) for name, draws in draws_by_column.items()
+            name: pd.DataFrame(draws, columns=product_labels)
+            for name, draws in draws_by_column.items()
         }
         draw_table = pd.concat(tables, axis=1).rename_axis(index="draw")
         draw_table.attrs["whose"] = weights.whose
         return draw_table
-    columns = {name: point_estimate(chooser, draws) for name, draws in draws_by_column.items()}
+    table_columns = {
+        name: point_estimate(chooser, draws) for name, draws in draws_by_column.items()
+    }
     for name, draws in draws_by_column.items():
-        columns |= summarize_draws(chooser, name, draws, ci)
-    table = Table(columns, index=index)
+        table_columns |= summarize_draws(chooser, name, draws, ci)
+    table = Table(table_columns, index=product_labels)
     table.attrs.update(chooser.interval_attrs(ci), whose=weights.whose)
     if settings.actual is not None:
         table.attrs["notes"] = [ENGLISH["shares.known"]]
@@ -112,8 +115,8 @@ def _build_product_index(markets: "Sequence[Market]") -> "pandas.Index":
 
     if markets[0].scenario is None:
         return pd.Index(markets[0].labels, name="product")
-    rows = [(market.scenario, label) for market in markets for label in market.labels]
-    return pd.MultiIndex.from_tuples(rows, names=[SCENARIO, "product"])
+    scenario_and_label = [(market.scenario, label) for market in markets for label in market.labels]
+    return pd.MultiIndex.from_tuples(scenario_and_label, names=[SCENARIO, "product"])
 
 
 def tabulate_demand(
@@ -146,10 +149,10 @@ def tabulate_demand(
         raise ArgumentError(
             f"`values` must list values of {attribute!r}, such as [100, 150, 200]; got {values!r}."
         )
-    numbers = [parse_number(format_label(value)) for value in values]
+    value_numbers = [parse_number(format_label(value)) for value in values]
     sale_cost = 0.0
     if cost is not None:
-        sale_cost = _parse_sale_cost(cost, attribute, numbers)
+        sale_cost = _parse_sale_cost(cost, attribute, value_numbers)
     product_label = market.labels[product_index]
     markets = [apply_change(market, {attribute: {product_label: value}}) for value in values]
     if settings.actual:  # the shares of the first market
@@ -157,14 +160,14 @@ def tabulate_demand(
     weights = draw_market_weights(chooser, people, respondent_weights, random_seed)
     share_arrays = settings.shares(chooser, markets, weights.drawn, cores, random_seed)
     shares = np.column_stack([draws[:, product_index] for draws in share_arrays[-len(values) :]])
-    if None not in numbers:
-        values = numbers
-    columns = {attribute: values, **summarize_draws(chooser, "share", shares, ci)}
+    if None not in value_numbers:
+        values = value_numbers
+    table_columns = {attribute: values, **summarize_draws(chooser, "share", shares, ci)}
     if cost is not None:
-        profit_draws = shares * (np.array(numbers, float) - sale_cost)
-        columns |= summarize_draws(chooser, "profit", profit_draws, ci)
-        columns["probability_best"] = probability_best(chooser, profit_draws)
-    table = Table(columns)
+        profit_draws = shares * (np.array(value_numbers, float) - sale_cost)
+        table_columns |= summarize_draws(chooser, "profit", profit_draws, ci)
+        table_columns["probability_best"] = probability_best(chooser, profit_draws)
+    table = Table(table_columns)
     table.attrs.update(
         chooser.interval_attrs(ci), product=product_label, attribute=attribute, whose=weights.whose
     )
@@ -524,10 +527,11 @@ def _parse_margins(
         if not isinstance(cost_key, tuple):
             cost_key = (cost_key,)
         cost_names = tuple(map(str, cost_key))
-        for name in cost_names:
-            if name not in names:
+        for attribute in cost_names:
+            if attribute not in names:
                 raise ArgumentError(
-                    f"`costs` contains {name!r}, which is not an attribute.{suggest(name, names)}"
+                    f"`costs` contains {attribute!r}, which is not an"
+                    f" attribute.{suggest(attribute, names)}"
                 )
         if has_repeats(cost_names):
             raise ArgumentError(
@@ -577,14 +581,14 @@ def _parse_costs(
         raise ArgumentError(
             f"{costs_phrase} lack {shorten(absent_keys)}; give a number for {requirement_phrase}."
         )
-    for name, attribute_values, labels in zip(
+    for attribute, attribute_values, level_labels in zip(
         names, values, zip(*cost_by_key, strict=True), strict=True
     ):
-        known_labels = [*scheme.levels[name], *map(format_label, attribute_values)]
-        if unknown_labels := [label for label in labels if label not in known_labels]:
+        known_labels = [*scheme.levels[attribute], *map(format_label, attribute_values)]
+        if unknown_labels := [label for label in level_labels if label not in known_labels]:
             raise ArgumentError(
                 f"{costs_phrase} contain {shorten(unknown_labels)}, which is not a level of"
-                f" {name!r}; remove"
+                f" {attribute!r}; remove"
                 f" it.{suggest(unknown_labels[0], known_labels)}"
             )
     amounts = [
@@ -597,10 +601,10 @@ def _parse_costs(
 
 def _parse_cost_key(names: Sequence[str], key: Any) -> tuple[str, ...]:
     """Return the level labels of a key of `costs`, one per attribute."""
-    labels = key
+    level_labels = key
     if not isinstance(key, tuple):
-        labels = (key,)
-    if len(labels) != len(names):
+        level_labels = (key,)
+    if len(level_labels) != len(names):
         requirement_phrase = choose_number(
             len(names), "single levels", "tuples with one level of each attribute"
         )
@@ -608,4 +612,4 @@ def _parse_cost_key(names: Sequence[str], key: Any) -> tuple[str, ...]:
             f"The keys of the `costs` of {shorten(names)} must be {requirement_phrase}; got"
             f" {key!r}."
         )
-    return tuple(map(format_label, labels))
+    return tuple(map(format_label, level_labels))

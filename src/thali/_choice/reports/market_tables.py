@@ -150,11 +150,11 @@ def _parse_market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | N
         raise DataError(
             f"A market requires at least two products; {location_phrase} has {len(frame)}."
         )
-    labels = _read_product_labels(scheme, frame)
-    for row_index, label in enumerate(labels):
-        if label in labels[:row_index]:
+    product_labels = _read_product_labels(scheme, frame)
+    for row_index, label in enumerate(product_labels):
+        if label in product_labels[:row_index]:
             raise DataError(f"Products must have unique names; two are called {label!r}.")
-    return Market(scenario, labels, _add_no_choice_columns(scheme, frame))
+    return Market(scenario, product_labels, _add_no_choice_columns(scheme, frame))
 
 
 def _add_no_choice_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
@@ -219,14 +219,14 @@ def apply_change(market: Market, change: Any) -> Market:
             f' {{"price": 150}}; got {change!r}.'
         )
     frame = market.table.copy()
-    for name, new_levels in change.items():
-        if name not in frame.columns:
+    for attribute, new_levels in change.items():
+        if attribute not in frame.columns:
             raise ArgumentError(
-                f"`change` contains {name!r}, which is not an attribute of the"
-                f" products.{suggest(str(name), list(frame))}"
+                f"`change` contains {attribute!r}, which is not an attribute of the"
+                f" products.{suggest(str(attribute), list(frame))}"
             )
-        frame[name] = _change_values(
-            str(name), new_levels, frame[name].astype(object).tolist(), market.labels
+        frame[attribute] = _change_values(
+            str(attribute), new_levels, frame[attribute].astype(object).tolist(), market.labels
         )
     return market._replace(table=frame)
 
@@ -428,15 +428,15 @@ def _parse_selection(chooser: "Chooser", people: Any) -> np.ndarray:
             " must be None, 'respondents', 'new', a query of respondent columns, a function of"
             f" their table, a list of True and False, or a list of respondents; got {people!r}.",
         )
-    labels = [format_label(label) for label in selection]
-    unknown_labels = set(labels) - set(respondents)
-    for label in labels:
+    respondent_labels = [format_label(label) for label in selection]
+    unknown_labels = set(respondent_labels) - set(respondents)
+    for label in respondent_labels:
         if label in unknown_labels:
             raise ArgumentError(
                 Argument("people"),
                 f": there is no respondent {label!r}.{suggest(label, respondents)}",
             )
-    return np.isin(np.asarray(respondents, object), labels)
+    return np.isin(np.asarray(respondents, object), respondent_labels)
 
 
 def _evaluate_query(chooser: "Chooser", query: str) -> np.ndarray:

@@ -83,7 +83,7 @@ def tabulate_choice_check(
     """Tabulate observed statistics of choices against replicates, shape (n_draws, n_tasks)."""
     from thali._result_table import Table
 
-    labels, row_indicators = _build_indicators(design)
+    statistic_names, row_indicators = _build_indicators(design)
     statistic_rows = [
         _compute_statistics(design, row_indicators, chosen)
         for chosen in (design.chosen, *replicated_choices)
@@ -93,7 +93,7 @@ def tabulate_choice_check(
     twice_n_below = 2 * (replicated_statistics < observed_statistics).sum(axis=0) + (
         replicated_statistics == observed_statistics
     ).sum(axis=0)
-    table = Table(labels, columns=["measure", "category"]).assign(
+    table = Table(statistic_names, columns=["measure", "category"]).assign(
         observed=observed_statistics,
         predicted=replicated_statistics.mean(axis=0),
         low=low,
@@ -132,21 +132,21 @@ def _build_indicators(
     """Return names of statistics, and 0/1 indicators of levels and positions by row."""
     # The labels of the heterogeneity of levels follow at the end.
     products = design.products[design.row_product]
-    labels, indicator_columns = [], []
+    statistic_names, indicator_columns = [], []
     for attribute_index, (attribute, (groups, group_of_level)) in enumerate(
         design.scheme.groups.items()
     ):
         group_of_row = np.append(group_of_level, -1)[products[:, attribute_index]]
         for group_index, label in enumerate(groups):
-            labels.append((LEVEL_SHARE, f"{attribute} = {label}"))
+            statistic_names.append((LEVEL_SHARE, f"{attribute} = {label}"))
             indicator_columns.append(group_of_row == group_index)
-    spread_labels = [(HETEROGENEITY, level_label) for _, level_label in labels]
+    spread_labels = [(HETEROGENEITY, level_label) for _, level_label in statistic_names]
     task_sizes = np.diff(design.first_row)
     row_position = np.arange(len(products)) - np.repeat(design.first_row[:-1], task_sizes)
     for position in range(min(int(task_sizes.max()), _MAX_POSITIONS)):
-        labels.append((POSITION_SHARE, f"alternative {position + 1}"))
+        statistic_names.append((POSITION_SHARE, f"alternative {position + 1}"))
         indicator_columns.append(row_position == position)
-    return [*labels, *spread_labels], np.column_stack(indicator_columns).astype(np.float64)
+    return [*statistic_names, *spread_labels], np.column_stack(indicator_columns).astype(np.float64)
 
 
 def _compute_statistics(
@@ -200,13 +200,13 @@ def list_reference_pairs(
 
     The better level is the preferred one if the attribute has a direction.
     """
-    pairs = []
+    reference_pairs = []
     for i, (attribute, levels) in enumerate(scheme.levels.items()):
         reference_level, *other_levels = scheme.select_compared_levels(
             attribute, np.arange(len(levels))
         ).tolist()
-        pairs += [(i, reference_level, k) for k in other_levels]
-    return orient_pairs(pairs, directions)
+        reference_pairs += [(i, reference_level, k) for k in other_levels]
+    return orient_pairs(reference_pairs, directions)
 
 
 def list_effect_names(scheme: "Scheme", pairs: Sequence[tuple[int, int, int]]) -> list[str]:

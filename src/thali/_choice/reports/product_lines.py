@@ -61,5 +61,5 @@ def tabulate_reach(
         else:
             reached_blocks.append(softmax(selected_utilities) > 1.0 / len(cells))
     is_reached = drop_estimate(thinned_chooser, np.concatenate(reached_blocks))
-    labels = list(compress(market.labels, ~is_no_choice))
-    return tabulate_best_sets(is_reached, labels, size, top, random_seed, ci)
+    product_labels = list(compress(market.labels, ~is_no_choice))
+    return tabulate_best_sets(is_reached, product_labels, size, top, random_seed, ci)

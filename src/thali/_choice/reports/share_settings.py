@@ -52,10 +52,10 @@ class ShareSettings(NamedTuple):
         """Return settings by product; raise ArgumentError if they do not match the markets."""
         check_allowed("rule", self.rule, RULES)
         scale = check_positive("scale", self.scale, "the factor that multiplies all utilities")
-        labels = list(dict.fromkeys(label for market in markets for label in market.labels))
+        product_labels = list(dict.fromkeys(label for market in markets for label in market.labels))
         availability = None
         if self.availability is not None:
-            availability = _parse_by_product("availability", self.availability, labels)
+            availability = _parse_by_product("availability", self.availability, product_labels)
         for label, number in (availability or {}).items():
             check_proportion(
                 Message(Argument("availability"), f" of {label!r}"),
@@ -85,9 +85,9 @@ class ShareSettings(NamedTuple):
                 Argument("rule"),
                 ".",
             )
-        labels = markets[0].labels
-        actual = _parse_by_product("actual", self.actual, labels)
-        if absent_products := [label for label in labels if label not in actual]:
+        product_labels = markets[0].labels
+        actual = _parse_by_product("actual", self.actual, product_labels)
+        if absent_products := [label for label in product_labels if label not in actual]:
             raise ArgumentError(
                 Argument("actual"),
                 f" has no share for {shorten(absent_products)}; give one share per product.",
@@ -98,7 +98,9 @@ class ShareSettings(NamedTuple):
                 share_phrase, share, "after products without sales are removed from the market"
             )
         share_sum = sum(actual.values())
-        total_available = 1.0 - np.prod([1.0 - availability.get(label, 1.0) for label in labels])
+        total_available = 1.0 - np.prod(
+            [1.0 - availability.get(label, 1.0) for label in product_labels]
+        )
         if abs(share_sum - total_available) > 1e-6:
             explanation = ", the share of occasions on which a product is available"
             if total_available == 1.0:

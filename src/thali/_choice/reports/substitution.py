@@ -256,10 +256,10 @@ def tabulate_source_of_volume(
             "source": (shares_before - shares_after) / new_share,
             "proportional": compute_shares(shares_before),
         }
-    columns = {name: point_estimate(chooser, draws) for name, draws in column_draws.items()}
+    table_columns = {name: point_estimate(chooser, draws) for name, draws in column_draws.items()}
     for name in ("lost", "source"):
-        columns |= summarize_draws(chooser, name, column_draws[name], ci)
-    table = Table(columns, index=pd.Index(before_market.labels, name="product"))
+        table_columns |= summarize_draws(chooser, name, column_draws[name], ci)
+    table = Table(table_columns, index=pd.Index(before_market.labels, name="product"))
     table.attrs.update(
         chooser.interval_attrs(ci),
         new=[market.labels[k] for k in new_indices],

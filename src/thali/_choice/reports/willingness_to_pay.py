@@ -76,7 +76,7 @@ def tabulate_willingness_to_pay(
     weights = _select_payers(chooser, people, respondent_weights)
     prices, changes = read_tested_prices(chooser, price), list_level_changes(chooser, price)
     attributes = chooser.data.scheme.names
-    columns = ["attribute", "level", "over"]
+    label_columns = ["attribute", "level", "over"]
     row_labels = [(attributes[change.attribute], *change.names) for change in changes]
     max_draws = _MAX_AMOUNTS // max(1, len(weights) * len(changes))
     thinned_chooser = chooser.thin(max(max_draws, _MIN_DRAWS))
@@ -98,7 +98,7 @@ def tabulate_willingness_to_pay(
         individual_columns = _build_individual_columns(
             by_respondent, interval_limits, prices.limit, attends_to_price
         )
-        table = build_respondent_table(chooser, columns, row_labels, individual_columns)
+        table = build_respondent_table(chooser, label_columns, row_labels, individual_columns)
         table.attrs["interval"] = ci
         return table
     if chooser.has_individuals:
@@ -118,7 +118,7 @@ def tabulate_willingness_to_pay(
         individual_columns = _summarize_estimate(
             by_respondent[0], thinned_chooser, prices, changes, ci
         )
-    table = Table(row_labels, columns=columns).assign(
+    table = Table(row_labels, columns=label_columns).assign(
         **individual_columns, at_limit=np.abs(individual_columns["wtp"]) >= prices.limit
     )
     interval_limits = np.stack([individual_columns["wtp_low"], individual_columns["wtp_high"]])
@@ -262,11 +262,11 @@ def find_price_attribute(scheme: "Scheme") -> str | None:
 
     None if all attributes have such a name.
     """
-    if all(_has_price_name(name) for name in scheme.names if name != INSIDE):
+    if all(_has_price_name(attribute) for attribute in scheme.names if attribute != INSIDE):
         return None
-    for name, levels in scheme.levels.items():
-        if _has_price_name(name) and all(parse_number(level) is not None for level in levels):
-            return name
+    for attribute, levels in scheme.levels.items():
+        if _has_price_name(attribute) and all(parse_number(level) is not None for level in levels):
+            return attribute
     return None
 
 
@@ -281,8 +281,8 @@ def read_tested_prices(chooser: "Chooser", price: str) -> TestedPrices:
     refuse_nonnumeric_price(scheme, price)
     attribute_index = scheme.names.index(price)
     level_numbers = np.array(list(map(parse_number, scheme.levels[price])), float)
-    cells = chooser.level_cells()[attribute_index]
-    known_levels = np.flatnonzero(~np.isnan(cells))
+    price_cells = chooser.level_cells()[attribute_index]
+    known_levels = np.flatnonzero(~np.isnan(price_cells))
     level_order = known_levels[np.argsort(level_numbers[known_levels], kind="stable")]
     if len(level_order) < 2:
         raise ArgumentError(
@@ -290,28 +290,30 @@ def read_tested_prices(chooser: "Chooser", price: str) -> TestedPrices:
             f": the fitted tasks show only one level of {price!r}, so its effect is unknown; use"
             " an attribute that varies.",
         )
-    sorted_prices, cells = level_numbers[level_order], cells[level_order]
+    sorted_prices, price_cells = level_numbers[level_order], price_cells[level_order]
     slope_changes = chooser.slope_changes(attribute_index)
     if len(slope_changes):
-        cells = sorted_prices = np.unique(np.concatenate([sorted_prices, slope_changes]))
-    return TestedPrices(attribute_index, sorted_prices, cells, chooser.is_linear(attribute_index))
+        price_cells = sorted_prices = np.unique(np.concatenate([sorted_prices, slope_changes]))
+    return TestedPrices(
+        attribute_index, sorted_prices, price_cells, chooser.is_linear(attribute_index)
+    )
 
 
 def list_level_changes(chooser: "Chooser", price: str) -> list[LevelChange]:
     """List level changes to be paid for: levels over the first, or one unit."""
     changes = []
     for i, (attribute, levels) in enumerate(chooser.data.scheme.levels.items()):
-        cells = chooser.level_cells()[i]
-        known_levels = np.flatnonzero(~np.isnan(cells))
+        level_cells = chooser.level_cells()[i]
+        known_levels = np.flatnonzero(~np.isnan(level_cells))
         if attribute in (price, INSIDE) or not len(known_levels):
             continue
         if chooser.is_linear(i):
-            lowest_cell = float(cells[known_levels].min())
+            lowest_cell = float(level_cells[known_levels].min())
             changes.append(LevelChange(i, (lowest_cell + 1.0, lowest_cell), ("1 more", "")))
             continue
         reference_level, *other_levels = known_levels
         for level in other_levels:
-            change_cells = float(cells[level]), float(cells[reference_level])
+            change_cells = float(level_cells[level]), float(level_cells[reference_level])
             changes.append(LevelChange(i, change_cells, (levels[level], levels[reference_level])))
     if not changes:
         raise ArgumentError(
@@ -384,20 +386,20 @@ def _linear_compensation(u: np.ndarray, prices: TestedPrices) -> np.ndarray:
 
 def _find_crossing(better: np.ndarray, worse: np.ndarray, prices: TestedPrices) -> np.ndarray:
     """Return the price difference at which `better` and `worse` are equal, or an end."""
-    differences, utility_gap = prices.differences, _utility_gaps(better, worse, prices)
+    price_differences, utility_gap = prices.differences, _utility_gaps(better, worse, prices)
     return 0.5 * (
-        _find_first_below(utility_gap, differences)
-        - _find_first_below(-utility_gap[..., ::-1], -differences[::-1])
+        _find_first_below(utility_gap, price_differences)
+        - _find_first_below(-utility_gap[..., ::-1], -price_differences[::-1])
     )
 
 
 def _utility_gaps(better: np.ndarray, worse: np.ndarray, prices: TestedPrices) -> np.ndarray:
     """Return utility differences if the better level costs more by each amount."""
     # The better level is dearer by each of the D differences of prices.
-    differences, middle_price = prices.differences, prices.numbers[[0, -1]].mean()
+    price_differences, middle_price = prices.differences, prices.numbers[[0, -1]].mean()
     return better @ _interpolation_weights(
-        prices.numbers, middle_price + differences / 2.0
-    ) - worse @ _interpolation_weights(prices.numbers, middle_price - differences / 2.0)
+        prices.numbers, middle_price + price_differences / 2.0
+    ) - worse @ _interpolation_weights(prices.numbers, middle_price - price_differences / 2.0)
 
 
 def _compute_confidence_set(
@@ -413,9 +415,9 @@ def _compute_confidence_set(
     from scipy.special import ndtri
 
     z = ndtri((1.0 + ci) / 2.0)
-    differences = prices.differences
+    price_differences = prices.differences
     if prices.is_linear:
-        differences = np.array([0.0, np.ptp(prices.numbers)])
+        price_differences = np.array([0.0, np.ptp(prices.numbers)])
 
     def compute_utility_gaps(chooser_at: "Chooser") -> np.ndarray:
         """Return utility differences at each price difference, for a chooser."""
@@ -423,7 +425,7 @@ def _compute_confidence_set(
         for u in _iterate_utilities(chooser_at, prices, changes):
             if prices.is_linear:
                 intercept, slope = _fit_line(u, prices)
-                gap_blocks.append(intercept[..., None] + slope[..., None] * differences)
+                gap_blocks.append(intercept[..., None] + slope[..., None] * price_differences)
             else:
                 gap_blocks.append(_utility_gaps(u[:, :, :, 0], u[:, :, :, 1], prices))
         return np.concatenate(gap_blocks)
@@ -443,15 +445,19 @@ def _compute_confidence_set(
         roots = np.stack([(-b - discriminant_root) / a, (-b + discriminant_root) / a], axis=-1)
     if prices.is_linear:
         is_bounded = ((a > 0.0) & (gap_steps < 0.0))[..., 0]
-        fieller_limits = differences[1] * np.moveaxis(np.sort(roots[..., 0, :], axis=-1), -1, 0)
+        fieller_limits = price_differences[1] * np.moveaxis(
+            np.sort(roots[..., 0, :], axis=-1), -1, 0
+        )
         return np.where(is_bounded, fieller_limits, np.array([-np.inf, np.inf])[:, None, None])
     is_between = (roots >= 0.0) & (roots <= 1.0)
-    crossings = differences[:-1, None] + roots * np.diff(differences)[:, None]
+    crossings = price_differences[:-1, None] + roots * np.diff(price_differences)[:, None]
     low_limit = np.where(is_between, crossings, np.inf).min(axis=(-2, -1))
-    low_limit = np.minimum(low_limit, np.where(c <= 0.0, differences, differences[-1]).min(axis=-1))
+    low_limit = np.minimum(
+        low_limit, np.where(c <= 0.0, price_differences, price_differences[-1]).min(axis=-1)
+    )
     high_limit = np.where(is_between, crossings, -np.inf).max(axis=(-2, -1))
     high_limit = np.maximum(
-        high_limit, np.where(c <= 0.0, differences, differences[0]).max(axis=-1)
+        high_limit, np.where(c <= 0.0, price_differences, price_differences[0]).max(axis=-1)
     )
     low_limit = np.where((c[..., 0] <= 0.0) | (utility_gap[..., 0] < 0.0), -np.inf, low_limit)
     high_limit = np.where((c[..., -1] <= 0.0) | (utility_gap[..., -1] > 0.0), np.inf, high_limit)

@@ -102,8 +102,10 @@ def tabulate_differences(model: Any, ci: float) -> "pandas.DataFrame":
     worths = flatten_chains(model._view.draws["group_log_worth"].values)
     tables_by_groups = {}
     for a, b in combinations(range(len(group_names)), 2):
-        columns = summarise_effects(worths[:, a] - worths[:, b], ci)
-        tables_by_groups[group_names[a], group_names[b]] = pd.DataFrame(columns, pd.Index(labels))
+        effect_columns = summarise_effects(worths[:, a] - worths[:, b], ci)
+        tables_by_groups[group_names[a], group_names[b]] = pd.DataFrame(
+            effect_columns, pd.Index(labels)
+        )
     table = Table(pd.concat(tables_by_groups, names=["group", "other", "option"]))
     table.attrs["interval"] = ci
     return table

@@ -62,9 +62,9 @@ def report_differences(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report spread, lapse, ties and other parameters of no single group."""
-    rows, notes = model.summary(settings.ci), []
-    if "spread_of_groups" in rows.index:
-        spread = format_row(rows, "spread_of_groups")
+    summary_rows, notes = model.summary(settings.ci), []
+    if "spread_of_groups" in summary_rows.index:
+        spread = format_row(summary_rows, "spread_of_groups")
         notes.append(phrase(ENGLISH, "spread", value=spread))
     spread_finding = of_one.report_parameters(model, settings)
     assert spread_finding is not None
@@ -73,11 +73,11 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about choices and groups."""
-    weights = ENGLISH[f"methods.{model.people.weights}"]
+    weights_phrase = ENGLISH[f"methods.{model.people.weights}"]
     group_model = model.of_group(model._groups[0])
     return (
         *of_one.describe_choice_rules(group_model),
-        phrase(ENGLISH, "methods", number=len(model._groups), how=weights),
+        phrase(ENGLISH, "methods", number=len(model._groups), how=weights_phrase),
     )
 
 

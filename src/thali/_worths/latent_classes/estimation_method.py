@@ -78,8 +78,10 @@ class ClassesEngine(IndividualsEngine):
     def get_quantities(self, model: Any) -> Quantities:
         """Return draws of the summary rows, by name."""
         draws = model._view.draws
-        names = [name for name in ("spread_of_respondents", "spread_of_classes") if name in draws]
-        quantities = {name: draws[name].values for name in names}
+        spread_names = [
+            name for name in ("spread_of_respondents", "spread_of_classes") if name in draws
+        ]
+        quantities = {name: draws[name].values for name in spread_names}
         return quantities | label_free_quantities(model._view) | model._draws.get_quantities(None)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":

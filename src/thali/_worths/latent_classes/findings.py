@@ -65,19 +65,23 @@ def report_stacked_worths(
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report spread, lapse, ties and other parameters of no single class."""
-    rows = model.summary(settings.ci)
-    spread = format_row(rows, "spread_of_respondents")
+    summary_rows = model.summary(settings.ci)
+    spread = format_row(summary_rows, "spread_of_respondents")
     shared_finding = of_one.report_parameters(model, settings)
     assert shared_finding is not None
-    notes = (*class_notes(rows), phrase(ENGLISH, "spread", value=spread), *shared_finding.notes)
+    notes = (
+        *class_notes(summary_rows),
+        phrase(ENGLISH, "spread", value=spread),
+        *shared_finding.notes,
+    )
     return replace(shared_finding, notes=notes)
 
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about choices and latent classes."""
     people = model.people
-    weights = ENGLISH[f"methods.{people.weights}"]
-    sentence = phrase(ENGLISH, "methods", number=people.classes, how=weights)
+    weights_phrase = ENGLISH[f"methods.{people.weights}"]
+    sentence = phrase(ENGLISH, "methods", number=people.classes, how=weights_phrase)
     return (*of_one.describe_choice_rules(model), sentence, describe_matching())
 
 

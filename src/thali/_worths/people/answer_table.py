@@ -77,8 +77,10 @@ def tabulate_groups(groups: Sequence[Any], rule: str, lapse: float, has_ties: bo
         if isinstance(data, Choices):
             blocks += build_set_blocks(data, np.full(len(data.respondent), g))
         else:
-            cells = np.arange(len(data.cells.pair))
-            blocks += build_pair_blocks(data, data.cells, cells, np.full(len(cells), g), has_ties)
+            cell_indices = np.arange(len(data.cells.pair))
+            blocks += build_pair_blocks(
+                data, data.cells, cell_indices, np.full(len(cell_indices), g), has_ties
+            )
     is_difference = rule == REVERSED and first_data.worst is not None
     return tabulate_blocks(
         blocks, is_difference, lapse, has_ties, first_data.n_options, len(groups)
@@ -165,13 +167,13 @@ def build_pair_blocks(
     blocks = []
     for answer_counts, ordered_options, is_tied in outcomes:
         counted_rows = np.flatnonzero(answer_counts)
-        people, tie_flags = (
+        person_of_row, tie_flags = (
             person[counted_rows].astype(np.int64),
             np.full(len(counted_rows), is_tied),
         )
         blocks.append(
             AnswerBlock(
-                people, ordered_options[counted_rows], answer_counts[counted_rows], tie_flags
+                person_of_row, ordered_options[counted_rows], answer_counts[counted_rows], tie_flags
             )
         )
     return blocks

@@ -53,14 +53,14 @@ def _estimate_log_mean(
     """Return the log mean probability of these choices over new respondents."""
     # There is one new respondent for each draw.
     rng = np.random.default_rng(_SEED)
-    option_indices, counts = set_indices(data, worths.labels)[0], data.questions().counts
-    answer_indices = np.flatnonzero(counts)
+    option_indices, answer_counts = set_indices(data, worths.labels)[0], data.questions().counts
+    answer_indices = np.flatnonzero(answer_counts)
     set_starts = part_bounds([len(indices) for indices in option_indices])
     members = np.concatenate(option_indices)
     if x is not None and np.isnan(x).any():
         x = None
     respondent_means = respondent_draws.draw_new_means(rng, 1, x)
-    normal = rng.standard_normal(
+    start_normals = rng.standard_normal(
         (
             respondent_draws.n_draws,
             1,
@@ -74,7 +74,7 @@ def _estimate_log_mean(
         p = worths._replace(log_worths=log_worths).set_probabilities(
             set_starts, members, is_best_worst(data)
         )
-        return sum_log_choices(p[:, answer_indices], counts[answer_indices])
+        return sum_log_choices(p[:, answer_indices], answer_counts[answer_indices])
 
     def propose_step(current_normals: np.ndarray, step: float) -> tuple[np.ndarray, np.ndarray]:
         """Return autoregressive proposals of the normals, with log ratio 0."""
@@ -90,4 +90,4 @@ def _estimate_log_mean(
         """Return the proposal where it is accepted, else the current normals."""
         return np.where(is_accepted[:, None, None], proposed_normals, current_normals)
 
-    return anneal_log_mean(normal, log_likelihood, propose_step, select_accepted, rng)
+    return anneal_log_mean(start_normals, log_likelihood, propose_step, select_accepted, rng)

@@ -38,28 +38,28 @@ def split_questions(questions: Questions) -> AskedRespondents:
     given_answers, n_questions = questions.given, len(questions.sizes)
     assert given_answers is not None
     question_of_answer = questions.question[given_answers.answer]
-    keys, row_of_answer = np.unique(
+    question_keys, row_of_answer = np.unique(
         given_answers.respondent.astype(np.int64) * n_questions + question_of_answer,
         return_inverse=True,
     )
-    respondent, question_index = np.divmod(keys, n_questions)
+    respondent, question_index = np.divmod(question_keys, n_questions)
     answer_starts = part_bounds(questions.sizes[question_index])
     answer_indices = np.repeat(
         questions.start[question_index] - answer_starts[:-1], questions.sizes[question_index]
     ) + np.arange(answer_starts[-1])
-    counts = np.bincount(
+    answer_counts = np.bincount(
         answer_starts[row_of_answer] + given_answers.answer - questions.start[question_of_answer],
         given_answers.times,
         answer_starts[-1],
     )
     group_ends = np.array([0, len(question_index)]), np.array([0, questions.rows.group_row[-1]])
-    rows = questions.rows._replace(
+    question_rows = questions.rows._replace(
         counted=questions.rows.counted[:, answer_indices],
         group=group_ends[0],
         group_row=group_ends[1],
     )
     return AskedRespondents(
-        Questions(answer_starts, counts, find_rows=lambda: rows),
+        Questions(answer_starts, answer_counts, find_rows=lambda: question_rows),
         respondent,
         question_index,
         answer_indices,
@@ -177,13 +177,15 @@ def measure_fit(worths: WorthDraws, respondent_draws: RespondentDraws, data: Any
                 [questions.start, min(questions.stop, len(asked_questions.question))]
             ]
         )
-        counts = asked_questions.questions.counts[answer_slice]
+        answer_counts = asked_questions.questions.counts[answer_slice]
         respondents = np.repeat(
             asked_questions.respondent[questions], asked_questions.questions.sizes[questions]
         )
         log_likelihood += np.bincount(
-            respondents, xlogy(counts, probabilities(questions).mean(axis=0)), len(log_likelihood)
+            respondents,
+            xlogy(answer_counts, probabilities(questions).mean(axis=0)),
+            len(log_likelihood),
         )
-        n_answers += np.bincount(respondents, counts, len(log_likelihood))
+        n_answers += np.bincount(respondents, answer_counts, len(log_likelihood))
     with np.errstate(invalid="ignore"):  # respondents without an answer have NaN
         return np.exp(log_likelihood / n_answers)

@@ -106,23 +106,23 @@ def tabulate_group_scores(
 
     In every draw respondents have the weights of a Bayesian bootstrap.
     """
-    people, n = respondent_draws.respondents, len(labels)
-    group_names, group_codes = assign_groups(by, people)
+    respondents, n = respondent_draws.respondents, len(labels)
+    group_names, group_codes = assign_groups(by, respondents)
     bootstrap_weights = spawn_generators(random_seed, 1)[0].standard_gamma(
-        1.0, (respondent_draws.n_draws, len(people))
+        1.0, (respondent_draws.n_draws, len(respondents))
     )
     scores_by_group = {}
     for group_code, group_name in enumerate(group_names):
         members = np.flatnonzero(group_codes == group_code)
         score_sums, above_anchor_sums = np.zeros((2, n))
         score_draws = np.zeros((respondent_draws.n_draws, n))
-        for block in iterate_slices(len(members), respondent_draws.n_draws * n):
-            block_worths = np.exp(respondent_draws.worths[:, members[block]].astype(float))
+        for member_slice in iterate_slices(len(members), respondent_draws.n_draws * n):
+            block_worths = np.exp(respondent_draws.worths[:, members[member_slice]].astype(float))
             group_scores = score_scale.compute_scores(block_worths)
             score_sums += group_scores.mean(axis=0).sum(axis=0)
             above_anchor_sums += score_scale.is_above_anchor(block_worths).mean(axis=0).sum(axis=0)
             score_draws += np.einsum(
-                "dp,dpi->di", bootstrap_weights[:, members[block]], group_scores
+                "dp,dpi->di", bootstrap_weights[:, members[member_slice]], group_scores
             )
         score_draws /= bootstrap_weights[:, members].sum(axis=1, keepdims=True)
         scores_by_group[group_name] = ScoreDraws(
@@ -154,9 +154,9 @@ def assign_groups(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarr
             " must be the segments of the model, or map each respondent to a group (a mapping or"
             f" a pandas.Series); got {type(by).__name__}.",
         )
-    pairs = {(format_label(person), group) for person, group in assignment.items()}
-    group_of = dict(pairs)
-    if len(group_of) < len(pairs):
+    person_groups = {(format_label(person), group) for person, group in assignment.items()}
+    group_of = dict(person_groups)
+    if len(group_of) < len(person_groups):
         raise ArgumentError(
             Argument("by"),
             " assigns a respondent to two groups; assign each respondent to one group.",
@@ -192,9 +192,9 @@ def tabulate_respondent_effects(
             "effects requires a model with ", by, ", which names respondent columns."
         )
     effects = respondent_draws.effects.reshape(respondent_draws.n_draws, -1)
-    columns = summarise_effects(effects, ci)
+    effect_columns = summarise_effects(effects, ci)
     table = Table(
-        columns | {"ratio": np.exp(columns["mean"])},
+        effect_columns | {"ratio": np.exp(effect_columns["mean"])},
         pd.MultiIndex.from_product(
             [respondent_draws.covariates.names, labels], names=["column", "option"]
         ),

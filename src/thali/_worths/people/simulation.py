@@ -37,7 +37,7 @@ def simulate_answers(
     data, has_ties = problem.single_data, problem.has_ties
     questions = data.questions(has_ties)
     asked_questions = split_questions(questions)
-    times = asked_questions.questions.check_integer_totals()[:, None]
+    times_asked = asked_questions.questions.check_integer_totals()[:, None]
     answer_columns = np.arange(len(asked_questions.answer))
     sum_matrix = csr_array(
         (np.ones(len(answer_columns)), (asked_questions.answer, answer_columns)),
@@ -54,13 +54,13 @@ def simulate_answers(
             has_ties,
         )
         p = probabilities(slice(0, len(asked_questions.question)))
-        simulated_counts = draw_answers(rng, times, p, asked_questions.questions.start)
+        simulated_counts = draw_answers(rng, times_asked, p, asked_questions.questions.start)
         answer_counts[draw_slice] = (sum_matrix @ simulated_counts).T
-        for draw, (draw_counts, draw_p) in enumerate(
+        for draw_index, (draw_counts, draw_p) in enumerate(
             zip(simulated_counts.T, p, strict=True), draw_slice.start
         ):
             answered_questions = asked_questions.questions.with_counts(draw_counts)
-            log_likelihood[draw] = answered_questions.log_likelihoods(draw_p).sum()
+            log_likelihood[draw_index] = answered_questions.log_likelihoods(draw_p).sum()
     return SimulatedAnswers(answer_counts, log_likelihood)
 
 

@@ -89,7 +89,7 @@ def format_class_name(
     """Return words for the properties that products of a class share."""
     property_texts, first_cell = [], 0
     cuts_by_attribute = {attribute.name: attribute.cuts for attribute in scheme.attributes}
-    for i, (name, levels) in enumerate(scheme.levels.items()):
+    for i, (attribute_name, levels) in enumerate(scheme.levels.items()):
         is_included = member[first_cell : first_cell + len(levels)]
         first_cell += len(levels)
         if not active[i]:
@@ -102,11 +102,11 @@ def format_class_name(
             level_set = _format_level_set(
                 is_included,
                 levels,
-                cuts_by_attribute.get(name, ()),
+                cuts_by_attribute.get(attribute_name, ()),
                 monotone[i] != 0,
                 never_missing[i],
             )
-            property_texts.append(f"{name} {level_set}")
+            property_texts.append(f"{attribute_name} {level_set}")
     return " & ".join(property_texts) or "everything"
 
 
@@ -194,8 +194,8 @@ def compute_overlaps(
     Counted among all combinations of levels, without the no-choice option.
     """
     n_common, n_products = np.ones(len(patterns.active)), np.ones(len(patterns.active))
-    for i, (start, stop) in enumerate(pairwise(offset)):
-        is_included = patterns.member[:, start + (i == inside_index) : stop]
+    for i, (first_cell, stop_cell) in enumerate(pairwise(offset)):
+        is_included = patterns.member[:, first_cell + (i == inside_index) : stop_cell]
         n_common *= (is_included & is_included[k]).sum(axis=1)
         n_products *= is_included.sum(axis=1)
     n_union = n_products[k] + n_products - n_common
@@ -303,14 +303,16 @@ def tally_owners(draws: "Particles", patterns: ClassPatterns) -> ClassTally:
     n_owned_by_draw = np.zeros(draws.n_draws, np.int64)
     if n_people:
         n_owned_by_draw = np.diff(draws.first_owned[::n_people])
-    for start, stop in _split_draws(n_owned_by_draw):
-        owner_keys, class_values = _sum_class_values(draws, patterns, start, stop)
+    for first_draw, stop_draw in _split_draws(n_owned_by_draw):
+        owner_keys, class_values = _sum_class_values(draws, patterns, first_draw, stop_draw)
         owner_indices, pattern_indices = np.divmod(owner_keys, max(n_patterns, 1))
         total_value = np.bincount(
-            owner_indices, np.abs(class_values), minlength=(stop - start) * n_people
+            owner_indices, np.abs(class_values), minlength=(stop_draw - first_draw) * n_people
         )
         value_shares = np.abs(class_values) / replace_zeros(total_value)[owner_indices]
-        cell_indices = pattern_indices * n_groups + draws.group[start + owner_indices // n_people]
+        cell_indices = (
+            pattern_indices * n_groups + draws.group[first_draw + owner_indices // n_people]
+        )
         owners += np.bincount(cell_indices, minlength=n_patterns * n_groups)
         likers += np.bincount(cell_indices, class_values > 0, minlength=n_patterns * n_groups)
         importance += np.bincount(cell_indices, value_shares, minlength=n_patterns * n_groups)
@@ -328,13 +330,13 @@ def tally_owners(draws: "Particles", patterns: ClassPatterns) -> ClassTally:
 
 def _split_draws(sizes: np.ndarray) -> Any:
     """Yield ranges of draws with a bounded number of owned classes."""
-    start, n_filled = 0, 0
+    first_draw, n_filled = 0, 0
     for d, n_owned in enumerate(sizes):
         if n_filled and n_filled + n_owned > _BLOCK_SIZE:
-            yield start, d
-            start, n_filled = d, 0
+            yield first_draw, d
+            first_draw, n_filled = d, 0
         n_filled += n_owned
-    yield start, len(sizes)
+    yield first_draw, len(sizes)
 
 
 def _sum_class_values(

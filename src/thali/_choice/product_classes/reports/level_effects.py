@@ -116,8 +116,10 @@ def index_pairs(
     pairs: Sequence[tuple[int, int, int]], attributes: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return first levels, second levels, and each attribute's first pair."""
-    attribute, first, second = (np.array(column, np.int64) for column in zip(*pairs, strict=True))
-    return first, second, np.searchsorted(attribute, np.arange(attributes + 1))
+    attribute, first_levels, second_levels = (
+        np.array(column, np.int64) for column in zip(*pairs, strict=True)
+    )
+    return first_levels, second_levels, np.searchsorted(attribute, np.arange(attributes + 1))
 
 
 def estimate_level_effects(
@@ -318,8 +320,8 @@ def estimate_attribute_importance(
 
     call_in_threads(simulate_person, n_people, cores)
     deliberate_share = 1.0 - draws.lapse
-    errors = standard_error(np.tensordot(n_tasks / n_tasks.sum(), group_changes, axes=1))
-    return deliberate_share * pooled_changes, deliberate_share * errors
+    importance_errors = standard_error(np.tensordot(n_tasks / n_tasks.sum(), group_changes, axes=1))
+    return deliberate_share * pooled_changes, deliberate_share * importance_errors
 
 
 # Quantities of the convergence check: shares of levels among choices, and level effects -----------
@@ -347,8 +349,8 @@ def simulate_quantities(
     # The random stream of the occasions depends on the draw alone, so a draw has the same numbers
     # in runs of any length.
     level_indicators = build_level_indicators(design.scheme, design.products)
-    pairs = list_reference_pairs(design.scheme, draws.monotone)
-    pair_index = index_pairs(pairs, len(design.attributes))
+    level_pairs = list_reference_pairs(design.scheme, draws.monotone)
+    pair_index = index_pairs(level_pairs, len(design.attributes))
     n_people, n_tasks = draws.n_respondents, len(design.first_row) - 1
     task_repeats, person_repeats = -(-OCCASIONS // (2 * n_tasks)), max(1, -(-OCCASIONS // n_people))
     is_compared_row = np.isin(
@@ -368,7 +370,7 @@ def simulate_quantities(
             np.random.SeedSequence(_identify_draw(draws, d).view(np.uint32).tolist()), 1
         )[0]
         both_halves = np.zeros((2, len(design.row_product)))
-        preference_counts = np.zeros((n_people, len(pairs)), np.int64)
+        preference_counts = np.zeros((n_people, len(level_pairs)), np.int64)
         for half_counts in both_halves:
             count_respondent_choices(
                 rng, draws, d, d + 1, 0, *task_arrays, task_repeats, max_owned, half_counts
@@ -400,8 +402,8 @@ def simulate_quantities(
         )
 
     call_in_threads(simulate_draw, len(new_draws), cores)
-    for key in reports_by_draw.keys() - set(draw_keys):
-        del reports_by_draw[key]
+    for old_key in reports_by_draw.keys() - set(draw_keys):
+        del reports_by_draw[old_key]
     report_columns = (
         np.array(column)
         for column in zip(*(reports_by_draw[key] for key in draw_keys), strict=True)
@@ -460,8 +462,8 @@ def simulate_preferences(
 ) -> Preferences:
     """Return each respondent's preferences between levels at some draws, simulated."""
     n_levels = [len(levels) for levels in design.scheme.levels.values()]
-    pairs = list_all_level_pairs(n_levels)
-    pair_index = index_pairs(pairs, len(n_levels))
+    level_pairs = list_all_level_pairs(n_levels)
+    pair_index = index_pairs(level_pairs, len(n_levels))
     draw_indices = select_draws(
         draws.group, len(select_segment_draws(draws.n_draws, draws.n_respondents, sum(n_levels)))
     )
@@ -472,7 +474,7 @@ def simulate_preferences(
 
     def simulate_draw(draw_position: int) -> None:
         """Simulate the preferences of all respondents at one draw."""
-        preference_counts = np.zeros((draws.n_respondents, len(pairs)), np.int64)
+        preference_counts = np.zeros((draws.n_respondents, len(level_pairs)), np.int64)
         rng, d = rngs[draw_position], int(draw_indices[draw_position])
         count_level_preferences(
             rng, draws, d, *kernel_arrays, _PREFERENCE_OCCASIONS, room, preference_counts

@@ -73,12 +73,14 @@ class ClassChoiceRule(NamedTuple):
         owned_bounds = part_bounds(self.counts.sum(axis=1))
         for d in range(n_draws):
             member = self.member[part_slice(self.first_class, d)]
-            values = self._compute_class_values(d, int(owned_bounds[d]), int(owned_bounds[d + 1]))
+            class_values = self._compute_class_values(
+                d, int(owned_bounds[d]), int(owned_bounds[d + 1])
+            )
             owned = self.owned[part_slice(owned_bounds, d)]
-            for cells, shares in zip(level_columns, share_arrays, strict=True):
-                inside = np.logical_and.reduce(member[:, cells], axis=2)
-                shares[d] = self._count_wins(
-                    inside, owned, values, self.counts[d], market_weights[d]
+            for market_columns, market_shares in zip(level_columns, share_arrays, strict=True):
+                inside = np.logical_and.reduce(member[:, market_columns], axis=2)
+                market_shares[d] = self._count_wins(
+                    inside, owned, class_values, self.counts[d], market_weights[d]
                 )
         return share_arrays
 

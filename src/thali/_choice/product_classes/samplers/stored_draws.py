@@ -170,19 +170,19 @@ def pack_states(states: Sequence[ClassState]) -> dict[str, np.ndarray]:
         count_index: np.cumsum([0, *(int(s.whole[count_index]) for s in states)])
         for count_index in (CLASSES, TOP)
     }
-    arrays = {"state_end_classes": state_ends[CLASSES], "state_end_slots": state_ends[TOP]}
-    for name in _STATE_FIELDS:
-        state_arrays = [_get_state_array(s, name) for s in states]
-        count_index = _COUNT_OF_FIELD.get(name)
+    packed_arrays = {"state_end_classes": state_ends[CLASSES], "state_end_slots": state_ends[TOP]}
+    for field_name in _STATE_FIELDS:
+        state_arrays = [_get_state_array(s, field_name) for s in states]
+        count_index = _COUNT_OF_FIELD.get(field_name)
         if count_index is None:
-            arrays[f"state_{name}"] = np.stack(state_arrays)
+            packed_arrays[f"state_{field_name}"] = np.stack(state_arrays)
         else:
             used_arrays = [
                 state_array[: s.whole[count_index]]
                 for state_array, s in zip(state_arrays, states, strict=True)
             ]
-            arrays[f"state_{name}"] = np.concatenate(used_arrays)
-    return arrays
+            packed_arrays[f"state_{field_name}"] = np.concatenate(used_arrays)
+    return packed_arrays
 
 
 def unpack_states(arrays: Mapping[str, np.ndarray], empty: ClassState) -> list[ClassState]:
@@ -191,19 +191,22 @@ def unpack_states(arrays: Mapping[str, np.ndarray], empty: ClassState) -> list[C
     states = []
     for i in range(len(all_ends[TOP]) - 1):
         array_by_name = {}
-        for name in _STATE_FIELDS:
-            stored_array, count_index = arrays[f"state_{name}"], _COUNT_OF_FIELD.get(name)
+        for field_name in _STATE_FIELDS:
+            stored_array, count_index = (
+                arrays[f"state_{field_name}"],
+                _COUNT_OF_FIELD.get(field_name),
+            )
             if count_index is None:
-                array_by_name[name] = stored_array[i].copy()
+                array_by_name[field_name] = stored_array[i].copy()
                 continue
-            empty_array, state_ends = _get_state_array(empty, name), all_ends[count_index]
+            empty_array, state_ends = _get_state_array(empty, field_name), all_ends[count_index]
             used_array = stored_array[part_slice(state_ends, i)]
-            array_by_name[name] = np.zeros(
+            array_by_name[field_name] = np.zeros(
                 (max(len(empty_array), len(used_array)), *empty_array.shape[1:]), empty_array.dtype
             )
-            array_by_name[name][: len(used_array)] = used_array
+            array_by_name[field_name][: len(used_array)] = used_array
         features = OwnedFeatures(
-            **{name: array_by_name.pop(name) for name in OwnedFeatures._fields}
+            **{field_name: array_by_name.pop(field_name) for field_name in OwnedFeatures._fields}
         )
         states.append(ClassState(features=features, **array_by_name))
     return states
