@@ -321,9 +321,9 @@ def _draw_pilot_utilities(
     model: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool, draws: int
 ) -> list[list[np.ndarray]]:
     """Return mean level utilities in draws of a fitted pilot model."""
-    from thali._choice.reports.level_utilities import NO_CHOICE_LEVEL, utility_draws
+    from thali._choice.reports.level_utilities import NO_CHOICE_LEVEL, compute_utility_draws
 
-    utility_keys, mean_utilities = utility_draws(model._get_fitted_chooser().thin(draws))
+    utility_keys, mean_utilities = compute_utility_draws(model._get_fitted_chooser().thin(draws))
     # shift the thinned draws to the mean of all draws
     mean_utilities = mean_utilities + (
         model.utilities()["utility"].to_numpy() - mean_utilities.mean(axis=0)

@@ -88,7 +88,7 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
     statistic = np.nan
     df = np.nan
     if test == "exact":
-        p_value = _exact_p_value(judge_counts, n_agreeing, n_possible)
+        p_value = _compute_exact_p_value(judge_counts, n_agreeing, n_possible)
     else:
         # cumulants of Sigma by chance; chi-square with the same mean, variance and skewness
         chance_mean = n_possible / 2
@@ -134,7 +134,7 @@ def _check_judges(data: PairedComparisons) -> None:
         )
 
 
-def _exact_p_value(judge_counts: np.ndarray, n_agreeing: float, n_possible: float) -> float:
+def _compute_exact_p_value(judge_counts: np.ndarray, n_agreeing: float, n_possible: float) -> float:
     """Return P(at least `n_agreeing` agreements) if all choices are fair coins."""
     from scipy.signal import fftconvolve
     from scipy.stats import binom

@@ -23,7 +23,7 @@ from thali._posterior.repeated_answers import POWER
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
 from .elo_scale import WorthScale
-from .leaderboard_posterior import WorthsRequest, prior_required_error
+from .leaderboard_posterior import WorthsRequest, build_prior_error
 from .leaderboard_predictive_check import check_votes
 from .leaderboard_reliability import measure_reliability
 from .leaderboard_result import Leaderboard
@@ -243,7 +243,7 @@ def check_settings(
     if request.spread is not None:
         check_positive("spread", request.spread, "a standard deviation")
         if not request.has_prior:
-            raise prior_required_error("spread")
+            raise build_prior_error("spread")
     request.check()
     WorthScale.from_argument(anchor_model)
     check_pool(pool, by, request)

@@ -45,7 +45,7 @@ SPREADS = ("spread", "judge_sd", "drift", "bias_sd")
 MIN_JUDGE_COMPARISONS = 30
 
 
-def prior_required_error(name: str) -> ArgumentError:
+def build_prior_error(name: str) -> ArgumentError:
     """Return the ArgumentError of an argument that requires a prior."""
     method_names = Setting("method", "laplace"), " or ", Value("method", "mcmc")
     return ArgumentError(Argument(name), " requires a prior; set ", *method_names, ".")
@@ -128,7 +128,7 @@ class WorthsRequest(NamedTuple):
                 " cannot be combined; remove one.",
             )
         if not self.is_plain and not self.has_prior:
-            raise prior_required_error(conflicting_argument)
+            raise build_prior_error(conflicting_argument)
 
     def add_date_column(self, columns: dict[str, Any], is_data: bool) -> dict[str, Any]:
         """Return the named columns, with the date column that periods require."""

@@ -175,7 +175,9 @@ def run_chains(
             progress.update(N_TUNE + len(states))
             # (.., draws, chains)
             points, log_sds, _ = (np.stack(arrays, axis=-2) for arrays in zip(*states, strict=True))
-            quantity_draws = reported_quantities(density, points, log_sds[list(sampler.learned)])
+            quantity_draws = compute_reported_quantities(
+                density, points, log_sds[list(sampler.learned)]
+            )
             largest_r_hat, smallest_ess = _compute_diagnostics(quantity_draws)
             if largest_r_hat <= MAX_R_HAT and smallest_ess >= MIN_ESS:
                 break
@@ -224,7 +226,9 @@ def _compute_diagnostics(quantity_draws: np.ndarray) -> tuple[float, float]:
     return largest_r_hat, smallest_ess
 
 
-def reported_quantities(density: Density, points: np.ndarray, log_sds: np.ndarray) -> np.ndarray:
+def compute_reported_quantities(
+    density: Density, points: np.ndarray, log_sds: np.ndarray
+) -> np.ndarray:
     """Return the quantities by which convergence is checked, (quantities, chains, draws).
 
     These are log worths of options that are present, the other coordinates of a point, and the

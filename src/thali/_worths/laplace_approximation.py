@@ -453,10 +453,10 @@ class Marginal:
         for point_log_sds in log_sds:
             self._log_marginal(point_log_sds)
         self._logs, self.weights, self._cell_widths = log_sds, weights, cell_widths
-        self.spreads = [self._spreads_from_logs(point_log_sds) for point_log_sds in log_sds]
+        self.spreads = [self._build_spreads(point_log_sds) for point_log_sds in log_sds]
         self._points = [self._cache[_build_key(point_log_sds)][1] for point_log_sds in log_sds]
 
-    def _spreads_from_logs(self, log_sds: np.ndarray) -> Spreads:
+    def _build_spreads(self, log_sds: np.ndarray) -> Spreads:
         """Return all prior sds, given the logs of the learned ones."""
         spreads = list(self._known)
         for k, log_sd in zip(self.learned, log_sds, strict=True):
@@ -474,7 +474,7 @@ class Marginal:
                 )
                 start_parameters = self._cache[nearest_key][1]
             mode = self._last = find_mode(
-                self.density, self._spreads_from_logs(log_sds), start_parameters
+                self.density, self._build_spreads(log_sds), start_parameters
             )
             log_priors = [
                 self.density.log_spread_prior(k, log_sd)

@@ -66,14 +66,14 @@ if TYPE_CHECKING:
     from .people.respondent_results import WorthRespondents
 
 
-def distinguished_respondents(model: Any, name: str) -> None:
+def require_distinguished_respondents(model: Any, name: str) -> None:
     """Raise ArgumentError unless respondents have own worths or latent classes."""
     model._require_fitted()
     if not isinstance(model.people, Individuals | LatentClasses):
         raise respondents_required_error(name, "worths")
 
 
-def several_groups(model: Any, name: str) -> None:
+def require_several_groups(model: Any, name: str) -> None:
     """Raise ArgumentError unless the fit has several groups."""
     if len(model._groups) < 2:
         raise ArgumentError(
@@ -628,10 +628,12 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         scale.
         """
         self._require_fitted()
-        return self._engine.build_scores_table(self, self._score_scale(none), by, random_seed, ci)
+        return self._engine.build_scores_table(
+            self, self._build_score_scale(none), by, random_seed, ci
+        )
 
     @property
-    @requires(distinguished_respondents)
+    @requires(require_distinguished_respondents)
     def respondents(self) -> "WorthRespondents | WorthClasses":
         """Results about the respondents of a fit with `people`.
 
@@ -652,7 +654,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         """
         return self._engine.build_results(self)
 
-    def _score_scale(self, none: str | None = None) -> ScoreScale:
+    def _build_score_scale(self, none: str | None = None) -> ScoreScale:
         """Return reference-set size and anchor of MaxDiff scores; `none` is the anchor option."""
         data, mean_set_size, anchor_option = self._get_fit_data(), 2.0, None
         if isinstance(data, Choices):
@@ -760,7 +762,7 @@ class BradleyTerryLuce(MultiGroupModel, MarkovChainModel):
         """
         return self._prediction_draws.tabulate_outcomes(pairs, covariates)
 
-    @requires(several_groups)
+    @requires(require_several_groups)
     def group_differences(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return differences of log worths between groups, with `people=Groups(...)`.
 

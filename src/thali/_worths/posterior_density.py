@@ -550,7 +550,7 @@ class Density:
             )
         )
         halves = np.full(len(q), 0.5)
-        expected_rows = _expected_counts(rows, q, q_rest, log_nu)
+        expected_rows = _compute_expected_counts(rows, q, q_rest, log_nu)
         observed_log_p = compute_log_likelihoods(rows, q, q_rest, log_nu).ravel()
         expected_log_p = compute_log_likelihoods(expected_rows, q, q_rest, log_nu).ravel()
         chance_log_p = compute_log_likelihoods(rows, halves, halves, log_nu).ravel()
@@ -575,7 +575,10 @@ class Density:
         diagonal[:-1] += coupling
         diagonal[1:] += coupling
         return Bordered(
-            diagonal_blocks(diagonal), coupling, border, np.diag(self._prior_precisions(spreads))
+            build_diagonal_blocks(diagonal),
+            coupling,
+            border,
+            np.diag(self._prior_precisions(spreads)),
         )
 
     def _prior_precisions(self, spreads: Spreads) -> np.ndarray:
@@ -718,7 +721,7 @@ def split_counts(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
     ) * rng.integers(0, 2, counts.shape)
 
 
-def _expected_counts(
+def _compute_expected_counts(
     rows: DistinctComparisons, q: np.ndarray, q_rest: np.ndarray, log_nu: np.ndarray
 ) -> DistinctComparisons:
     """Return the comparisons with expected instead of observed outcomes."""
@@ -732,7 +735,7 @@ def _expected_counts(
     )
 
 
-def diagonal_blocks(values: np.ndarray) -> np.ndarray:
+def build_diagonal_blocks(values: np.ndarray) -> np.ndarray:
     """Return one diagonal matrix per row of `values`, shape (n_rows, n, n)."""
     blocks = np.zeros((*values.shape, values.shape[1]))
     blocks[:, np.arange(values.shape[1]), np.arange(values.shape[1])] = values
@@ -854,7 +857,7 @@ class GroupDensity(Density):
         common_precisions = np.full(n, n_parts * precision + float(spreads.worths) ** -2.0)
         corner = np.diag(np.append(self._prior_precisions(spreads), common_precisions))
         return Bordered(
-            diagonal_blocks(np.full((n_parts, n), precision)),
+            build_diagonal_blocks(np.full((n_parts, n), precision)),
             np.zeros((n_parts - 1, n)),
             border,
             corner,

@@ -213,7 +213,7 @@ class ChoiceSetDensity(Density):
             if rows.n_tied == (1,):
                 # far away points make answers impossible
                 with np.errstate(divide="ignore"):
-                    log_p = np.log(_answer_probabilities(rows, weights)[:, 0])
+                    log_p = np.log(_compute_answer_probabilities(rows, weights)[:, 0])
             else:
                 log_p = _differentiate_answers(rows, log_weights, False, points.shape[1]).log_p
             yield row_slice, to_column(rows.counts) * log_p.reshape(log_weights.shape[:2])
@@ -353,7 +353,7 @@ class ChoiceSetDensity(Density):
                 continue
             logs = points[members, rows.judge[:, None]]
             weights = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), MIN_LOG_WEIGHT))
-            p = _answer_probabilities(rows, weights)
+            p = _compute_answer_probabilities(rows, weights)
             logs = np.log(np.maximum(p, 1e-300))
             log_probabilities[0, row_slice] = logs[:, 0]
             log_probabilities[1, row_slice] = (p * logs).sum(axis=1)
@@ -383,7 +383,7 @@ def _differentiate_answers(
     return differentiate_tied_answers(weights, n_tied, rows.lapse, with_hessian, log_drop)
 
 
-def _answer_probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.ndarray:
+def _compute_answer_probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.ndarray:
     """Return probabilities of all possible answers, the observed answer first."""
     if rows.rule == CHOICE:
         return choice_probabilities(weights, rows.lapse)

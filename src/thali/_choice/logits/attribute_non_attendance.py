@@ -209,7 +209,9 @@ def build_attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionT
             "high": high,
             "ess": summary_rows[["ess_bulk", "ess_tail"]].min(axis=1).to_numpy(),
             "r_hat": summary_rows["r_hat"].to_numpy(),
-            "r_hat_respondents": [_largest_r_hat(attends[..., k]) for k in range(len(names))],
+            "r_hat_respondents": [
+                _compute_largest_r_hat(attends[..., k]) for k in range(len(names))
+            ],
         },
         index=pd.Index(names, name="attribute"),
     )
@@ -262,7 +264,7 @@ def _tabulate_odds(
     return table
 
 
-def _largest_r_hat(attends: np.ndarray) -> float:
+def _compute_largest_r_hat(attends: np.ndarray) -> float:
     """Return the largest R-hat of respondents' draws (chain, draw, people)."""
     # People without changes have none.
     from thali._posterior.summary import compute_ess_and_r_hat

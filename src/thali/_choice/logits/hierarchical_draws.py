@@ -123,7 +123,7 @@ def build_taste_scale(
     ):
         n_columns = attribute_coding.table.shape[1] - int(f"{attribute}[missing]" in coding.names)
         if attribute in signs and attribute_coding.numbers is not None:
-            direction = DIRECTIONS[signs[attribute]] * _numeric_direction(
+            direction = DIRECTIONS[signs[attribute]] * _find_numeric_direction(
                 attribute, attribute_coding.numbers, levels
             )
             name_prefix = "ln "
@@ -149,7 +149,7 @@ def build_taste_scale(
     return TasteScale(tuple(taste_names), taste_signs, steps, coding.scale, price_index)
 
 
-def _numeric_direction(attribute: str, numbers: np.ndarray, levels: tuple[str, ...]) -> int:
+def _find_numeric_direction(attribute: str, numbers: np.ndarray, levels: tuple[str, ...]) -> int:
     """Return 1 if the numbers of levels increase from worst to best, else -1."""
     directions = np.unique(np.sign(np.diff(numbers)))
     if len(directions) > 1:
@@ -311,7 +311,10 @@ def build_tree(
     if is_pointwise(len(chosen_positions), draws["log_likelihood"].size):
         sample_coordinates = {name: posterior[name] for name in ("chain", "draw")}
         heeded_beta = np.where(attention.is_heeded(draws["attends"]), draws["beta"], 0.0)
-        pointwise = ("chain", "draw", "task"), _choice_log_probabilities(problem, heeded_beta)
+        pointwise = (
+            ("chain", "draw", "task"),
+            _compute_choice_log_probabilities(problem, heeded_beta),
+        )
         tree_groups["log_likelihood"] = xr.Dataset({"chosen": pointwise}, sample_coordinates)
     log_priors = _log_prior(problem, draws["mean"], draws["covariance"], draws["beta"])
     if attention.names:
@@ -340,7 +343,7 @@ def build_observed_group(chosen_positions: np.ndarray) -> "xarray.Dataset":
     )
 
 
-def _choice_log_probabilities(problem: "TasteProblem", beta: np.ndarray) -> np.ndarray:
+def _compute_choice_log_probabilities(problem: "TasteProblem", beta: np.ndarray) -> np.ndarray:
     """Return log probabilities of all choices, shape (chains, draws, tasks)."""
     log_probabilities = np.empty((*beta.shape[:2], len(problem.chosen_row)))
     for person, (first_task, next_first_task) in enumerate(pairwise(problem.first_task)):

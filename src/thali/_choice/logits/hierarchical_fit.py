@@ -130,7 +130,7 @@ def _build_attributes(
         "_covariates_": fit_arguments.covariates,
         "_respondents_": source.respondents,
         "_looking_": fit_arguments.attention.people,
-        **_posterior_means(tree, fit_arguments.scale, fit_arguments.attention),
+        **_compute_posterior_means(tree, fit_arguments.scale, fit_arguments.attention),
     }
 
 
@@ -144,7 +144,7 @@ def estimate_sweep_seconds(
     )
 
 
-def _posterior_means(
+def _compute_posterior_means(
     tree: "xarray.DataTree", scale: "TasteScale", attention: Attention
 ) -> dict[str, Any]:
     """Return posterior means as fitted attributes, by name."""

@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from thali._people.segments import Preferences
 
 
-def modelled_attention(model: Any, name: str) -> None:
+def require_attention_draws(model: Any, name: str) -> None:
     """Raise ArgumentError unless the fit has draws of attention to attributes."""
     model._require_posterior()
     if model._attention is None:
@@ -430,7 +430,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
             raise DataError(f"{requirement}, which the model file does not contain; fit again.")
         return data
 
-    @requires(modelled_attention)
+    @requires(require_attention_draws)
     def attention(self, ci: float = INTERVAL) -> AttentionTables:
         """Return shares and probabilities of attending to each attribute.
 
@@ -471,7 +471,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         ci = check_open_interval("ci", ci, "the probability of an interval")
         return self._compute_once(f"attention {ci}", lambda: build_attention_tables(posterior, ci))
 
-    @requires(modelled_attention)
+    @requires(require_attention_draws)
     def attention_by_scale(
         self, scale: float | None = None, ci: float = INTERVAL, progressbar: bool = True
     ) -> "pd.DataFrame":

@@ -124,7 +124,7 @@ class MarkovChains(ClassEngine):
             sentence, Setting("tune", max(4 * n_tuning, TUNE)), f" (now {n_tuning})."
         )
 
-    def evidence_of(self, model: Any, data: Any, settings: EvidenceRun) -> LogEvidence:
+    def estimate_evidence(self, model: Any, data: Any, settings: EvidenceRun) -> LogEvidence:
         """Raise ArgumentError: only method="smc" estimates the evidence."""
         raise ArgumentError(
             "the evidence of product classes is estimated with ", Setting("method", "smc"), "."
@@ -166,13 +166,13 @@ class SequentialMonteCarlo(ClassEngine):
                 ".",
             )
         return Job(
-            lambda: model._by_particles(data, run, sweeps_per_step),
+            lambda: model._fit_by_particles(data, run, sweeps_per_step),
             remarks,
             data=str(data),
             forecast=forecast,
         )
 
-    def evidence_of(self, model: Any, data: Any, settings: EvidenceRun) -> LogEvidence:
+    def estimate_evidence(self, model: Any, data: Any, settings: EvidenceRun) -> LogEvidence:
         """Estimate the log evidence of these data by a new fit."""
         new_model = type(model)(**model.get_params())
         new_model.fit(
@@ -379,7 +379,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         check_method_arguments(PRODUCT_CLASSES, self.method, arguments, default_arguments)
         run = engine.run(draws, tune, chains, thin, cores, random_seed, progressbar, job, max_time)
         return self._run_job(
-            engine.job(self, data, run, sweeps_per_step, self._remarks(data, monotone))
+            engine.job(self, data, run, sweeps_per_step, self._list_data_remarks(data, monotone))
         )
 
     @mark_as_setup
@@ -398,7 +398,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             return {}
         return {"draws": FIRST_DRAWS}
 
-    def _remarks(self, data: "ChoiceExperiment", monotone: dict[str, str]) -> list[Any]:
+    def _list_data_remarks(self, data: "ChoiceExperiment", monotone: dict[str, str]) -> list[Any]:
         """Return warnings about data that are unusual for product classes."""
         remarks: list[Any] = []
         if not is_quiet():
@@ -433,7 +433,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         problem, design = self._build_problem(source), build_design(source)
         reports_by_draw: dict[bytes, Any] = {}  # reports of draws at earlier looks
 
-        def tree(chains: Any) -> "xarray.DataTree":
+        def convert_to_tree(chains: Any) -> "xarray.DataTree":
             """Return the posterior tree of these chains."""
             fit_result = build_engine_result(chains)
             return build_classes_datatree(
@@ -448,7 +448,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             source,
             run,
             lambda draws, seed: build_chains(problem, self.lapse, run, draws, seed),
-            tree,
+            convert_to_tree,
             lambda tree, chains, seed: {**_read_fitted_attributes(tree), "_people_": source.people},
             settings=run_limit.settings,
             count_draws=lambda tree: int(tree.attrs["draws"]),
@@ -470,7 +470,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
         return build_class_problem(data, self._check_fit(data), self.alpha)
 
-    def _by_particles(
+    def _fit_by_particles(
         self, data: "ChoiceExperiment", run: Run, sweeps_per_step: int
     ) -> dict[str, Any]:
         """Fit by sequential Monte Carlo; return the fitted attributes."""
@@ -542,7 +542,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
     def _compute_log_evidence(self, data: Any, run: EvidenceRun) -> LogEvidence:
         """Estimate the log evidence of the model for these data."""
-        return self._engine.evidence_of(self, data, run)
+        return self._engine.estimate_evidence(self, data, run)
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
         """Draw classes from the prior and choices given them, once per generator."""

@@ -155,14 +155,14 @@ def tabulate_attribute_importance(
     attributes = list(chooser.data.scheme.names)
     if each_person:
         shares_by_name = {
-            "range_share": _mean_over_draws(thinned_chooser, range_shares),
+            "range_share": _average_over_draws(thinned_chooser, range_shares),
             "importance": decided_shares,
         }
         return build_respondent_table(
             chooser, ["attribute"], [(name,) for name in attributes], shares_by_name
         )
     capped_task_counts = np.diff(chooser.data.first_task).clip(max=MAX_PERSON_TASKS)
-    mean_range_shares = mean_over_respondents(range_shares)
+    mean_range_shares = average_over_respondents(range_shares)
     # draws in which every respondent is indifferent between all products
     is_empty = np.isnan(mean_range_shares).all(axis=1)
     if not is_empty.all():
@@ -243,7 +243,7 @@ def build_level_variants(chooser: "Chooser") -> LevelVariants:
     return LevelVariants(np.concatenate(product_blocks), examples, slices, levels_by_attribute)
 
 
-def mean_over_respondents(values: np.ndarray) -> np.ndarray:
+def average_over_respondents(values: np.ndarray) -> np.ndarray:
     """Return the mean over respondents (second axis), ignoring NaN."""
     is_present = ~np.isnan(values)
     n_present = is_present.sum(axis=1)
@@ -255,11 +255,11 @@ def mean_over_respondents(values: np.ndarray) -> np.ndarray:
     )
 
 
-def _mean_over_draws(chooser: "Chooser", figures: np.ndarray) -> np.ndarray:
+def _average_over_draws(chooser: "Chooser", figures: np.ndarray) -> np.ndarray:
     """Return each respondent's attribute figures averaged over draws."""
     if chooser.is_estimate:
         return figures[0]
-    return mean_over_respondents(np.moveaxis(figures, 0, 1))
+    return average_over_respondents(np.moveaxis(figures, 0, 1))
 
 
 def select_products(
@@ -298,7 +298,7 @@ def select_tasks(
     return data.row_product[row_indices], part_bounds(np.subtract(next_rows, first_rows))
 
 
-def choice_change(decisions: np.ndarray, first_row: np.ndarray) -> np.ndarray:
+def compute_choice_change(decisions: np.ndarray, first_row: np.ndarray) -> np.ndarray:
     """Return the share of choices that change without each attribute, mean over tasks.
 
     Compares the choices (..., with all or without one attribute, row) to the first.

@@ -25,17 +25,19 @@ def list_all_level_pairs(levels: Sequence[int]) -> list[tuple[int, int, int]]:
 
 
 def average_preferences(
-    by_pair: Iterable[np.ndarray], levels: Sequence[int], shape: tuple[int, ...]
+    pair_preferences: Iterable[np.ndarray], levels: Sequence[int], shape: tuple[int, ...]
 ) -> np.ndarray:
     r"""Return each level's mean probability of being preferred, shape (..., levels).
 
-    `by_pair` contains the probability of the later level of every pair.
+    `pair_preferences` contains the probability of the later level of every pair.
 
     .. math:: v_l = \frac{1}{L - 1} \sum_{m \neq l} P(l \succ m)
     """
     first_level = part_bounds(levels)[:-1]
     preferences = np.zeros((*shape, int(np.sum(levels))))
-    for (i, a, b), pair_preference in zip(list_all_level_pairs(levels), by_pair, strict=True):
+    for (i, a, b), pair_preference in zip(
+        list_all_level_pairs(levels), pair_preferences, strict=True
+    ):
         preferences[..., first_level[i] + a] += (1.0 - pair_preference) / (levels[i] - 1)
         preferences[..., first_level[i] + b] += pair_preference / (levels[i] - 1)
     return preferences
@@ -71,7 +73,7 @@ def estimate_taste_preferences(
         level = levels_by_attribute[i][level_index]
         return coding.encode_codes(_set_level(example_products, data.scheme, i, level))
 
-    def by_pair() -> Iterator[np.ndarray]:
+    def iterate_pair_preferences() -> Iterator[np.ndarray]:
         """Yield the preference for the second level of each pair."""
         for i, a, b in list_all_level_pairs(n_levels):
             matrix_differences = encode_level(i, b) - encode_level(i, a)
@@ -90,7 +92,7 @@ def estimate_taste_preferences(
             for name, codes in compared_levels.items()
             for level in codes
         ),
-        average_preferences(by_pair(), n_levels, tastes.shape[:2]),
+        average_preferences(iterate_pair_preferences(), n_levels, tastes.shape[:2]),
         tuple(data.respondents),
     )
 

@@ -23,9 +23,9 @@ def tabulate_utilities(chooser: Chooser, ci: float) -> "pandas.DataFrame":
     from thali._result_table import Table
 
     ci = check_probability(ci)
-    level_labels, by_respondent, scaled_utilities = _level_utilities(chooser)
+    level_labels, by_respondent, scaled_utilities = _compute_level_utilities(chooser)
     thinned_chooser = chooser.thin(MAX_DRAWS)
-    _, utility_by_draw = utility_draws(thinned_chooser)
+    _, utility_by_draw = compute_utility_draws(thinned_chooser)
     low, high = estimate_interval(thinned_chooser, utility_by_draw, ci)
     table = Table(level_labels, columns=["attribute", "level"]).assign(
         utility=point_estimate(thinned_chooser, utility_by_draw),
@@ -46,7 +46,7 @@ def tabulate_respondent_utilities(chooser: Chooser, zero_centred: bool) -> "pand
     """Tabulate the utility of each level for each respondent, (respondents, levels)."""
     from thali._result_table import Table
 
-    level_labels, by_respondent, scaled_utilities = _level_utilities(chooser)
+    level_labels, by_respondent, scaled_utilities = _compute_level_utilities(chooser)
     if zero_centred:
         by_respondent = scaled_utilities
     respondents = chooser.data.respondents
@@ -55,7 +55,7 @@ def tabulate_respondent_utilities(chooser: Chooser, zero_centred: bool) -> "pand
     return Table(utilities.copy(), respondents, column_names).rename_axis("respondent")
 
 
-def _level_utilities(
+def _compute_level_utilities(
     chooser: Chooser,
 ) -> tuple[list[tuple[str, str]], np.ndarray, np.ndarray]:
     """Return level labels, centred utilities and zero-centred ones by respondent."""
@@ -67,7 +67,7 @@ def _level_utilities(
     return level_labels, by_respondent, by_respondent * scale_factors[:, None]
 
 
-def utility_draws(chooser: Chooser) -> tuple[list[tuple[str, str]], np.ndarray]:
+def compute_utility_draws(chooser: Chooser) -> tuple[list[tuple[str, str]], np.ndarray]:
     """Return labels and centred mean utilities of levels, (draws, levels)."""
     variants = build_level_variants(chooser)
     level_labels, products = _list_compared_products(chooser, variants)

@@ -30,7 +30,7 @@ from .choice_draws import (
     softmax,
     standard_error,
 )
-from .level_effects import choice_change, select_products, select_tasks
+from .level_effects import compute_choice_change, select_products, select_tasks
 from .market_methods import MarketMethods
 from .market_simulator import (
     MarketDraws,
@@ -380,10 +380,10 @@ class LogitChooser(Chooser):
                 person, row_indices, first_row
             )  # (draws, 1 + attributes, rows)
             n_tasks[person] = len(first_row) - 1
-            pooled_changes.append(choice_change(point_estimate(self, p), first_row))
+            pooled_changes.append(compute_choice_change(point_estimate(self, p), first_row))
             if not self.is_estimate:
                 p = np.stack([p[thinned_chooser.chain == c].mean(axis=0) for c in chain_numbers])
-            group_changes.append(choice_change(p, first_row))
+            group_changes.append(compute_choice_change(p, first_row))
         # (groups, attributes)
         mean_by_group = np.tensordot(n_tasks / n_tasks.sum(), group_changes, axes=1)
         if self.is_estimate:

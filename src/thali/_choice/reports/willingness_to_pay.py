@@ -203,7 +203,7 @@ def _summarize_medians(
         )
     median_draws = weighted_quantile(amount_draws, weights, 0.5)
     median, low, high = quantiles(median_draws, [0.5, *tails])
-    median_errors = _median_errors(median_draws, chain)
+    median_errors = _compute_median_errors(median_draws, chain)
     return {"wtp": median, "wtp_low": low, "wtp_high": high, "wtp_se": median_errors}
 
 
@@ -340,7 +340,7 @@ def compute_compensations(
     amount_blocks = []
     for u in _iterate_utilities(chooser, prices, changes):
         if prices.is_linear:
-            amount_blocks.append(_linear_compensation(u, prices))
+            amount_blocks.append(_compute_linear_compensation(u, prices))
         else:
             amount_blocks.append(_find_crossing(u[:, :, :, 0], u[:, :, :, 1], prices))
     return np.concatenate(amount_blocks)
@@ -376,7 +376,7 @@ def _fit_line(u: np.ndarray, prices: TestedPrices) -> tuple[np.ndarray, np.ndarr
     )
 
 
-def _linear_compensation(u: np.ndarray, prices: TestedPrices) -> np.ndarray:
+def _compute_linear_compensation(u: np.ndarray, prices: TestedPrices) -> np.ndarray:
     """Return the price difference that offsets a utility difference, by the slope."""
     intercept, slope = _fit_line(u, prices)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -397,9 +397,9 @@ def _utility_gaps(better: np.ndarray, worse: np.ndarray, prices: TestedPrices) -
     """Return utility differences if the better level costs more by each amount."""
     # The better level is dearer by each of the D differences of prices.
     price_differences, middle_price = prices.differences, prices.numbers[[0, -1]].mean()
-    return better @ _interpolation_weights(
+    return better @ _build_interpolation_weights(
         prices.numbers, middle_price + price_differences / 2.0
-    ) - worse @ _interpolation_weights(prices.numbers, middle_price - price_differences / 2.0)
+    ) - worse @ _build_interpolation_weights(prices.numbers, middle_price - price_differences / 2.0)
 
 
 def _compute_confidence_set(
@@ -464,7 +464,7 @@ def _compute_confidence_set(
     return np.stack([low_limit, high_limit])
 
 
-def _interpolation_weights(numbers: np.ndarray, points: np.ndarray) -> np.ndarray:
+def _build_interpolation_weights(numbers: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Return the matrix (numbers, points) that interpolates linearly between numbers."""
     return np.stack([np.interp(points, numbers, unit) for unit in np.eye(len(numbers))])
 
@@ -639,7 +639,7 @@ def format_paid_level(row: Mapping[str, Any], than: str = "over") -> str:
     return str(row["level"])
 
 
-def _median_errors(draw_medians: np.ndarray, chain: np.ndarray) -> np.ndarray:
+def _compute_median_errors(draw_medians: np.ndarray, chain: np.ndarray) -> np.ndarray:
     """Return standard errors of posterior medians, from the medians of chains."""
     chain_numbers = np.unique(chain)
     chain_medians = np.stack([quantiles(draw_medians[chain == c], [0.5])[0] for c in chain_numbers])

@@ -66,7 +66,7 @@ def split_questions(questions: Questions) -> AskedRespondents:
     )
 
 
-def respondent_probabilities(
+def make_respondent_probabilities(
     worths: WorthDraws,
     respondent_draws: RespondentDraws,
     data: Any,
@@ -119,7 +119,7 @@ def _select_answers(
     """Return the questions with answer probabilities at evenly spaced draws."""
     asked_questions = split_questions(data.questions(has_ties))
     draw_indices = select_draws(respondent_draws.n_draws, len(asked_questions.questions.counts))
-    probabilities = respondent_probabilities(
+    probabilities = make_respondent_probabilities(
         worths.take(draw_indices),
         respondent_draws.take(draw_indices),
         data,
@@ -160,7 +160,7 @@ def measure_fit(worths: WorthDraws, respondent_draws: RespondentDraws, data: Any
     has_ties = worths.nu is not None
     asked_questions = split_questions(data.questions(has_ties))
     draw_indices = space_evenly(respondent_draws.n_draws, N_FIT_DRAWS)
-    probabilities = respondent_probabilities(
+    probabilities = make_respondent_probabilities(
         worths.take(draw_indices),
         respondent_draws.take(draw_indices),
         data,

@@ -71,7 +71,7 @@ class WorthRespondents(RespondentResults, SegmentResults):
         scale, and the fit statistic.
         """
         model, respondent_draws, labels = self._model, self._respondent_draws, self._labels
-        table = tabulate_respondent_scores(respondent_draws, labels, model._score_scale(), ci)
+        table = tabulate_respondent_scores(respondent_draws, labels, model._build_score_scale(), ci)
         if not wide:
             return table
         data = keep_single_choices(model._get_fit_data())

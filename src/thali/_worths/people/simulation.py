@@ -14,7 +14,7 @@ from ..worth_draws import WorthDraws
 from .gibbs_sweep import PeopleRecord
 from .individual_posterior import PeopleProblem
 from .respondent_draws import RespondentDraws
-from .respondent_fit import respondent_probabilities, split_questions
+from .respondent_fit import make_respondent_probabilities, split_questions
 from .sampler_moves import EFFECT_SD
 
 
@@ -46,7 +46,7 @@ def simulate_answers(
     answer_counts = np.empty((respondent_draws.n_draws, len(questions.counts)))
     log_likelihood = np.empty(respondent_draws.n_draws)
     for draw_slice in iterate_slices(respondent_draws.n_draws, len(answer_columns)):
-        probabilities = respondent_probabilities(
+        probabilities = make_respondent_probabilities(
             worths.take(draw_slice),
             respondent_draws.take(draw_slice),
             data,

@@ -14,7 +14,7 @@ from thali._inference.threads import call_in_threads
 from thali._people.segments import Preferences, select_segment_draws
 
 from ...reports.choice_draws import LevelEffects, select_draws, standard_error
-from ...reports.level_effects import MAX_DRAWS, choice_change, select_tasks
+from ...reports.level_effects import MAX_DRAWS, compute_choice_change, select_tasks
 from ...reports.level_preferences import average_preferences, list_all_level_pairs
 from ...reports.predictive_check import (
     build_level_indicators,
@@ -313,8 +313,8 @@ def estimate_attribute_importance(
         n_occasions = np.bincount(group_of_draw) * float(repeats)
         n_tasks[person] = len(first_row) - 1
         decisions = choice_counts / n_occasions[:, None, None]
-        group_changes[person] = choice_change(decisions, first_row).T
-        pooled_changes[person] = choice_change(
+        group_changes[person] = compute_choice_change(decisions, first_row).T
+        pooled_changes[person] = compute_choice_change(
             choice_counts.sum(axis=0, keepdims=True) / n_occasions.sum(), first_row
         )[0]
 

@@ -39,7 +39,7 @@ class ProductClassReports(MarketMethods, ChoiceModelCheck, SampledModel):
     _draws_: "Particles"
     _design_: "ExperimentDesign"
 
-    def _fitted_parts(self) -> "tuple[Particles, ExperimentDesign]":
+    def _get_draws_and_design(self) -> "tuple[Particles, ExperimentDesign]":
         """Return the recorded draws and the design of the fit."""
         self._require_posterior()
         return self._draws_, self._design_
@@ -132,13 +132,13 @@ class ProductClassReports(MarketMethods, ChoiceModelCheck, SampledModel):
         ArgumentError
             If `cover` or `similar` is outside its range.
         """
-        return build_class_table(*self._fitted_parts(), cover, similar)
+        return build_class_table(*self._get_draws_and_design(), cover, similar)
 
     def _preferences(self) -> "Preferences":
         """Return each respondent's simulated preferences between levels."""
         from .level_effects import simulate_preferences
 
-        return simulate_preferences(*self._fitted_parts())
+        return simulate_preferences(*self._get_draws_and_design())
 
     def _simulate_choices(
         self, max_draws: int, rng: np.random.Generator
@@ -147,7 +147,7 @@ class ProductClassReports(MarketMethods, ChoiceModelCheck, SampledModel):
         from ...reports.choice_draws import select_draws
         from .choice_probabilities import draw_choices
 
-        draws, design = self._fitted_parts()
+        draws, design = self._get_draws_and_design()
         return design, draw_choices(draws, design, rng, select_draws(draws.group, max_draws))
 
     def predict_proba(
@@ -202,7 +202,7 @@ class ProductClassReports(MarketMethods, ChoiceModelCheck, SampledModel):
         from ...reports.choice_draws import append_interval, standard_error
         from .choice_probabilities import INTERVAL_DRAWS, predict_tasks
 
-        draws, design = self._fitted_parts()
+        draws, design = self._get_draws_and_design()
         if repeats is not None:
             repeats = check_integer("repeats", repeats, 1)
         encoded_tasks = design.scheme.encode(new, design.respondents)
@@ -231,7 +231,7 @@ class ProductClassReports(MarketMethods, ChoiceModelCheck, SampledModel):
         """Return a `ClassChooser`, which simulates choices of the fitted respondents."""
         from .class_choice_draws import ClassChooser
 
-        return ClassChooser(*self._fitted_parts(), self._people_)
+        return ClassChooser(*self._get_draws_and_design(), self._people_)
 
     def _get_fit_data(self) -> "ExperimentDesign":
         """Return attributes, levels and tasks of the fitted experiment."""
@@ -241,4 +241,4 @@ class ProductClassReports(MarketMethods, ChoiceModelCheck, SampledModel):
         """Return draws for the market simulator of a page."""
         from .simulator_draws import build_market_draws
 
-        return build_market_draws(*self._fitted_parts(), self._people_)
+        return build_market_draws(*self._get_draws_and_design(), self._people_)

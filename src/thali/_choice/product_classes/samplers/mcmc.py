@@ -61,7 +61,7 @@ class ClassChain(Chain):
     """
 
     problem: ClassProblem
-    keeper: DrawRecorder
+    draw_recorder: DrawRecorder
     lapse: float
     rng: np.random.Generator
     state: ClassState
@@ -78,7 +78,12 @@ class ClassChain(Chain):
     ) -> None:
         """Draw the starting state from the prior and set up the record."""
         assert run.thin is not None
-        self.problem, self.lapse, self.rng, self.keeper = problem, lapse, rng, DrawRecorder(problem)
+        self.problem, self.lapse, self.rng, self.draw_recorder = (
+            problem,
+            lapse,
+            rng,
+            DrawRecorder(problem),
+        )
         self.thin, self.tune = run.thin, run.tune * run.thin
         self.total = self.tune + draws * self.thin
         final_odds = 1.0 / (lapse or LAST_LAPSE) - 1.0
@@ -91,7 +96,7 @@ class ClassChain(Chain):
         self.kept_draws = []  # draws with their numbers, from 1
         self._person = part_indices(problem.tasks.first_task)
         self.hits = np.empty(problem.n_tasks)
-        self._no_draws = slice_draws(self.keeper.record(self.state, 0, 0.0, lapse), 0, 0)
+        self._no_draws = slice_draws(self.draw_recorder.record(self.state, 0, 0.0, lapse), 0, 0)
 
     @property
     def sweeps(self) -> int:  # type: ignore[override]
@@ -146,7 +151,7 @@ class ClassChain(Chain):
     def draw(self) -> Particles:
         """Return the current state as a draw."""
         log_likelihood_now = log_likelihood(self.problem, self.target, self.state, self.work)
-        return self.keeper.record(self.state, 0, log_likelihood_now, self.lapse)
+        return self.draw_recorder.record(self.state, 0, log_likelihood_now, self.lapse)
 
     def remove_needless_lapses(self) -> None:
         """Set lapse rates to 0 for respondents without impossible choices."""
