@@ -84,7 +84,7 @@ def cut_starts(monkeypatch, budget, least=fit.MIN_STARTS_IN_BUDGET):
 @pytest.mark.unit
 def test_starts_keep_within_the_budget(monkeypatch):
     tasks = fit.EncodedTasks(np.zeros((4_000, 10)), np.arange(0, 4_001, 4), np.arange(0, 4_000, 4))
-    panel = fit.Panel(tasks, np.arange(101), np.ones((100, 1)))
+    panel = fit.ChoicePanel(tasks, np.arange(101), np.ones((100, 1)))
     free = fit.limit_starts(panel, (2, 3), fit.BIC, None)
     assert (
         free.n_starts,

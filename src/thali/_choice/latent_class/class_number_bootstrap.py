@@ -20,9 +20,9 @@ from thali.errors import Argument, InterruptedWarning
 from ..logit_likelihood import maximise_log_likelihood
 from .maximum_likelihood import (
     RIDGE,
+    ChoicePanel,
     ClassParameters,
-    Panel,
-    Starts,
+    StartRange,
     climb,
     evaluate_parameters,
     find_best_maximum,
@@ -66,9 +66,9 @@ class BootstrapReplicate(NamedTuple):
 
 
 def fit_tests(
-    panel: Panel,
+    panel: ChoicePanel,
     fitted_parameters: ClassParameters,
-    starts: Starts,
+    starts: StartRange,
     seeds: list[np.random.SeedSequence],
 ) -> list[ClassNumberTest]:
     """Return tests of K classes against one fewer and one more."""
@@ -87,7 +87,7 @@ def fit_tests(
 
 
 def simulate_statistic(
-    panel: Panel, fewer_class_fit: ClassParameters, starts: int, rng: np.random.Generator
+    panel: ChoicePanel, fewer_class_fit: ClassParameters, starts: int, rng: np.random.Generator
 ) -> float:
     """Return the test statistic of choices simulated with the smaller number of classes."""
     simulated_panel = simulate_choices(panel, fewer_class_fit, rng)
@@ -107,14 +107,14 @@ def simulate_statistic(
     higher_log_likelihood = max(
         higher_log_likelihood,
         find_best_maximum(
-            simulated_panel, n_classes + 1, Starts(starts), start_seed
+            simulated_panel, n_classes + 1, StartRange(starts), start_seed
         ).summit.parameters.value,
     )
     return max(2.0 * (higher_log_likelihood - lower_fit.value), 0.0)
 
 
 def run_tests(
-    panel: Panel,
+    panel: ChoicePanel,
     tests: list[ClassNumberTest],
     replicates: int,
     starts: int,

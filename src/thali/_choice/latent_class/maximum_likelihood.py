@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ..product_coding import Coding
 
 
-class Panel(NamedTuple):
+class ChoicePanel(NamedTuple):
     """Encoded choices of all respondents, with their covariates."""
 
     tasks: EncodedTasks
@@ -50,7 +50,7 @@ class Panel(NamedTuple):
         """Number of respondents in the panel."""
         return len(self.first_task) - 1
 
-    def select_people(self, is_selected: np.ndarray) -> "Panel":
+    def select_people(self, is_selected: np.ndarray) -> "ChoicePanel":
         """Return the panel of the selected respondents."""
         task_counts = np.diff(self.first_task)
         is_selected_task = np.repeat(is_selected, task_counts)
@@ -63,7 +63,9 @@ class Panel(NamedTuple):
             first_row,
             first_row[:-1] + chosen_positions[is_selected_task],
         )
-        return Panel(tasks, part_bounds(task_counts[is_selected]), self.covariates[is_selected])
+        return ChoicePanel(
+            tasks, part_bounds(task_counts[is_selected]), self.covariates[is_selected]
+        )
 
 
 class ClassParameters(NamedTuple):
@@ -83,21 +85,23 @@ class ClassParameters(NamedTuple):
 
 def build_panel(
     data: "ChoiceExperiment", coding: "Coding", covariates: np.ndarray | None = None
-) -> Panel:
-    """Return the data's choices as a `Panel`, encoded by a coding."""
+) -> ChoicePanel:
+    """Return the data's choices as a `ChoicePanel`, encoded by a coding."""
     if covariates is None:
         covariates = np.ones((data.n_respondents, 1))
-    return Panel(encode_choices(data, coding), data.first_task, covariates)
+    return ChoicePanel(encode_choices(data, coding), data.first_task, covariates)
 
 
-def scale_columns(panel: Panel, is_kept: np.ndarray) -> tuple[Panel, np.ndarray]:
+def scale_columns(panel: ChoicePanel, is_kept: np.ndarray) -> tuple[ChoicePanel, np.ndarray]:
     """Return the kept columns, scaled to a maximum of 1, and their scales."""
     matrix = panel.tasks.matrix[:, is_kept]
     column_scales = np.abs(matrix).max(axis=0)
     return panel._replace(tasks=panel.tasks._replace(matrix=matrix / column_scales)), column_scales
 
 
-def evaluate_parameters(panel: Panel, classes: Membership, tastes: np.ndarray) -> ClassParameters:
+def evaluate_parameters(
+    panel: ChoicePanel, classes: Membership, tastes: np.ndarray
+) -> ClassParameters:
     r"""Return class parameters with their likelihood and posterior memberships.
 
     .. math::
@@ -123,7 +127,9 @@ def evaluate_parameters(panel: Panel, classes: Membership, tastes: np.ndarray) -
     )
 
 
-def compute_derivatives(panel: Panel, parameters: ClassParameters) -> tuple[np.ndarray, np.ndarray]:
+def compute_derivatives(
+    panel: ChoicePanel, parameters: ClassParameters
+) -> tuple[np.ndarray, np.ndarray]:
     r"""Return gradient and information matrix by the classes' log odds and tastes.
 
     The log odds exclude the first class. With s_nk the score of the class and
@@ -174,8 +180,8 @@ _RELATIVE_FLOOR = 1e-10
 _MAX_CHANGE = 5.0  # largest change of a parameter in one step
 
 
-class Summit(NamedTuple):
-    """Where a climb of the likelihood ended: parameters, gradient, information."""
+class LocalMaximum(NamedTuple):
+    """Local maximum of the likelihood: parameters, gradient, information."""
 
     parameters: ClassParameters
     gradient: np.ndarray  # of the log odds, and of the tastes
@@ -183,12 +189,12 @@ class Summit(NamedTuple):
     converged: bool
 
 
-def start_equal_classes(panel: Panel, tastes: np.ndarray) -> ClassParameters:
+def start_equal_classes(panel: ChoicePanel, tastes: np.ndarray) -> ClassParameters:
     """Evaluate classes of equal size with tastes (K, p)."""
     return evaluate_parameters(panel, build_equal_classes(len(tastes), panel.covariates), tastes)
 
 
-def climb(panel: Panel, parameters: ClassParameters) -> Summit:
+def climb(panel: ChoicePanel, parameters: ClassParameters) -> LocalMaximum:
     """Return the local maximum of the likelihood reached from these classes."""
     for _ in range(_MAX_PASSES):
         previous_value, parameters = parameters.value, expect_and_maximise(panel, parameters)
@@ -197,7 +203,7 @@ def climb(panel: Panel, parameters: ClassParameters) -> Summit:
     return climb_by_newton(panel, parameters)
 
 
-def expect_and_maximise(panel: Panel, parameters: ClassParameters) -> ClassParameters:
+def expect_and_maximise(panel: ChoicePanel, parameters: ClassParameters) -> ClassParameters:
     """Return parameters after one EM step: class sizes (or class odds), and tastes.
 
     The step is shortened until the likelihood does not fall.
@@ -224,7 +230,7 @@ def expect_and_maximise(panel: Panel, parameters: ClassParameters) -> ClassParam
 class _ClassTarget(Target[ClassParameters]):
     """Log-likelihood of class log odds and tastes, for Newton climbs."""
 
-    def __init__(self, panel: Panel) -> None:
+    def __init__(self, panel: ChoicePanel) -> None:
         self._panel = panel
 
     def move_point(self, point: ClassParameters, change: np.ndarray) -> ClassParameters:
@@ -247,7 +253,7 @@ def apply_step(parameters: ClassParameters, change: np.ndarray) -> tuple[Members
     ].reshape(parameters.tastes.shape)
 
 
-def climb_by_newton(panel: Panel, parameters: ClassParameters) -> Summit:
+def climb_by_newton(panel: ChoicePanel, parameters: ClassParameters) -> LocalMaximum:
     """Return the local maximum reached by damped Newton steps."""
     summit_point, _, has_converged = maximise_newton(
         _ClassTarget(panel),
@@ -258,16 +264,16 @@ def climb_by_newton(panel: Panel, parameters: ClassParameters) -> Summit:
         max_change=_MAX_CHANGE,
         max_steps=_MAX_STEPS,
     )
-    return Summit(summit_point, *compute_derivatives(panel, summit_point), has_converged)
+    return LocalMaximum(summit_point, *compute_derivatives(panel, summit_point), has_converged)
 
 
-def sort_classes(panel: Panel, summit: Summit) -> Summit:
+def sort_classes(panel: ChoicePanel, summit: LocalMaximum) -> LocalMaximum:
     """Sort the classes of a maximum by size, the largest first."""
     class_order = sort_descending(summit.parameters.sizes)
     parameters = evaluate_parameters(
         panel, summit.parameters.classes.reorder(class_order), summit.parameters.tastes[class_order]
     )
-    return Summit(parameters, *compute_derivatives(panel, parameters), summit.converged)
+    return LocalMaximum(parameters, *compute_derivatives(panel, parameters), summit.converged)
 
 
 # The best maximum of many starts, and how many starts found it ------------------------------------
@@ -283,12 +289,12 @@ RIDGE = 1.0  # precision of the tastes of one person, where a class starts
 class BestMaximum(NamedTuple):
     """The best maximum of several starts, and the number of starts that found it."""
 
-    summit: Summit
+    summit: LocalMaximum
     starts: int
     times_found: int
 
 
-class Starts(NamedTuple):
+class StartRange(NamedTuple):
     """Range for the number of random starts of a climb."""
 
     n_starts: int | None  # None: until three starts found the best maximum
@@ -308,9 +314,9 @@ class Starts(NamedTuple):
 
 
 def find_best_maximum(
-    panel: Panel,
+    panel: ChoicePanel,
     n_classes: int,
-    starts: Starts,
+    starts: StartRange,
     random_seed: Any,
     report_start: Callable[[], None] = lambda: None,
 ) -> BestMaximum:
@@ -348,7 +354,7 @@ def _count_best(log_likelihoods: list[float]) -> int:
     return int((np.array(log_likelihoods) > max(log_likelihoods) - SAME_MAXIMUM).sum())
 
 
-def _draw_start(panel: Panel, n_classes: int, rng: np.random.Generator) -> np.ndarray:
+def _draw_start(panel: ChoicePanel, n_classes: int, rng: np.random.Generator) -> np.ndarray:
     """Return starting tastes (K, p), estimated for random respondents."""
     start_people = rng.choice(panel.people, n_classes, replace=False)
     return np.stack(
@@ -368,7 +374,7 @@ N_CLIMB_POINTS = 20  # evaluations of the likelihood of every class in a climb
 MIN_STARTS_IN_BUDGET = 2  # even beyond the budget
 
 
-def _estimate_seconds(panel: Panel, classes: float) -> float:
+def _estimate_seconds(panel: ChoicePanel, classes: float) -> float:
     """Return the expected CPU seconds of climbs with this total number of classes."""
     return N_CLIMB_POINTS * SECONDS_PER_CELL * classes * panel.tasks.matrix.size
 
@@ -381,14 +387,16 @@ def _count_fits(choose: str) -> float:
 
 
 def limit_starts(
-    panel: Panel, numbers: tuple[int, ...], choose: str, n_starts: int | None
-) -> Starts:
+    panel: ChoicePanel, numbers: tuple[int, ...], choose: str, n_starts: int | None
+) -> StartRange:
     """Return the user's number of starts, and the number that the run time permits."""
     max_starts = int(BUDGET / (_count_fits(choose) * _estimate_seconds(panel, sum(numbers))))
-    return Starts(n_starts, max(MIN_STARTS_IN_BUDGET, min(MAX_STARTS, max_starts)))
+    return StartRange(n_starts, max(MIN_STARTS_IN_BUDGET, min(MAX_STARTS, max_starts)))
 
 
-def forecast_fits(panel: Panel, numbers: tuple[int, ...], choose: str, starts: Starts) -> Forecast:
+def forecast_fits(
+    panel: ChoicePanel, numbers: tuple[int, ...], choose: str, starts: StartRange
+) -> Forecast:
     """Forecast the run time of the fits with all numbers of classes."""
     shortest_seconds, longest_seconds = (
         _count_fits(choose)
@@ -467,10 +475,10 @@ class ClassFit(NamedTuple):
 
 
 def fit_numbers(
-    panel: Panel,
+    panel: ChoicePanel,
     numbers: tuple[int, ...],
     choose: str,
-    starts: Starts,
+    starts: StartRange,
     random_seed: Any,
     report_start: Callable[[], None],
 ) -> dict[int, ClassFit]:
@@ -511,10 +519,10 @@ def choose_number(fits_by_number: dict[int, ClassFit], choose: str) -> int:
 
 
 def _score_held_out(
-    panel: Panel,
+    panel: ChoicePanel,
     is_held_out: np.ndarray,
     n_classes: int,
-    starts: Starts,
+    starts: StartRange,
     seed: Any,
     report_start: Callable[[], None],
 ) -> float:
@@ -535,7 +543,7 @@ def _score_held_out(
 
 def build_fitted_attributes(
     fit: ClassFit,
-    panel: Panel,
+    panel: ChoicePanel,
     data: "ChoiceExperiment",
     coding: "Coding",
     is_kept: np.ndarray,
@@ -597,7 +605,9 @@ def build_fitted_attributes(
     }
 
 
-def simulate_choices(panel: Panel, parameters: ClassParameters, rng: np.random.Generator) -> Panel:
+def simulate_choices(
+    panel: ChoicePanel, parameters: ClassParameters, rng: np.random.Generator
+) -> ChoicePanel:
     """Return the panel with choices simulated by randomly assigned respondents."""
     class_probabilities = np.broadcast_to(
         parameters.classes.probabilities, (panel.people, len(parameters.tastes))
@@ -649,7 +659,7 @@ def find_open_parameters(information: np.ndarray) -> np.ndarray:
 
 
 def draw_classes(
-    panel: Panel, summit: Summit, scale: np.ndarray, rng: np.random.Generator
+    panel: ChoicePanel, summit: LocalMaximum, scale: np.ndarray, rng: np.random.Generator
 ) -> ClassDraws:
     """Draw sizes and tastes from their normal approximation, then memberships."""
     square_root = covariance_root(summit.information)

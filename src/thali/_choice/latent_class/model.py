@@ -45,8 +45,7 @@ from .maximum_likelihood import (
     ClassDraws,
     ClassFit,
     ClassParameters,
-    Panel,
-    Starts,
+    StartRange,
     build_fitted_attributes,
     build_panel,
     check_numbers,
@@ -601,12 +600,12 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             else:
                 seed = folder.seed
             child_seeds = seed.spawn(3)
-            tests = fit_tests(panel, parameters, Starts(self.starts), child_seeds[1:])
+            tests = fit_tests(panel, parameters, StartRange(self.starts), child_seeds[1:])
             return run_tests(
                 panel, tests, replicates, n_starts, child_seeds[0], folder, progressbar
             )
 
-    def _build_fitted_panel(self) -> tuple["Panel", "ClassParameters"]:
+    def _build_fitted_panel(self) -> tuple["ChoicePanel", "ClassParameters"]:
         """Return the fitted panel in scaled columns, with the fitted parameters."""
         covariate_matrix, classes = None, ClassSizes(self._sizes_.to_numpy())
         if self._covariates_ is not None:

@@ -9,7 +9,7 @@ moves/                   the moves of the sampler, one family per file
 sweep.py                 the sweeps of the two samplers
 samplers/                chains, and particles
 ragged_draws.py          the draws of a fit
-posterior_tree.py        the draws as a tree in the ArviZ schema
+posterior_datatree.py    the draws as a tree in the ArviZ schema
 reports/                 tables and predictions from the draws
-simulate.py              choices simulated at a state, and draws from the prior
+simulation.py            choices simulated at a state, and draws from the prior
 """

@@ -411,7 +411,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         """Return the prepared chains of a fit to checked data."""
         from thali._data.experiments.design import build_design
 
-        from .posterior_tree import build_classes_datatree
+        from .posterior_datatree import build_classes_datatree
         from .samplers.mcmc import (
             build_chains,
             build_engine_result,
@@ -476,7 +476,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         """Fit by sequential Monte Carlo; return the fitted attributes."""
         from thali._data.experiments.design import build_design
 
-        from .posterior_tree import build_classes_datatree
+        from .posterior_datatree import build_classes_datatree
         from .samplers.smc import run_smc
 
         problem = self._build_problem(data)
@@ -511,7 +511,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         """
         import pandas as pd
 
-        from .posterior_tree import read_step_trace
+        from .posterior_datatree import read_step_trace
 
         self._require_fitted()
         check_finished(self)
@@ -546,7 +546,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
     def _sample_prior(self, rngs: Any, data: Any) -> PriorSample:
         """Draw classes from the prior and choices given them, once per generator."""
-        from .simulate import sample_classes_prior
+        from .simulation import sample_classes_prior
 
         return sample_classes_prior(self, self._check_fit(data), data, rngs)
 

@@ -18,7 +18,7 @@ from .likelihood import (
     log_likelihood,
     sign_of_value,
 )
-from .posterior_tree import build_scalar_group
+from .posterior_datatree import build_scalar_group
 from .ragged_draws import concatenate_draws
 from .reports.level_effects import label_reports, simulate_quantities
 from .samplers.stored_draws import DrawRecorder
