@@ -42,6 +42,7 @@ from .maximum_likelihood import (
     HELD_OUT,
     N_DRAWS,
     N_FOLDS,
+    ChoicePanel,
     ClassDraws,
     ClassFit,
     ClassParameters,
