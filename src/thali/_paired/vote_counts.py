@@ -172,10 +172,10 @@ def merge_orders(forward: PairedComparisons, backward: PairedComparisons) -> Pai
         was_first = np.full(data.n_pairs, is_forward)
         outcome_blocks.append((data.first, data.second, data.wins, data.tied, was_first))
         outcome_blocks.append((data.second, data.first, data.losses, 0.0 * data.tied, ~was_first))
-    winner, loser, outcome_counts, ties, is_in_order = (
+    winners, losers, outcome_counts, ties, is_in_order = (
         np.concatenate(blocks) for blocks in zip(*outcome_blocks, strict=True)
     )
-    fields = build_fields(forward.labels, winner, loser, outcome_counts, ties, None, is_in_order)
+    fields = build_fields(forward.labels, winners, losers, outcome_counts, ties, None, is_in_order)
     return PairedComparisons._from_fields(*fields).with_order()
 
 

@@ -141,17 +141,17 @@ def list_wins(data: Any) -> tuple[np.ndarray, np.ndarray]:
             wins.append(
                 data.members[[data.choice[set_indices[is_beaten]] + k, positions[is_beaten]]]
             )
-        winner, loser = np.concatenate(wins, axis=1)
+        winners, losers = np.concatenate(wins, axis=1)
         if data.worst is not None:
-            winner, loser = (
-                np.append(winner, member_options),
-                np.append(loser, data.members[data.worst[set_indices]]),
+            winners, losers = (
+                np.append(winners, member_options),
+                np.append(losers, data.members[data.worst[set_indices]]),
             )
-        is_pair = winner != loser
-        return winner[is_pair], loser[is_pair]
+        is_pair = winners != losers
+        return winners[is_pair], losers[is_pair]
     is_winner = data.wins + data.tied > 0, data.losses + data.tied > 0
-    winner = np.append(data.first[is_winner[0]], data.second[is_winner[1]])
-    return winner, np.append(data.second[is_winner[0]], data.first[is_winner[1]])
+    winners = np.append(data.first[is_winner[0]], data.second[is_winner[1]])
+    return winners, np.append(data.second[is_winner[0]], data.first[is_winner[1]])
 
 
 def keep_single_choices(data: Any) -> Any:

@@ -30,9 +30,9 @@ def compute_squared_correlations(log_worths: np.ndarray) -> np.ndarray:
     `log_worths` is (draws, options).
     """
     centred_worths = log_worths - log_worths.mean(axis=1, keepdims=True)
-    means = centred_worths.mean(axis=0)
-    squared_scales = (centred_worths**2).sum(axis=1) * (means @ means)
-    return (centred_worths @ means) ** 2 / np.maximum(squared_scales, 1e-300)
+    mean_worths = centred_worths.mean(axis=0)
+    squared_scales = (centred_worths**2).sum(axis=1) * (mean_worths @ mean_worths)
+    return (centred_worths @ mean_worths) ** 2 / np.maximum(squared_scales, 1e-300)
 
 
 def separation_reliability(log_worths: np.ndarray) -> float:

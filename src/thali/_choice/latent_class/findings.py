@@ -129,7 +129,7 @@ def report_tests(model: "LatentClassLogit", settings: AnswerSettings) -> Finding
         settings.bootstrap, random_seed=settings.random_seed, job=settings.job
     )
     sentences, n_finished = [], int(table["replicates"].to_numpy().min())
-    for classes, test_row in table.to_dict("index").items():
+    for n_classes, test_row in table.to_dict("index").items():
         outcome_key = "enough"
         if n_finished < MIN_REPLICATES:
             outcome_key = "few"
@@ -140,7 +140,7 @@ def report_tests(model: "LatentClassLogit", settings: AnswerSettings) -> Finding
                 phrase(
                     ENGLISH,
                     f"latent.{outcome_key}",
-                    fewer=classes,
+                    fewer=n_classes,
                     more=int(test_row["against"]),
                     p=format_number(test_row["p_value"]),
                 )

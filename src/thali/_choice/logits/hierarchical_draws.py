@@ -353,10 +353,10 @@ def _compute_choice_log_probabilities(problem: "TasteProblem", beta: np.ndarray)
         task_rows = problem.matrix[task_starts[0] : problem.first_row[next_first_task]]
         utility = np.moveaxis(beta[:, :, person] @ task_rows.T, 2, 0)
         log_totals = np.logaddexp.reduceat(utility, task_starts - task_starts[0])
-        log_p = (
+        task_log_p = (
             utility[problem.chosen_row[first_task:next_first_task] - task_starts[0]] - log_totals
         )
-        log_probabilities[:, :, first_task:next_first_task] = np.moveaxis(log_p, 0, 2)
+        log_probabilities[:, :, first_task:next_first_task] = np.moveaxis(task_log_p, 0, 2)
     return log_probabilities
 
 

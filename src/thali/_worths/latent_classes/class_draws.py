@@ -24,14 +24,14 @@ class WorthClassDraws(NamedTuple):
 
 def read_class_draws(posterior: Posterior) -> WorthClassDraws:
     """Read the draws of latent classes from a posterior."""
-    worths, class_order = (
+    class_worths, class_order = (
         flatten_chains(posterior.latent["kind_log_worth"].values),
         posterior.class_order,
     )
     return WorthClassDraws(
         tuple(posterior.respondents),
         align_members(posterior),
-        np.take_along_axis(worths, class_order[:, :, None], axis=1),
+        np.take_along_axis(class_worths, class_order[:, :, None], axis=1),
         aligned_class_probabilities(posterior),
     )
 

@@ -75,11 +75,11 @@ class RespondentDraws(NamedTuple):
     def draw_new(self, n_new: int, x: np.ndarray | None = None) -> np.ndarray:
         """Draw log worths of new respondents, (n_draws, count, n_options)."""
         rng = np.random.default_rng(_SEED)
-        mean = self.draw_new_means(rng, n_new, x)
+        new_means = self.draw_new_means(rng, n_new, x)
         standard_normals = rng.standard_normal(
-            (self.n_draws, n_new, self.loadings.shape[1] + mean.shape[2])
+            (self.n_draws, n_new, self.loadings.shape[1] + new_means.shape[2])
         )
-        return mean + self.scale_deviations(standard_normals)
+        return new_means + self.scale_deviations(standard_normals)
 
 
 def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
