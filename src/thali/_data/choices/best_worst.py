@@ -94,17 +94,17 @@ def find_best_worst_columns(
                 f"No column of {role} options was recognised; name one with ", Argument(role), "."
             )
     role_columns = (best, worst, respondent, count)
-    groups = find_column_series([name for name in names if name not in role_columns])
+    option_series = find_column_series([name for name in names if name not in role_columns])
     if options is not None:
-        groups = [tuple(options)]
-    if not groups:
+        option_series = [tuple(options)]
+    if not option_series:
         raise DataError(
             "No columns such as 'option1', 'option2', 'option3' contain the options offered in"
             f" addition to {best!r} and {worst!r}; rename those columns, or name them with"
             " `options`."
         )
-    fitting = [group for group in groups if _is_best_offered(frame, group, best)]
-    return BestWorstColumns(best, worst, (fitting or groups)[0], respondent, count)
+    fitting_series = [group for group in option_series if _is_best_offered(frame, group, best)]
+    return BestWorstColumns(best, worst, (fitting_series or option_series)[0], respondent, count)
 
 
 def find_best_columns(
@@ -125,23 +125,23 @@ def find_best_columns(
     for options in find_column_series(other_columns):
         if len(options) < 3 or not len(frame) or not _is_best_offered(frame, options, best):
             continue
-        answered = select_answered_rows(frame, [best], options, is_reported=False)
+        answered_frame = select_answered_rows(frame, [best], options, is_reported=False)
         if simplify_name(options[0])[:-1] in RANK.sure:
             continue  # rankings, with one column per rank
-        rows = _list_rows(answered, options)
-        texts = list_texts(answered, best)
-        if _are_numbers(rows) and not all(
-            text in row for text, row in zip(texts, rows, strict=True)
+        option_rows = _list_rows(answered_frame, options)
+        best_texts = list_texts(answered_frame, best)
+        if _are_numbers(option_rows) and not all(
+            text in row for text, row in zip(best_texts, option_rows, strict=True)
         ):
             continue  # ratings or ranks, where the best names a column
-        if are_rank_rows(rows):
+        if are_rank_rows(option_rows):
             continue
         best_labels = [
             row[_find_chosen_index(text, row, options, "")]
-            for text, row in zip(texts, rows, strict=True)
+            for text, row in zip(best_texts, option_rows, strict=True)
         ]
-        other_cells = [list_texts(answered, name) for name in other_columns if name not in options]
-        if not any(_may_be_worst(cells, rows, best_labels) for cells in other_cells):
+        other_cells = [list_texts(answered_frame, name) for name in other_columns if name not in options]
+        if not any(_may_be_worst(cells, option_rows, best_labels) for cells in other_cells):
             return BestWorstColumns(best, None, options, respondent, count)
     return None
 
@@ -157,10 +157,10 @@ def _are_numbers(rows: list[list[str]]) -> bool:
     return all(_NUMBER.fullmatch(cell) for row in rows for cell in row if cell)
 
 
-def _may_be_worst(cells: list[str], rows: list[list[str]], tops: list[str]) -> bool:
+def _may_be_worst(cells: list[str], rows: list[list[str]], best_labels: list[str]) -> bool:
     """Return whether every cell of a column names an offered option other than the best."""
     return all(
-        cell in row and cell != top for cell, row, top in zip(cells, rows, tops, strict=True)
+        cell in row and cell != top for cell, row, top in zip(cells, rows, best_labels, strict=True)
     )
 
 
@@ -200,32 +200,32 @@ def _list_rows(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str
     return list(map(list, zip(*(list_texts(frame, name) for name in columns), strict=True)))
 
 
-def _find_position(text: str, offered: list[str], columns: tuple[str, ...]) -> int | None:
+def _find_named_column(text: str, offered: list[str], columns: tuple[str, ...]) -> int | None:
     """Return the index of the column that a cell names, such as "option2" or "B"; else None."""
     # A cell may contain the name of the column, its letter or its number. Return None for other
     # cells.
     for k, name in enumerate(columns):
-        number = k + 1
+        option_number = k + 1
         if final_digits := re.search(r"(?<!\d)\d{1,9}$", name):
-            number = int(final_digits[0])
-        marks = (_SERIES_MARKS[0][k], str(number))
-        plain = simplify_name(text)
+            option_number = int(final_digits[0])
+        position_marks = (_SERIES_MARKS[0][k], str(option_number))
+        plain_text = simplify_name(text)
         if offered[k] and (
-            plain == simplify_name(name)
-            or any(plain.endswith(mark) and plain.removesuffix(mark) in STEMS for mark in marks)
+            plain_text == simplify_name(name)
+            or any(plain_text.endswith(mark) and plain_text.removesuffix(mark) in STEMS for mark in position_marks)
         ):
             return k
     return None
 
 
-def _are_all_positions(
-    columns: Iterable[list[str]], rows: list[list[str]], names: tuple[str, ...]
+def _are_column_names(
+    answer_columns: Iterable[list[str]], rows: list[list[str]], names: tuple[str, ...]
 ) -> bool:
     """Return whether all answers name columns rather than labels of options."""
-    pairs = [(text, row) for cells in columns for text, row in zip(cells, rows, strict=True)]
-    if all(text in row for text, row in pairs):
+    text_row_pairs = [(text, row) for cells in answer_columns for text, row in zip(cells, rows, strict=True)]
+    if all(text in row for text, row in text_row_pairs):
         return False
-    return all(_find_position(text, row, names) is not None for text, row in pairs)
+    return all(_find_named_column(text, row, names) is not None for text, row in text_row_pairs)
 
 
 def _find_chosen_index(
@@ -233,19 +233,19 @@ def _find_chosen_index(
     offered: list[str],
     columns: tuple[str, ...],
     cell_position: str,
-    by_position: bool = False,
+    is_by_position: bool = False,
 ) -> int:
     """Return the index of the option that an answer names by label or column; else raise."""
-    if text in offered and not by_position:
+    if text in offered and not is_by_position:
         return offered.index(text)
-    position = _find_position(text, offered, columns)
-    if position is not None:
-        return position
-    cell = "an empty cell"
+    column_index = _find_named_column(text, offered, columns)
+    if column_index is not None:
+        return column_index
+    cell_text = "an empty cell"
     if text:
-        cell = repr(text)
+        cell_text = repr(text)
     raise DataError(
-        f"Found {cell} {cell_position}; expected one of {shorten(list(filter(None, offered)))}."
+        f"Found {cell_text} {cell_position}; expected one of {shorten(list(filter(None, offered)))}."
     )
 
 
@@ -256,51 +256,51 @@ def read_best_worst_occasions(
     if not len(frame):
         raise DataError("The table has no rows, so it contains no choices.")
     frame = select_answered_rows(frame, (columns.best, columns.worst), columns.options)
-    rows = _list_rows(frame, columns.options)
+    option_rows = _list_rows(frame, columns.options)
     marked_columns = list(filter(None, (columns.best, columns.worst)))
     marked_texts = [list_texts(frame, name) for name in marked_columns]
-    names = choose_labels(labels, [text for row in rows for text in row if text])
-    label_indices = index_labels(names)
-    by_position = _are_all_positions(marked_texts, rows, columns.options)
-    occasion, alternative, marks = [], [], []
-    for row, row_options in enumerate(rows):
-        number = frame.index[row]
+    option_labels = choose_labels(labels, [text for row_index in option_rows for text in row_index if text])
+    label_indices = index_labels(option_labels)
+    is_by_position = _are_column_names(marked_texts, option_rows, columns.options)
+    occasion, alternative, row_marks = [], [], []
+    for row_index, row_options in enumerate(option_rows):
+        row_label = frame.index[row_index]
         marked_indices = [
             _find_chosen_index(
-                texts[row],
+                texts[row_index],
                 row_options,
                 columns.options,
-                f"in row {number}, column {name!r}",
-                by_position,
+                f"in row {row_label}, column {name!r}",
+                is_by_position,
             )
             for name, texts in zip(marked_columns, marked_texts, strict=True)
         ]
         if has_repeats(marked_indices):
             raise DataError(
                 f"{row_options[marked_indices[0]]!r} is both the best and the worst in row"
-                f" {number}; correct one of them."
+                f" {row_label}; correct one of them."
             )
         for k, text in enumerate(row_options):
             if not text:
                 continue
             if text not in label_indices:
                 raise DataError(
-                    f"{text!r} in row {number} is not in `labels`.{suggest(text, names)}"
+                    f"{text!r} in row {row_label} is not in `labels`.{suggest(text, option_labels)}"
                 )
-            occasion.append(row)
+            occasion.append(row_index)
             alternative.append(label_indices[text])
-            marks.append([k == marked_index for marked_index in marked_indices])
-    is_best, *is_worst = np.array(marks, bool).T
+            row_marks.append([k == marked_index for marked_index in marked_indices])
+    is_best, *is_worst = np.array(row_marks, bool).T
     row_respondents = read_any_respondents(frame, columns.respondent, columns.used)
     return RawOccasions(
-        names,
+        option_labels,
         np.array(occasion, np.int64),
         np.array(alternative, np.int64),
         is_best,
         row_respondents.names,
         row_respondents.number[occasion],
         read_counts(frame, columns.count, weights)[occasion],
-        lambda number: f"row {frame.index[number]}",
+        lambda row_label: f"row {frame.index[row_label]}",
         row_respondents.people,
         next(iter(is_worst), None),
     )
@@ -342,10 +342,10 @@ def find_long_columns(
     option = ALTERNATIVE.find_column(name_by_simplified, (best, worst, task))
     if best is None or worst is None or task is None or option is None:
         return None
-    cells = {
+    distinct_marks = {
         format_label(value).lower() for name in (best, worst) for value in get_column(frame, name)
     }
-    if not cells <= set(_CHOSEN) | set(_BLANKS):
+    if not distinct_marks <= set(_CHOSEN) | set(_BLANKS):
         return None
     respondent = named_columns.get("respondent") or RESPONDENT.find_column(
         name_by_simplified, (best, worst, task, option)
@@ -365,10 +365,10 @@ def widen_table(
     """
     import pandas as pd
 
-    key, _ = encode_column(frame, columns.task)
+    set_keys, _ = encode_column(frame, columns.task)
     if columns.respondent is not None:
-        people, names = encode_column(frame, columns.respondent)
-        key = key * len(names) + people
+        respondent_codes, respondent_names = encode_column(frame, columns.respondent)
+        set_keys = set_keys * len(respondent_names) + respondent_codes
     option_codes, option_names = encode_column(frame, columns.option)
     labels = np.array(option_names, object)[option_codes]
     is_marked = {
@@ -376,7 +376,7 @@ def widen_table(
         for name in (columns.best, columns.worst)
     }
     role_columns = {role: name for role in ROLES if (name := getattr(columns, role)) is not None}
-    _, first_rows, set_index = np.unique(key, return_index=True, return_inverse=True)
+    _, first_rows, set_index = np.unique(set_keys, return_index=True, return_inverse=True)
     max_options = int(np.bincount(set_index).max())
     options = tuple(f"option {k + 1}" for k in range(max_options))
     used_columns = {*columns, "best", "worst", *role_columns, *options}
@@ -385,9 +385,9 @@ def widen_table(
         for name in frame.columns
         if name not in used_columns and is_constant_within(pd.factorize(frame[name])[0], set_index)
     }
-    rows, numbers, n_unmarked = [], [], 0
-    for number in np.argsort(first_rows):
-        set_rows = np.flatnonzero(set_index == number)
+    wide_rows, row_labels, n_unmarked = [], [], 0
+    for set_number in np.argsort(first_rows):
+        set_rows = np.flatnonzero(set_index == set_number)
         row = dict(zip(options, labels[set_rows], strict=False))
         first_row = frame.index[set_rows[0]]
         if len(set(labels[set_rows])) < len(set_rows):
@@ -405,23 +405,23 @@ def widen_table(
         if len(marked_options) < 2:
             n_unmarked += 1
             continue
-        cells = {key: frame[name].iloc[set_rows[0]] for key, name in kept_columns.items()}
-        rows.append(row | marked_options | cells)
-        numbers.append(first_row)
-    if not rows:
+        kept_cells = {set_keys: frame[name].iloc[set_rows[0]] for set_keys, name in kept_columns.items()}
+        wide_rows.append(row | marked_options | kept_cells)
+        row_labels.append(first_row)
+    if not wide_rows:
         raise DataError(
             f"No set has an option marked in {columns.best!r} and another in {columns.worst!r};"
             " mark the best and the worst option of each set by 1."
         )
     note_omission(n_unmarked, noun="set")
-    wide = pd.DataFrame(rows, index=numbers, columns=[*options, "best", "worst", *kept_columns])
+    wide_frame = pd.DataFrame(wide_rows, index=row_labels, columns=[*options, "best", "worst", *kept_columns])
     wide_columns = BestWorstColumns("best", "worst", options, None, None)
-    return wide, wide_columns._replace(**{role: role for role in role_columns})
+    return wide_frame, wide_columns._replace(**{role: role for role in role_columns})
 
 
-def _build_marks_error(role: str, name: str, n_marked: int, first_row: Any) -> DataError:
+def _build_marks_error(role: str, column_name: str, n_marked: int, first_row: Any) -> DataError:
     """Build the error for a set with no or several options marked as best or worst."""
     return DataError(
-        f"{n_marked} options are marked in column {name!r} of the set that starts in row"
+        f"{n_marked} options are marked in column {column_name!r} of the set that starts in row"
         f" {first_row}; mark one as the {role}."
     )

@@ -76,19 +76,19 @@ def read_long_occasions(
         frame, column_by_role["respondent"], column_by_role.values()
     )
     # the same number may name occasions of several respondents
-    key = (row_respondents.number + 1) * len(task_names) + task_codes
-    keys, occasion = np.unique(key, return_inverse=True)
+    row_keys = (row_respondents.number + 1) * len(task_names) + task_codes
+    distinct_keys, occasion = np.unique(row_keys, return_inverse=True)
     is_task_per_respondent = column_by_role["respondent"] not in (None, column_by_role["choice_id"])
 
-    def name(occasion_number: int) -> str:
+    def describe_occasion(occasion_number: int) -> str:
         """Describe choice occasion `occasion_number` in error messages."""
-        person, task = divmod(int(keys[occasion_number]), len(task_names))
-        description = f"choice set {task_names[task]!r}"
+        respondent_number, task_index = divmod(int(distinct_keys[occasion_number]), len(task_names))
+        description = f"choice set {task_names[task_index]!r}"
         if is_task_per_respondent:
-            description += f" of respondent {row_respondents.names[person - 1]!r}"
+            description += f" of respondent {row_respondents.names[respondent_number - 1]!r}"
         return description
 
-    chosen = _read_chosen(frame, column_by_role["chosen"], alternative, option_labels)
+    is_chosen = _read_chosen(frame, column_by_role["chosen"], alternative, option_labels)
     available = None
     if column_by_role["available"] is not None:
         available = read_flags(frame, column_by_role["available"])
@@ -96,11 +96,11 @@ def read_long_occasions(
         option_labels,
         occasion,
         alternative,
-        chosen,
+        is_chosen,
         row_respondents.names,
         row_respondents.number,
-        read_occasion_counts(frame, column_by_role["count"], weights, occasion, name),
-        name,
+        read_occasion_counts(frame, column_by_role["count"], weights, occasion, describe_occasion),
+        describe_occasion,
         row_respondents.people,
         available=available,
     )
@@ -109,13 +109,14 @@ def read_long_occasions(
 def _select_answered(
     frame: "pd.DataFrame", column_by_role: Mapping[str, Any], is_reported: bool
 ) -> "pd.DataFrame":
-    """Return the rows of choice occasions with an answer; report the others as dropped."""
-    keys = column_by_role["choice_id"], column_by_role["respondent"]
+    """Return the rows of answered choice occasions; if `is_reported`, note how many others were
+    dropped."""
+    task_columns = column_by_role["choice_id"], column_by_role["respondent"]
     return select_answered_rows(
         frame,
         [column_by_role["chosen"]],
         [column_by_role["alternative"]],
-        task_columns=keys,
+        task_columns=task_columns,
         is_reported=is_reported,
     )
 
@@ -135,31 +136,31 @@ def read_wide_occasions(
         raise DataError("The table has no rows, so it contains no choices.")
     _check_offers(alternatives, available)
     column_by_role = find_columns(frame, {"chosen": chosen, **other_columns})
-    answer = column_by_role["chosen"]
-    options = alternatives or ()
+    answer_column = column_by_role["chosen"]
+    offered_columns = alternatives or ()
     if alternatives is None and available is None:
-        options = [answer]
-    frame = select_answered_rows(frame, [answer], options, map(format_label, available or ()))
-    winners = list_texts(frame, answer)
-    if "" in winners:
+        offered_columns = [answer_column]
+    frame = select_answered_rows(frame, [answer_column], offered_columns, map(format_label, available or ()))
+    chosen_labels = list_texts(frame, answer_column)
+    if "" in chosen_labels:
         raise DataError(
-            f"Row {frame.index[winners.index('')]} has no chosen alternative; fill it in or remove"
+            f"Row {frame.index[chosen_labels.index('')]} has no chosen alternative; fill it in or remove"
             " the row."
         )
-    offered = _list_offers(frame, alternatives or (), available or {})
+    offered_by_column = _list_offers(frame, alternatives or (), available or {})
     if labels is not None:
         option_labels = check_labels(labels)
     else:
-        option_labels = _list_wide_labels(frame, answer, chain(winners, *offered))
-    if not offered:
-        offered = [[label] * len(frame) for label in option_labels]
-    offers = [(r, cell) for cells in offered for r, cell in enumerate(cells) if cell]
-    if not offers:
+        option_labels = _list_wide_labels(frame, answer_column, chain(chosen_labels, *offered_by_column))
+    if not offered_by_column:
+        offered_by_column = [[label] * len(frame) for label in option_labels]
+    row_offers = [(r, cell) for cells in offered_by_column for r, cell in enumerate(cells) if cell]
+    if not row_offers:
         raise DataError(
             "No alternative was offered in any row; check the columns that mark offers."
         )
     label_indices = index_labels(option_labels)
-    for r, cell in [*offers, *enumerate(winners)]:
+    for r, cell in [*row_offers, *enumerate(chosen_labels)]:
         if cell not in label_indices:
             raise DataError(
                 f"{cell!r} in row {frame.index[r]} is not in"
@@ -167,17 +168,17 @@ def read_wide_occasions(
             )
     used_columns = (*column_by_role.values(), *(alternatives or ()), *(available or {}).values())
     row_respondents = read_any_respondents(frame, column_by_role["respondent"], used_columns)
-    count = read_counts(frame, column_by_role["count"], weights)
-    _check_winners(frame, offers, winners)
-    occasion = np.array([r for r, _ in offers], np.int64)
+    row_counts = read_counts(frame, column_by_role["count"], weights)
+    _check_winners(frame, row_offers, chosen_labels)
+    occasion = np.array([r for r, _ in row_offers], np.int64)
     return RawOccasions(
         option_labels,
         occasion,
-        np.array([label_indices[cell] for _, cell in offers], np.int64),
-        np.array([winners[r] == cell for r, cell in offers], bool),
+        np.array([label_indices[cell] for _, cell in row_offers], np.int64),
+        np.array([chosen_labels[r] == cell for r, cell in row_offers], bool),
         row_respondents.names,
         row_respondents.number[occasion],
-        count[occasion],
+        row_counts[occasion],
         lambda number: f"row {frame.index[number]}",
         row_respondents.people,
     )
@@ -194,11 +195,11 @@ def _list_offers(
 
 
 def _check_winners(
-    frame: "pd.DataFrame", offers: Iterable[tuple[int, str]], winners: list[str]
+    frame: "pd.DataFrame", row_offers: Iterable[tuple[int, str]], chosen_labels: list[str]
 ) -> None:
     """Raise DataError if an option was chosen in a row that does not offer it."""
-    all_offers = set(offers)
-    for row, winner in enumerate(winners):
+    all_offers = set(row_offers)
+    for row, winner in enumerate(chosen_labels):
         if (row, winner) not in all_offers:
             raise DataError(
                 f"{winner!r} was chosen in row {frame.index[row]}, but was not available; correct"
@@ -281,10 +282,10 @@ def is_long_table(frame: "pd.DataFrame") -> bool:
         frame = _select_answered(frame, column_by_role, False)
         alternative, option_labels = encode_column(frame, column_by_role["alternative"])
         encode_column(frame, column_by_role["choice_id"])
-        chosen = _read_chosen(frame, column_by_role["chosen"], alternative, option_labels)
+        is_chosen = _read_chosen(frame, column_by_role["chosen"], alternative, option_labels)
     except DataError:
         return False
-    return bool(chosen.any() and not chosen.all())
+    return bool(is_chosen.any() and not is_chosen.all())
 
 
 def read_occasion_counts(
@@ -292,21 +293,21 @@ def read_occasion_counts(
     count: str | None,
     weights: bool,
     occasion: np.ndarray,
-    name: Callable[[int], str],
+    describe_occasion: Callable[[int], str],
 ) -> np.ndarray:
     """Read the count of each row's choice occasion; raise if rows of one differ."""
     import pandas as pd
 
     if count is None:
         return np.ones(len(frame))
-    series = get_column(frame, count)
+    count_column = get_column(frame, count)
     first_rows = np.unique(occasion, return_index=True)[1][occasion]
-    codes, _ = pd.factorize(series)
+    codes, _ = pd.factorize(count_column)
     if (is_different := codes != codes[first_rows]).any():
         k = int(is_different.argmax())
-        pair = " and ".join(format_label(series.iloc[row]) or "none" for row in (first_rows[k], k))
+        count_texts = " and ".join(format_label(count_column.iloc[row]) or "none" for row in (first_rows[k], k))
         raise DataError(
-            f"The rows of {name(occasion[k])} have different counts, {pair}, in column {count!r};"
+            f"The rows of {describe_occasion(occasion[k])} have different counts, {count_texts}, in column {count!r};"
             " give one count, or rename the column if it describes the alternatives."
         )
     return read_counts(frame, count, weights)
@@ -317,11 +318,11 @@ def _read_chosen(
 ) -> np.ndarray:
     """Return whether each row's option was chosen, shape (rows,), from marks or labels."""
     # It is marked by 1, or by the label of the chosen alternative in every row of an occasion.
-    series = get_column(frame, name)
-    is_yes, is_wrong = classify_yes_no(series)
+    answer_column = get_column(frame, name)
+    is_yes, is_wrong = classify_yes_no(answer_column)
     if not is_wrong.any():
         return is_yes
-    texts = np.array(list(map(format_label, series)))
+    texts = np.array(list(map(format_label, answer_column)))
     if set(texts) <= set(option_labels):
         return texts == np.array(option_labels)[alternative]
     return read_flags(frame, name)

@@ -34,8 +34,8 @@ def by_respondent(data: "Choices") -> "dict[str, Choices]":
         If respondents are unknown.
     """
     _require_respondents(data)
-    chose = np.unique(data.respondent[data.respondent >= 0])
-    return {data.respondents[k]: select_rows(data, data.respondent == k) for k in chose}
+    respondent_indices = np.unique(data.respondent[data.respondent >= 0])
+    return {data.respondents[k]: select_rows(data, data.respondent == k) for k in respondent_indices}
 
 
 def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
@@ -93,17 +93,17 @@ def select_rows(data: "Choices", rows: np.ndarray, people: np.ndarray | None = N
     selected = select_choices(
         data, respondent_index, data.choice[rows], worst, times=data.times[rows]
     )
-    arrays = (getattr(selected, name) for name in data._FIELDS[2:-2])
-    return selected._from_fields(data.labels, names, *arrays, people_table, selected.n_tied)
+    answer_fields = (getattr(selected, name) for name in data._FIELDS[2:-2])
+    return selected._from_fields(data.labels, names, *answer_fields, people_table, selected.n_tied)
 
 
 def list_row_members(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
     """Return (row, index in `members`) of each option offered in each row."""
     set_index = data.set_of[data.choice]
-    size = data.sizes[set_index]
-    row = repeat_indices(size)
-    within_set = part_positions(size)
-    return row, within_set + data.start[set_index][row]
+    set_sizes = data.sizes[set_index]
+    row_index = repeat_indices(set_sizes)
+    index_in_set = part_positions(set_sizes)
+    return row_index, index_in_set + data.start[set_index][row_index]
 
 
 def select_choices(
@@ -118,12 +118,12 @@ def select_choices(
     sets, set_index = np.unique(data.set_of[choice], return_inverse=True)
     start = part_bounds(data.sizes[sets])
     members = data.members[np.isin(data.set_of, sets)]
-    shift = start[set_index] - data.start[sets][set_index]
+    index_shift = start[set_index] - data.start[sets][set_index]
     if worst is not None:
-        worst = worst + shift
-    rows = respondent, choice + shift, times, worst
+        worst = worst + index_shift
+    answer_fields = respondent, choice + index_shift, times, worst
     return data._from_fields(
-        data.labels, data.respondents, start, members, *rows, data.people, data.n_tied[sets]
+        data.labels, data.respondents, start, members, *answer_fields, data.people, data.n_tied[sets]
     )
 
 
@@ -153,18 +153,18 @@ def build_option_rows(data: "Choices") -> ReportRows:
     """Build the rows of a predictive check: each option's counts as best and as worst."""
     from scipy.sparse import csr_array
 
-    answers, n = list_possible_answers(data.start), data.n_options
-    column = np.tile(np.arange(len(answers.best)), 2)
-    row = np.concatenate([data.members[answers.best], n + data.members[answers.worst]])
-    counted = csr_array((np.ones(len(row)), (row, column)), shape=(2 * n, len(answers.best)))
-    offered = np.flatnonzero(np.diff(counted.indptr))
+    possible_answers, n = list_possible_answers(data.start), data.n_options
+    answer_column = np.tile(np.arange(len(possible_answers.best)), 2)
+    option_row = np.concatenate([data.members[possible_answers.best], n + data.members[possible_answers.worst]])
+    count_matrix = csr_array((np.ones(len(option_row)), (option_row, answer_column)), shape=(2 * n, len(possible_answers.best)))
+    offered_rows = np.flatnonzero(np.diff(count_matrix.indptr))
     names = {
-        "option": np.tile(np.array(data.labels), 2)[offered],
-        "named": np.repeat(NAMED, n)[offered],
+        "option": np.tile(np.array(data.labels), 2)[offered_rows],
+        "named": np.repeat(NAMED, n)[offered_rows],
     }
-    group, group_row = np.array([0, data.n_sets]), np.array([0, len(offered)])
+    group, group_row = np.array([0, data.n_sets]), np.array([0, len(offered_rows)])
     return ReportRows(
-        ANSWER, counted[offered], names, np.ones(len(offered), bool), group, group_row
+        ANSWER, count_matrix[offered_rows], names, np.ones(len(offered_rows), bool), group, group_row
     )
 
 
@@ -190,33 +190,33 @@ def together(
     DataError
         If in some the best and the worst were chosen, and in others one option.
     """
-    parts = [data, *other_data]
-    if len({part.worst is None for part in parts}) > 1:
+    datasets = [data, *other_data]
+    if len({dataset.worst is None for dataset in datasets}) > 1:
         raise DataError(
             "Some groups have best-worst choices and others have single choices; fit them"
             " separately."
         )
-    row_respondents = _merge_respondents(parts)
-    *arrays, n_tied = _merge_occasions(parts, labels, row_respondents.number)
-    return data._from_fields(labels, row_respondents.names, *arrays, row_respondents.people, n_tied)
+    row_respondents = _merge_respondents(datasets)
+    *set_fields, n_tied = _merge_occasions(datasets, labels, row_respondents.number)
+    return data._from_fields(labels, row_respondents.names, *set_fields, row_respondents.people, n_tied)
 
 
-def _merge_respondents(parts: "Sequence[Choices]") -> RowRespondents:
+def _merge_respondents(datasets: "Sequence[Choices]") -> RowRespondents:
     """Concatenate the row respondents of several `Choices`; unknown if any lacks them."""
-    if not all(part.respondents and (part.respondent >= 0).all() for part in parts):
-        return RowRespondents((), np.full(sum(len(part.choice) for part in parts), -1), None)
+    if not all(dataset.respondents and (dataset.respondent >= 0).all() for dataset in datasets):
+        return RowRespondents((), np.full(sum(len(dataset.choice) for dataset in datasets), -1), None)
     respondents_of_parts = [
-        RowRespondents(part.respondents, part.respondent, part.people) for part in parts
+        RowRespondents(dataset.respondents, dataset.respondent, dataset.people) for dataset in datasets
     ]
-    numbers = count(1)
-    for k, part in enumerate(respondents_of_parts):
-        names, people = list(part.names), part.people
+    ranking_numbers = count(1)
+    for k, dataset in enumerate(respondents_of_parts):
+        names, people = list(dataset.names), dataset.people
         for index, name in enumerate(names):
             if name.startswith(NAMELESS):
-                names[index] = f"{NAMELESS}{next(numbers)}"
+                names[index] = f"{NAMELESS}{next(ranking_numbers)}"
         if people is not None:
             people = people.set_axis(names, axis=0)
-        respondents_of_parts[k] = RowRespondents(tuple(names), part.number, people)
+        respondents_of_parts[k] = RowRespondents(tuple(names), dataset.number, people)
     return merge_respondents(respondents_of_parts)
 
 
@@ -256,24 +256,24 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
 
 
 def _merge_occasions(
-    parts: "Sequence[Choices]", labels: tuple[str, ...], respondent: np.ndarray
+    datasets: "Sequence[Choices]", labels: tuple[str, ...], respondent: np.ndarray
 ) -> tuple[Any, ...]:
     """Concatenate the sets and choices of several `Choices`, recoded to `labels`."""
     option_indices = index_labels(labels)
-    occasion, alternative, marks_by_part, times, n_occasions = [], [], [], [], 0
-    for part in parts:
-        option = np.array([option_indices[label] for label in part.labels])
-        row, member_index = list_row_members(part)
-        occasion.append(n_occasions + row)
-        alternative.append(option[part.members[member_index]])
-        marks = [part.are_chosen(row, member_index)]
-        if part.worst is not None:
-            marks.append(member_index == part.worst[row])
-        marks_by_part.append(marks)
-        times.append(part.times)
-        n_occasions += len(part.times)
+    occasion, alternative, marks_by_dataset, counts_by_dataset, n_occasions = [], [], [], [], 0
+    for dataset in datasets:
+        new_indices = np.array([option_indices[label] for label in dataset.labels])
+        row_index, member_index = list_row_members(dataset)
+        occasion.append(n_occasions + row_index)
+        alternative.append(new_indices[dataset.members[member_index]])
+        marks = [dataset.are_chosen(row_index, member_index)]
+        if dataset.worst is not None:
+            marks.append(member_index == dataset.worst[row_index])
+        marks_by_dataset.append(marks)
+        counts_by_dataset.append(dataset.times)
+        n_occasions += len(dataset.times)
     occasion, alternative = np.concatenate(occasion), np.concatenate(alternative)
     order = np.lexsort((alternative, occasion))
-    joined = [np.concatenate(marks)[order] for marks in zip(*marks_by_part, strict=True)]
-    counts = np.concatenate(times)
-    return count_choices(occasion[order], alternative[order], joined, respondent, counts)
+    sorted_marks = [np.concatenate(marks)[order] for marks in zip(*marks_by_dataset, strict=True)]
+    counts = np.concatenate(counts_by_dataset)
+    return count_choices(occasion[order], alternative[order], sorted_marks, respondent, counts)

@@ -103,10 +103,10 @@ def from_wide(
     [('bus', 'walk'), ('car', 'bus', 'walk')]
     """
     other_columns = {"respondent": respondent, "count": count}
-    rows = read_wide_occasions(
+    occasions = read_wide_occasions(
         frame, chosen, alternatives, available, other_columns, labels, weights
     )
-    return cls._from_fields(*build_choice_fields(rows))
+    return cls._from_fields(*build_choice_fields(occasions))
 
 
 def from_rankings(
@@ -194,10 +194,10 @@ def read_rankings(
         occasions = convert_rankings(read_ranking_list(rankings, labels), unranked)
         return cls._from_fields(*build_choice_fields(occasions)), ""
     columns = require_ranking_columns(rankings, layout, named_columns, unranked)
-    ranked = read_ranking_frame(rankings, columns, labels, weights, unranked)
-    note_omission(count_empty(ranked, unranked), noun="ranking")
-    data = cls._from_fields(*build_choice_fields(convert_rankings(ranked, unranked)))
-    return data, describe_rankings(ranked, columns, unranked)
+    table_rankings = read_ranking_frame(rankings, columns, labels, weights, unranked)
+    note_omission(count_empty(table_rankings, unranked), noun="ranking")
+    data = cls._from_fields(*build_choice_fields(convert_rankings(table_rankings, unranked)))
+    return data, describe_rankings(table_rankings, columns, unranked)
 
 
 def from_best_worst(
@@ -286,10 +286,10 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
     """Check each choice occasion, then count choices by respondent and set."""
     order = np.lexsort((rows.alternative, rows.occasion))
     occasion, alternative = rows.occasion[order], rows.alternative[order]
-    chosen, count = rows.chosen[order], rows.count[order]
-    available = np.ones(len(order), bool)
+    is_chosen, row_counts = rows.chosen[order], rows.count[order]
+    is_available = np.ones(len(order), bool)
     if rows.available is not None:
-        available = rows.available[order]
+        is_available = rows.available[order]
     is_repeated = (np.diff(occasion) == 0) & (np.diff(alternative) == 0)
     if is_repeated.any():
         k = int(is_repeated.argmax())
@@ -297,31 +297,31 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
             f"{rows.labels[alternative[k]]!r} is listed twice in {rows.name(occasion[k])}; list it"
             " once."
         )
-    if (is_unavailable := chosen & ~available).any():
+    if (is_unavailable := is_chosen & ~is_available).any():
         k = int(is_unavailable.argmax())
         raise DataError(
             f"{rows.labels[alternative[k]]!r} was chosen in {rows.name(occasion[k])}, but was not"
             " available; correct one of the two columns."
         )
     n_occasions = int(occasion[-1]) + 1
-    is_single = np.bincount(occasion[available], minlength=n_occasions) < 2
+    is_single = np.bincount(occasion[is_available], minlength=n_occasions) < 2
     if is_single.all():
         raise DataError(
             f"There is only one alternative in {rows.name(0)}, so nothing was chosen; list all"
             " alternatives of a set."
         )
-    wins = np.bincount(occasion[chosen], minlength=n_occasions)
-    if (is_wrong := (wins != 1) & (not rows.has_ties) & ~is_single).any():
+    n_chosen = np.bincount(occasion[is_chosen], minlength=n_occasions)
+    if (is_wrong := (n_chosen != 1) & (not rows.has_ties) & ~is_single).any():
         k = int(is_wrong.argmax())
         subject = "No alternative is"
-        if wins[k]:
-            subject = f"{wins[k]} alternatives are"
+        if n_chosen[k]:
+            subject = f"{n_chosen[k]} alternatives are"
         raise DataError(
             f"{subject} chosen in {rows.name(k)}, but exactly one must be; correct or remove the"
             " set."
         )
     counts = np.zeros(n_occasions)
-    counts[occasion[chosen]] = count[chosen]
+    counts[occasion[is_chosen]] = row_counts[is_chosen]
     if n_single := int(is_single.sum()):
         counts[is_single] = 0.0
         add_note(f"{format_plural(n_single, 'choice')} from a single alternative dropped")
@@ -329,10 +329,10 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
         raise DataError("Every count is 0, so there are no choices; check the column of counts.")
     respondent = np.empty(n_occasions, np.int64)
     respondent[rows.occasion] = rows.respondent
-    marks = [chosen[available]]
+    marks = [is_chosen[is_available]]
     if rows.worst is not None:
-        marks.append(rows.worst[order][available])
-    return count_choices(occasion[available], alternative[available], marks, respondent, counts)
+        marks.append(rows.worst[order][is_available])
+    return count_choices(occasion[is_available], alternative[is_available], marks, respondent, counts)
 
 
 def count_choices(
@@ -351,38 +351,38 @@ def count_choices(
         is_counted = order[is_counted[order]]
     occasion, alternative = occasion[is_counted], alternative[is_counted]
     all_marks = [marks[is_counted] for marks in all_marks]
-    size = np.bincount(occasion, minlength=counts.size)
-    sizes, n_tied, members, rows = [], [], [], []
+    set_size_by_occasion = np.bincount(occasion, minlength=counts.size)
+    set_sizes, n_tied, members, answer_rows = [], [], [], []
     n_places = 0
     # sets with ties come last
-    for n_tied_options, m in np.unique(np.stack([n_chosen, size])[:, size > 0], axis=1).T.tolist():
-        is_of_size = (size == m)[occasion] & (n_chosen == n_tied_options)[occasion]
+    for n_tied_options, m in np.unique(np.stack([n_chosen, set_size_by_occasion])[:, set_size_by_occasion > 0], axis=1).T.tolist():
+        is_of_size = (set_size_by_occasion == m)[occasion] & (n_chosen == n_tied_options)[occasion]
         sets, set_index = np.unique(
             alternative[is_of_size].reshape(-1, m), axis=0, return_inverse=True
         )
-        is_tied_first = n_places + m * set_index.ravel()
-        rows.append(
+        first_places = n_places + m * set_index.ravel()
+        answer_rows.append(
             (
                 occasion[is_of_size][::m],
                 *(
-                    is_tied_first + is_mark[is_of_size].reshape(-1, m).argmax(1)
+                    first_places + is_mark[is_of_size].reshape(-1, m).argmax(1)
                     for is_mark in all_marks
                 ),
             )
         )
-        sizes += [m] * len(sets)
+        set_sizes += [m] * len(sets)
         n_tied += [n_tied_options] * len(sets)
         members.append(sets.ravel())
         n_places += sets.size
-    occasions, *answers = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-    key = respondent[occasions] + 1
+    occasions, *answers = (np.concatenate(parts) for parts in zip(*answer_rows, strict=True))
+    row_keys = respondent[occasions] + 1
     for answer in answers:
-        key = key * n_places + answer
-    keys, row_index = np.unique(key, return_inverse=True)
+        row_keys = row_keys * n_places + answer
+    distinct_keys, row_index = np.unique(row_keys, return_inverse=True)
     times = np.bincount(row_index, weights=counts[occasions])
-    start = part_bounds(sizes)
+    start = part_bounds(set_sizes)
     worst = None
     if len(answers) > 1:
-        keys, worst = keys // n_places, keys % n_places
-    choice = keys // n_places - 1, keys % n_places, times, worst
-    return start, np.concatenate(members).astype(np.int64), *choice, np.array(n_tied, np.int64)
+        distinct_keys, worst = distinct_keys // n_places, distinct_keys % n_places
+    answer_fields = distinct_keys // n_places - 1, distinct_keys % n_places, times, worst
+    return start, np.concatenate(members).astype(np.int64), *answer_fields, np.array(n_tied, np.int64)

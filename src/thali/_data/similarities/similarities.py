@@ -239,9 +239,9 @@ class Similarities(JudgedByPeople):
             list(frame.columns),
             **{role: str(name) for role, name in named_columns.items() if name is not None},
         )
-        measured, empirical, answers = read_pair_list(frame, columns, labels)
+        measured, empirical_sigma, answers = read_pair_list(frame, columns, labels)
         if isinstance(sigma, str):
-            sigma = empirical
+            sigma = empirical_sigma
         return cls._build(measured, sigma, answers)
 
     @classmethod
@@ -372,9 +372,9 @@ class Similarities(JudgedByPeople):
         if isinstance(sigma, str):
             check_allowed("sigma", sigma, ("standard error", "deviation"))
         check_allowed("symmetrize", symmetrize, (None, "mean"))
-        measured, empirical, answers = average_respondents(matrices, labels, symmetrize, sigma)
+        measured, empirical_sigma, answers = average_respondents(matrices, labels, symmetrize, sigma)
         if isinstance(sigma, str):
-            sigma = empirical
+            sigma = empirical_sigma
         data = cls._build(measured, sigma, answers)
         _warn_cleared_zeros(measured)
         return data
@@ -438,16 +438,16 @@ class Similarities(JudgedByPeople):
         """
         if (answers := self.answers) is None:
             return super().by_respondent()
-        by_name = {}
+        data_by_name = {}
         for respondent, name in enumerate(answers.respondents):
-            rows = answers.respondent == respondent
-            pair, values = answers.pair[rows], answers.values[rows]
-            if len(pair):
-                arrays = self.first[pair], self.second[pair], values, np.ones(len(pair))
-                by_name[name] = self._from_fields(
+            is_by_respondent = answers.respondent == respondent
+            pair_indices, values = answers.pair[is_by_respondent], answers.values[is_by_respondent]
+            if len(pair_indices):
+                arrays = self.first[pair_indices], self.second[pair_indices], values, np.ones(len(pair_indices))
+                data_by_name[name] = self._from_fields(
                     self.labels, *arrays, None, self._lowest_diagonal, None
                 )
-        return by_name
+        return data_by_name
 
     def _set_fields(
         self, measured: MeasuredPairs, sigma: float | None, answers: JudgedValues | None = None
@@ -477,13 +477,13 @@ class Similarities(JudgedByPeople):
     @property
     def size_in_words(self) -> str:
         """Text with the numbers of objects, similarities and judgements."""
-        possible = count_pairs(self.n_options)
-        size = f"{possible:,} similarities"
-        if possible == 1:
-            size = "1 similarity"
-        if self.n_pairs < possible:
-            size = f"{self.n_pairs:,} of {size}"
-        return f"{format_plural(self.n_options, 'object')}, {size}{self._describe_judgements()}"
+        n_possible = count_pairs(self.n_options)
+        similarities_text = f"{n_possible:,} similarities"
+        if n_possible == 1:
+            similarities_text = "1 similarity"
+        if self.n_pairs < n_possible:
+            similarities_text = f"{self.n_pairs:,} of {similarities_text}"
+        return f"{format_plural(self.n_options, 'object')}, {similarities_text}{self._describe_judgements()}"
 
     def _details(self) -> Facts:
         """Return (name, labels) facts that a notebook shows below the size."""
@@ -563,11 +563,11 @@ class Similarities(JudgedByPeople):
             np.maximum(first_indices, second_indices),
         )
         order = np.lexsort((higher, lower))
-        pairs = lower[order], higher[order], self.values[order], self.judgements[order]
+        pair_fields = lower[order], higher[order], self.values[order], self.judgements[order]
         answers = self.answers
         if answers is not None:
             answers = answers.select_positions(np.ones(len(order), bool), np.argsort(order))
-        return self._from_fields(labels, *pairs, self.sigma, self._lowest_diagonal, answers)
+        return self._from_fields(labels, *pair_fields, self.sigma, self._lowest_diagonal, answers)
 
     def to_square(self) -> "pd.DataFrame":
         """Return the similarities as a labelled square table; NaN where not measured."""

@@ -100,7 +100,7 @@ def read_measured_pairs(
         )
     layout, has_cleared_zeros = _find_layout(table)
     i, j = np.triu_indices(n, k=1)
-    above, below = table[i, j], table[j, i]
+    upper_values, lower_values = table[i, j], table[j, i]
     if not has_cleared_zeros and symmetrize is None:
         _check_symmetry(names, table)
     n_judgements, upper_share = np.ones(len(i)), 0.5  # share of the judgements above the diagonal
@@ -113,11 +113,11 @@ def read_measured_pairs(
             upper_share = judgement_counts[i, j] / replace_zeros(n_judgements)
         else:
             n_judgements = check_judgement_symmetry(names, judgement_counts)[i, j]
-    combined = upper_share * above + (1.0 - upper_share) * below
-    values = np.where(np.isnan(above), below, np.where(np.isnan(below), above, combined))
-    measured = np.flatnonzero(~np.isnan(values))
-    first_indices, second_indices = i[measured].astype(np.int64), j[measured].astype(np.int64)
-    values, n_judgements = values[measured], n_judgements[measured]
+    weighted_means = upper_share * upper_values + (1.0 - upper_share) * lower_values
+    values = np.where(np.isnan(upper_values), lower_values, np.where(np.isnan(lower_values), upper_values, weighted_means))
+    measured_indices = np.flatnonzero(~np.isnan(values))
+    first_indices, second_indices = i[measured_indices].astype(np.int64), j[measured_indices].astype(np.int64)
+    values, n_judgements = values[measured_indices], n_judgements[measured_indices]
     check_judgements_known(names, first_indices, second_indices, n_judgements)
     has_lowest_diagonal = _is_diagonal_lowest(
         np.array(diagonal), first_indices, second_indices, values
@@ -202,13 +202,13 @@ def _find_layout(table: np.ndarray) -> tuple[str, bool]:
     """Return "square table" or the measured triangle; and whether zeros became missing."""
     # A triangle of zeros next to one with other numbers was not measured.
     n = len(table)
-    upper = np.triu(np.ones((n, n), dtype=bool), k=1)
-    for empty, triangle in ((upper, "lower triangle"), (upper.T, "upper triangle")):
-        if np.isnan(table[empty]).all():
-            return triangle, False
-        if not table[empty].any() and np.nan_to_num(table[empty.T]).any():
-            table[empty] = np.nan
-            return triangle, True
+    is_upper = np.triu(np.ones((n, n), dtype=bool), k=1)
+    for is_empty, measured_triangle in ((is_upper, "lower triangle"), (is_upper.T, "upper triangle")):
+        if np.isnan(table[is_empty]).all():
+            return measured_triangle, False
+        if not table[is_empty].any() and np.nan_to_num(table[is_empty.T]).any():
+            table[is_empty] = np.nan
+            return measured_triangle, True
     return "square table", False
 
 
@@ -236,10 +236,10 @@ def _find_largest_difference(table: np.ndarray) -> tuple[float, int, int]:
 
 def _compute_tolerance(table: np.ndarray) -> float:
     """Return the largest difference of two cells that rounding explains."""
-    measured = table[~np.isnan(table) & ~np.eye(len(table), dtype=bool)]
-    if not measured.size:
+    measured_values = table[~np.isnan(table) & ~np.eye(len(table), dtype=bool)]
+    if not measured_values.size:
         return 0.0
-    return ROUNDING * float(np.ptp(measured))
+    return ROUNDING * float(np.ptp(measured_values))
 
 
 def _convert_leniently(value: Any) -> float:
@@ -258,27 +258,27 @@ def _is_diagonal_lowest(
     """Return whether the diagonal has each row's minimum, as in distances."""
     # In most rows it must be smaller than all other values.
     # A diagonal of 0 that means "not measured" does not count if many similarities are 0.
-    smallest = np.full(len(diagonal), np.inf)
-    np.minimum.at(smallest, first_indices, values)
-    np.minimum.at(smallest, second_indices, values)
-    return bool(np.all(diagonal <= smallest) and 2 * np.sum(diagonal < smallest) > len(diagonal))
+    smallest_values = np.full(len(diagonal), np.inf)
+    np.minimum.at(smallest_values, first_indices, values)
+    np.minimum.at(smallest_values, second_indices, values)
+    return bool(np.all(diagonal <= smallest_values) and 2 * np.sum(diagonal < smallest_values) > len(diagonal))
 
 
-def _check_returned(similarity: Any, pairs: int) -> np.ndarray:
+def _check_returned(similarity: Any, n_pairs: int) -> np.ndarray:
     """Return a user conversion's result as array; raise unless finite, one per pair."""
     try:
-        converted = np.array(similarity, dtype=np.float64)
-        description = f"an array of shape {converted.shape}"
+        similarity_values = np.array(similarity, dtype=np.float64)
+        description = f"an array of shape {similarity_values.shape}"
     except (TypeError, ValueError):
-        converted, description = np.empty(0), type(similarity).__name__
-    if converted.shape == (pairs,):
+        similarity_values, description = np.empty(0), type(similarity).__name__
+    if similarity_values.shape == (n_pairs,):
         description = "some values that are not finite"
-    if converted.shape != (pairs,) or not np.isfinite(converted).all():
+    if similarity_values.shape != (n_pairs,) or not np.isfinite(similarity_values).all():
         raise DataError(
-            f"`how` must return {pairs:,} finite numbers, one similarity per dissimilarity; got"
+            f"`how` must return {n_pairs:,} finite numbers, one similarity per dissimilarity; got"
             f" {description}."
         )
-    return converted
+    return similarity_values
 
 
 def read_judgements(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
@@ -318,9 +318,9 @@ def check_judgement_symmetry(names: tuple[str, ...], table: np.ndarray) -> np.nd
 
     If only one of n_ij and n_ji is present, it is used. Raise if they differ.
     """
-    differ = ~np.isnan(table) & ~np.isnan(table.T) & (table != table.T)
-    if differ.any():
-        i, j = divmod(int(differ.argmax()), len(table))
+    is_different = ~np.isnan(table) & ~np.isnan(table.T) & (table != table.T)
+    if is_different.any():
+        i, j = divmod(int(is_different.argmax()), len(table))
         raise DataError(
             f"`judgements` must be symmetric, like the similarities; it is {table[i, j]:g}"
             f" {describe_cell(names, i, j)} and {table[j, i]:g} {describe_cell(names, j, i)}."
@@ -365,54 +365,54 @@ def average_respondents(
     respondents = tuple(map(format_label, respondents))
     if has_repeats(respondents):
         raise DataError(f"Respondents must have unique names; got {shorten(respondents)}.")
-    people = [
+    pairs_by_respondent = [
         _read_one_respondent(number, matrix, labels, symmetrize)
         for number, matrix in enumerate(matrices_in_order, start=1)
     ]
-    names = people[0].labels
-    values_by_person = np.stack(
-        [_sort_objects(person, names, number) for number, person in enumerate(people, start=1)]
+    names = pairs_by_respondent[0].labels
+    tables_by_respondent = np.stack(
+        [_sort_objects(measured_pairs, names, number) for number, measured_pairs in enumerate(pairs_by_respondent, start=1)]
     )
     i, j = np.triu_indices(len(names), k=1)
-    pairs = values_by_person[:, i, j]
-    is_measured = ~np.isnan(pairs).all(axis=0)
+    pair_values = tables_by_respondent[:, i, j]
+    is_measured = ~np.isnan(pair_values).all(axis=0)
     first_indices, second_indices = i[is_measured].astype(np.int64), j[is_measured].astype(np.int64)
-    pairs = pairs[:, is_measured]
-    mean, empirical = np.empty(0), None
-    judges = (~np.isnan(pairs)).sum(axis=0)
-    if pairs.size:
-        mean = np.nanmean(pairs, axis=0)
-        empirical = _estimate_sigma(pairs, mean, judges, sigma)
-    n_judgements = judges.astype(float)
+    pair_values = pair_values[:, is_measured]
+    mean_values, empirical_sigma = np.empty(0), None
+    n_judges = (~np.isnan(pair_values)).sum(axis=0)
+    if pair_values.size:
+        mean_values = np.nanmean(pair_values, axis=0)
+        empirical_sigma = _estimate_sigma(pair_values, mean_values, n_judges, sigma)
+    n_judgements = n_judges.astype(float)
     if sigma == "deviation":
-        n_judgements = np.ones(len(mean))
-    cleared = [person.layout for person in people if person.zeros_not_read]
+        n_judgements = np.ones(len(mean_values))
+    cleared_layouts = [measured_pairs.layout for measured_pairs in pairs_by_respondent if measured_pairs.zeros_not_read]
     measured = MeasuredPairs(
         names,
         first_indices,
         second_indices,
-        mean,
+        mean_values,
         n_judgements,
-        (cleared or ["mean over respondents"])[0],
-        bool(cleared),
-        all(person.lowest_diagonal for person in people),
+        (cleared_layouts or ["mean over respondents"])[0],
+        bool(cleared_layouts),
+        all(measured_pairs.lowest_diagonal for measured_pairs in pairs_by_respondent),
     )
-    return measured, empirical, JudgedValues.from_table(respondents, pairs)
+    return measured, empirical_sigma, JudgedValues.from_table(respondents, pair_values)
 
 
 def _sort_objects(
-    person: MeasuredPairs, names: tuple[str, ...], respondent_number: int
+    measured_pairs: MeasuredPairs, names: tuple[str, ...], respondent_number: int
 ) -> np.ndarray:
     """Return a respondent's similarities as a square table in the order of `names`."""
-    if set(person.labels) != set(names):
+    if set(measured_pairs.labels) != set(names):
         raise DataError(
             f"All tables must have the same labels; respondent {respondent_number} has"
-            f" {shorten(person.labels)}, but respondent 1 has {shorten(names)}."
+            f" {shorten(measured_pairs.labels)}, but respondent 1 has {shorten(names)}."
         )
     table = np.full((len(names), len(names)), np.nan)
-    new_indices = find_label_indices(person.labels, names)
-    first_indices, second_indices = new_indices[person.first], new_indices[person.second]
-    table[first_indices, second_indices] = table[second_indices, first_indices] = person.values
+    new_indices = find_label_indices(measured_pairs.labels, names)
+    first_indices, second_indices = new_indices[measured_pairs.first], new_indices[measured_pairs.second]
+    table[first_indices, second_indices] = table[second_indices, first_indices] = measured_pairs.values
     return table
 
 
@@ -424,14 +424,14 @@ def _list_matrices(matrices: Any) -> list[Any]:
             f" objects); got shape {tuple(matrices.shape)}."
         )
     try:
-        people = list(matrices)
+        tables = list(matrices)
     except TypeError:
         raise DataError(
             f"`matrices` must be a list of square tables; got {type(matrices).__name__}."
         ) from None
-    if not people:
+    if not tables:
         raise DataError("`matrices` is empty; give the table of at least one respondent.")
-    return people
+    return tables
 
 
 def _read_one_respondent(
@@ -445,25 +445,25 @@ def _read_one_respondent(
 
 
 def _estimate_sigma(
-    pairs: np.ndarray, mean: np.ndarray, judges: np.ndarray, sigma_kind: Any
+    pair_values: np.ndarray, mean: np.ndarray, n_judges: np.ndarray, sigma_kind: Any
 ) -> float | None:
     """Estimate the standard deviation of a mean or of one judgement; None if unknown."""
-    squares = np.nansum((pairs - mean) ** 2, axis=0)
-    several = judges > 1
-    if not several.any():
+    square_sums = np.nansum((pair_values - mean) ** 2, axis=0)
+    has_several = n_judges > 1
+    if not has_several.any():
         return None
     if sigma_kind == "deviation":
-        sigma = float(np.sqrt(squares[several] / (judges[several] - 1)).mean())
+        sigma = float(np.sqrt(square_sums[has_several] / (n_judges[has_several] - 1)).mean())
         return _drop_rounding_sigma(sigma, mean)
-    return _estimate_judgement_sigma(squares, mean, judges)
+    return _estimate_judgement_sigma(square_sums, mean, n_judges)
 
 
 def _estimate_judgement_sigma(
-    squares: np.ndarray, mean: np.ndarray, judges: np.ndarray
+    square_sums: np.ndarray, mean: np.ndarray, n_judges: np.ndarray
 ) -> float | None:
     """Estimate the standard deviation of one judgement; None if all agree."""
     # `squares` are the sums of squares within pairs.
-    return _drop_rounding_sigma(float(np.sqrt(squares.sum() / (judges - 1).sum())), mean)
+    return _drop_rounding_sigma(float(np.sqrt(square_sums.sum() / (n_judges - 1).sum())), mean)
 
 
 def _drop_rounding_sigma(sigma: float, mean: np.ndarray) -> float | None:
@@ -574,10 +574,10 @@ def read_pair_list(
     """
     if not len(frame):
         raise DataError("The table has no rows, so it contains no similarities.")
-    series = get_column(frame, columns.similarity)
+    similarity_column = get_column(frame, columns.similarity)
     column_text = f"column {columns.similarity!r}"
     values = check_numbers(
-        list_cells(series), lambda k: f"in row {frame.index[k]}, {column_text}", "similarity"
+        list_cells(similarity_column), lambda k: f"in row {frame.index[k]}, {column_text}", "similarity"
     )
     if np.isinf(values).any():
         k = int(np.isinf(values).argmax())
@@ -586,13 +586,13 @@ def read_pair_list(
             " be finite."
         )
     counts = read_counts(frame, columns.count, weights=True)
-    first_labels, second_labels = (
+    first_column, second_column = (
         get_column(frame, columns.first),
         get_column(frame, columns.second),
     )
     # rows that compare an object with itself are the diagonal; count 0 avoids an error
     names, first_index, second_index = encode_labels(
-        first_labels, second_labels, np.zeros(len(frame)), labels
+        first_column, second_column, np.zeros(len(frame)), labels
     )
     is_used = (first_index != second_index) & (counts > 0) & ~np.isnan(values)
     if not is_used.all():
@@ -626,21 +626,21 @@ def _average_judged_rows(
     # Respondents who wrote every pair in both orders judged it once.
     n = len(names)
     pair = number_pairs(n, i, j)
-    _, row, key_index = np.unique(
+    _, first_rows, key_index = np.unique(
         row_respondents.number * n * n + pair, return_index=True, return_inverse=True
     )
-    if _is_written_twice(i < j, key_index, values == values[row][key_index], counts):
-        i, j, values, counts = i[row], j[row], values[row], counts[row]
-        pair, respondent_index = pair[row], row_respondents.number[row]
-    elif len(row) == len(key_index):
+    if _is_written_twice(i < j, key_index, values == values[first_rows][key_index], counts):
+        i, j, values, counts = i[first_rows], j[first_rows], values[first_rows], counts[first_rows]
+        pair, respondent_index = pair[first_rows], row_respondents.number[first_rows]
+    elif len(first_rows) == len(key_index):
         respondent_index = row_respondents.number
     else:
         k = int((np.bincount(key_index) > 1).argmax())
-        first_object, second_object = names[i[row[k]]], names[j[row[k]]]
+        first_object, second_object = names[i[first_rows[k]]], names[j[first_rows[k]]]
         warn(
             DataWarning(
                 "The column of respondents was ignored because"
-                f" {row_respondents.names[row_respondents.number[row[k]]]!r}"
+                f" {row_respondents.names[row_respondents.number[first_rows[k]]]!r}"
                 f" judged {first_object!r} and {second_object!r} several times; to use it, give one"
                 " mean per respondent and pair."
             )
@@ -671,15 +671,15 @@ def _average_pairs(
     pairs, first_rows, pair_index = np.unique(
         number_pairs(n, i, j), return_index=True, return_inverse=True
     )
-    base = values[first_rows]  # makes the mean of equal numbers exactly that number
-    excess = np.bincount(
-        pair_index, weights=counts * (values - base[pair_index]), minlength=len(pairs)
+    first_values = values[first_rows]  # makes the mean of equal numbers exactly that number
+    excess_sums = np.bincount(
+        pair_index, weights=counts * (values - first_values[pair_index]), minlength=len(pairs)
     )
     n_judgements = np.bincount(pair_index, weights=counts, minlength=len(pairs))
-    mean = base + excess / n_judgements
-    is_square = _is_written_twice(i < j, pair_index, values == base[pair_index], counts)
+    mean = first_values + excess_sums / n_judgements
+    is_written_twice = _is_written_twice(i < j, pair_index, values == first_values[pair_index], counts)
     measured = MeasuredPairs(names, pairs // n, pairs % n, mean, n_judgements, "table of pairs")
-    if is_square:
+    if is_written_twice:
         return measured._replace(judgements=n_judgements / 2.0), None
     if (
         not len(pairs)
@@ -688,37 +688,37 @@ def _average_pairs(
     ):
         return measured, None
     # if each judgement is written twice, sigma would be too small
-    if _are_mostly_mirrored(i < j, pair_index, values - base[pair_index]):
+    if _are_mostly_mirrored(i < j, pair_index, values - first_values[pair_index]):
         return measured, None
-    squares = np.bincount(pair_index, (values - mean[pair_index]) ** 2, len(pairs))
-    return measured, _estimate_judgement_sigma(squares, mean, n_judgements)
+    square_sums = np.bincount(pair_index, (values - mean[pair_index]) ** 2, len(pairs))
+    return measured, _estimate_judgement_sigma(square_sums, mean, n_judgements)
 
 
-def _are_mostly_mirrored(forward: np.ndarray, pair_index: np.ndarray, values: np.ndarray) -> bool:
+def _are_mostly_mirrored(is_forward: np.ndarray, pair_index: np.ndarray, values: np.ndarray) -> bool:
     """Return whether most pairs have equal numbers in both orders."""
     # Then each judgement was probably written twice.
     n_pairs = int(pair_index.max()) + 1
     forward_sums, backward_sums = (
-        [np.bincount(pair_index[rows], values[rows] ** power, n_pairs) for power in range(4)]
-        for rows in (forward, ~forward)
+        [np.bincount(pair_index[is_in_order], values[is_in_order] ** power, n_pairs) for power in range(4)]
+        for is_in_order in (is_forward, ~is_forward)
     )
     return bool(np.isclose(forward_sums, backward_sums).all(axis=0).mean() > 0.5)
 
 
 def _is_written_twice(
-    forward: np.ndarray, pair_index: np.ndarray, equals_first: np.ndarray, counts: np.ndarray
+    is_forward: np.ndarray, pair_index: np.ndarray, equals_first_value: np.ndarray, counts: np.ndarray
 ) -> bool:
     """Return whether the list contains every pair in both orders, with equal numbers."""
     n_pairs = int(pair_index.max(initial=-1)) + 1
     times_by_order = (
-        np.bincount(pair_index[forward], minlength=n_pairs),
-        np.bincount(pair_index[~forward], minlength=n_pairs),
+        np.bincount(pair_index[is_forward], minlength=n_pairs),
+        np.bincount(pair_index[~is_forward], minlength=n_pairs),
     )
-    if not n_pairs or not equals_first.all() or any((times != 1).any() for times in times_by_order):
+    if not n_pairs or not equals_first_value.all() or any((times != 1).any() for times in times_by_order):
         return False
     counts_by_order = (
-        counts[forward][np.argsort(pair_index[forward])],
-        counts[~forward][np.argsort(pair_index[~forward])],
+        counts[is_forward][np.argsort(pair_index[is_forward])],
+        counts[~is_forward][np.argsort(pair_index[~is_forward])],
     )
     return np.array_equal(*counts_by_order)
 

@@ -69,12 +69,12 @@ def build_set_questions(
 
     Each set contains all pairs of its objects; the chosen pair has the positions (first, second).
     """
-    low, high = np.triu_indices(members.shape[1], k=1)
-    pair_positions = np.zeros((members.shape[1],) * 2, np.int64)
-    pair_positions[low, high] = pair_positions[high, low] = np.arange(len(low))
+    i, j = np.triu_indices(members.shape[1], k=1)
+    pair_indices = np.zeros((members.shape[1],) * 2, np.int64)
+    pair_indices[i, j] = pair_indices[j, i] = np.arange(len(i))
     return TripletQuestions(
-        number_pairs(n, members[:, low], members[:, high]),
-        pair_positions[first_positions, second_positions],
+        number_pairs(n, members[:, i], members[:, j]),
+        pair_indices[first_positions, second_positions],
         times,
     )
 
@@ -83,13 +83,13 @@ def check_distinct_objects(
     members: np.ndarray, labels: Sequence[str], describe: RowDescriber
 ) -> None:
     """Raise DataError if a set contains the same object twice."""
-    ordered = np.sort(members, axis=1)
-    is_repeated = (np.diff(ordered, axis=1) == 0).any(axis=1)
+    sorted_members = np.sort(members, axis=1)
+    is_repeated = (np.diff(sorted_members, axis=1) == 0).any(axis=1)
     if is_repeated.any():
         k = int(is_repeated.argmax())
-        repeated = ordered[k][1:][np.diff(ordered[k]) == 0][0]
+        repeated_object = sorted_members[k][1:][np.diff(sorted_members[k]) == 0][0]
         raise DataError(
-            f"{labels[repeated]!r} is listed twice {describe(k)}; give different objects, or remove"
+            f"{labels[repeated_object]!r} is listed twice {describe(k)}; give different objects, or remove"
             " the row."
         )
 
@@ -101,7 +101,7 @@ def sum_questions(
 
     Return (start, first, second, counts), and the position of each answer, by part.
     """
-    sizes, keys, counts, answer_positions, n_places = [], [], [], [], 0
+    sizes, pair_keys, counts, answer_positions, n_places = [], [], [], [], 0
     for questions in sorted(parts, key=lambda part: part.pairs.shape[1]):
         is_asked = questions.times > 0
         if not is_asked.any():
@@ -116,7 +116,7 @@ def sum_questions(
         chosen_position = (sort_order == chosen[:, None]).argmax(axis=1)
         set_index, first_rows = number_distinct_rows(pairs)
         sizes.append(np.full(len(first_rows), m))
-        keys.append(pairs[first_rows].ravel())
+        pair_keys.append(pairs[first_rows].ravel())
         counts.append(
             np.bincount(
                 set_index * m + chosen_position, questions.times[is_asked], m * len(first_rows)
@@ -127,8 +127,8 @@ def sum_questions(
     if not sizes:
         raise DataError("There are no answers; give at least one answered question.")
     start = part_bounds(np.concatenate(sizes))
-    key = np.concatenate(keys)
-    return (start, key // n, key % n, np.concatenate(counts)), answer_positions
+    all_pair_keys = np.concatenate(pair_keys)
+    return (start, all_pair_keys // n, all_pair_keys % n, np.concatenate(counts)), answer_positions
 
 
 def check_question_names(
@@ -162,20 +162,20 @@ def encode_objects(
 
     if not len(columns[0]):
         raise DataError("The table has no rows, so it contains no questions.")
-    index, names = columns[0].index, [str(column.name) for column in columns]
-    values = np.stack([column.to_numpy(dtype=object) for column in columns], axis=1).ravel()
-    codes, distinct = pd.factorize(values)
-    texts = [format_label(value) for value in distinct]
-    m = len(columns)
+    index, column_names = columns[0].index, [str(column.name) for column in columns]
+    cells = np.stack([column.to_numpy(dtype=object) for column in columns], axis=1).ravel()
+    codes, distinct_cells = pd.factorize(cells)
+    texts = [format_label(value) for value in distinct_cells]
+    n_columns = len(columns)
 
-    def place(k: int) -> str:
+    def describe_cell(k: int) -> str:
         """Describe cell k for an error message."""
-        return f"in row {index[k // m]}, column {names[k % m]!r}"
+        return f"in row {index[k // n_columns]}, column {column_names[k % n_columns]!r}"
 
     object_labels = choose_labels(labels, texts)
     return find_label_positions(
-        codes, texts, object_labels, place, "The name of an object"
-    ).reshape(-1, m), object_labels
+        codes, texts, object_labels, describe_cell, "The name of an object"
+    ).reshape(-1, n_columns), object_labels
 
 
 def read_objects(
@@ -185,9 +185,9 @@ def read_objects(
 
     Return the indices, the labels, and the number of times of each row.
     """
-    members, names = _encode_array(array, labels)
-    check_distinct_objects(members, names, describe_row)
-    return members, names, read_times(counts, len(array))
+    members, object_labels = _encode_array(array, labels)
+    check_distinct_objects(members, object_labels, describe_row)
+    return members, object_labels, read_times(counts, len(array))
 
 
 def _encode_array(
@@ -223,18 +223,18 @@ def _check_object_numbers(indices: np.ndarray, n_labels: int | None) -> None:
     is_wrong = (indices < 0) | (indices >= n_allowed)
     if not is_wrong.any():
         return
-    invalid_number, allowed = int(indices[is_wrong][0]), ">= 0"
+    invalid_number, allowed_text = int(indices[is_wrong][0]), ">= 0"
     if n_labels is not None:
-        allowed = f"positions in `labels`, from 0 to {n_allowed - 1}"
+        allowed_text = f"positions in `labels`, from 0 to {n_allowed - 1}"
     elif invalid_number >= n_allowed:
-        allowed = (
+        allowed_text = (
             f"positions, which range from 0 to {n_allowed - 1} for so few answers; give IDs as"
             " strings"
         )
     row = int(is_wrong.any(axis=1).argmax())
     raise DataError(
         f"{invalid_number} {describe_row(row)} is not a valid object number; object numbers are"
-        f" {allowed}."
+        f" {allowed_text}."
     )
 
 
@@ -319,37 +319,37 @@ def read_sets(
             f" {format_plural(len(pairs_by_set), 'set')}"
             f" and {format_plural(len(answers), 'pair')}."
         )
-    names = choose_labels(
+    object_labels = choose_labels(
         labels, [name for pairs in pairs_by_set for pair in pairs for name in pair]
     )
-    label_indices, n = index_labels(names), len(names)
-    times, parts = read_times(counts, len(pairs_by_set)), []
-    for m in sorted({len(pairs) for pairs in pairs_by_set}):
-        rows = [k for k, pairs in enumerate(pairs_by_set) if len(pairs) == m]
-        keys = np.array(
+    label_indices, n = index_labels(object_labels), len(object_labels)
+    times, questions_by_size = read_times(counts, len(pairs_by_set)), []
+    for n_pairs in sorted({len(pairs) for pairs in pairs_by_set}):
+        set_indices = [k for k, pairs in enumerate(pairs_by_set) if len(pairs) == n_pairs]
+        pair_keys = np.array(
             [
                 [_compute_pair_key(label_indices, n, pair, k) for pair in pairs_by_set[k]]
-                for k in rows
+                for k in set_indices
             ],
             np.int64,
         )
         chosen_keys = np.array(
-            [_compute_pair_key(label_indices, n, answers[k], k) for k in rows], np.int64
+            [_compute_pair_key(label_indices, n, answers[k], k) for k in set_indices], np.int64
         )
-        if (is_repeated := (np.diff(np.sort(keys, axis=1), axis=1) == 0).any(axis=1)).any():
+        if (is_repeated := (np.diff(np.sort(pair_keys, axis=1), axis=1) == 0).any(axis=1)).any():
             raise DataError(
-                f"A pair is listed twice {describe_row(rows[int(is_repeated.argmax())])}; give"
+                f"A pair is listed twice {describe_row(set_indices[int(is_repeated.argmax())])}; give"
                 " different pairs."
             )
-        is_chosen = keys == chosen_keys[:, None]
+        is_chosen = pair_keys == chosen_keys[:, None]
         if (is_missing := ~is_chosen.any(axis=1)).any():
-            k = rows[int(is_missing.argmax())]
+            k = set_indices[int(is_missing.argmax())]
             raise DataError(
                 f"The pair {answers[k]} {describe_row(k)} is not in its set; correct the pair or"
                 " the set."
             )
-        parts.append(TripletQuestions(keys, is_chosen.argmax(axis=1), times[rows]))
-    return names, parts
+        questions_by_size.append(TripletQuestions(pair_keys, is_chosen.argmax(axis=1), times[set_indices]))
+    return object_labels, questions_by_size
 
 
 def list_pairs(set_number: int, members: Iterable[Any]) -> list[Pair]:
@@ -479,15 +479,15 @@ def find_triplet_columns(
         name: value for name, value in (named_columns or {}).items() if value is not None
     }
     name_by_simplified = map_plain_names(names)
-    count = named_columns.get("count") or COUNT.find_column(name_by_simplified)
-    other_columns: dict[str, Any] = {"count": count, "question": named_columns.get("question")}
+    count_column = named_columns.get("count") or COUNT.find_column(name_by_simplified)
+    other_columns: dict[str, Any] = {"count": count_column, "question": named_columns.get("question")}
 
-    def with_who(columns: TripletColumns) -> TripletColumns:
+    def fill_respondent_column(columns: TripletColumns) -> TripletColumns:
         """Return the columns with the respondent's column filled in."""
-        respondent = named_columns.get("respondent") or next(
+        respondent_column = named_columns.get("respondent") or next(
             RESPONDENT.find_certain_columns(name_by_simplified, columns.used), None
         )
-        return columns._replace(who=respondent)
+        return columns._replace(who=respondent_column)
 
     if "anchor" in named_columns or not {"objects", "odd", "chosen"} & set(named_columns):
         role_columns = [
@@ -495,59 +495,59 @@ def find_triplet_columns(
             for role in (ANCHOR, NEARER, FARTHER)
         ]
         if all(role_columns):
-            return with_who(TripletColumns(tuple(role_columns), **other_columns))
-    odd = named_columns.get("odd") or ODD.find_column(name_by_simplified)
-    chosen = named_columns.get("chosen")
-    if not chosen and "odd" not in named_columns:
-        chosen = next(iter(find_column_pairs(name_by_simplified, SIMILAR_TWO)), None)
-    used_names = {simplify_name(name) for name in (odd, count, *(chosen or ())) if name is not None}
-    objects = named_columns.get("objects") or _find_series(
+            return fill_respondent_column(TripletColumns(tuple(role_columns), **other_columns))
+    odd_column = named_columns.get("odd") or ODD.find_column(name_by_simplified)
+    chosen_columns = named_columns.get("chosen")
+    if not chosen_columns and "odd" not in named_columns:
+        chosen_columns = next(iter(find_column_pairs(name_by_simplified, SIMILAR_TWO)), None)
+    used_names = {simplify_name(name) for name in (odd_column, count_column, *(chosen_columns or ())) if name is not None}
+    object_columns = named_columns.get("objects") or _find_series(
         {short: name for short, name in name_by_simplified.items() if short not in used_names}
     )
-    if not objects and "odd" in named_columns:  # it may be one of the three
-        objects = _find_series(
-            {short: name for short, name in name_by_simplified.items() if name != count}
+    if not object_columns and "odd" in named_columns:  # it may be one of the three
+        object_columns = _find_series(
+            {short: name for short, name in name_by_simplified.items() if name != count_column}
         )
     if (
-        objects
-        and odd is None
-        and chosen is None
-        and len(objects) == 3
-        and simplify_name(objects[0]).startswith("image")
+        object_columns
+        and odd_column is None
+        and chosen_columns is None
+        and len(object_columns) == 3
+        and simplify_name(object_columns[0]).startswith("image")
     ):
-        odd = next(
+        odd_column = next(
             (name_by_simplified[name] for name in ODD_BY_PLACE if name in name_by_simplified), None
         )
-    if not objects or (odd is None) == (chosen is None):
+    if not object_columns or (odd_column is None) == (chosen_columns is None):
         return None
-    if chosen is not None:
-        chosen = (chosen[0], chosen[1])
-    return with_who(TripletColumns(tuple(objects), odd, chosen, **other_columns))
+    if chosen_columns is not None:
+        chosen_columns = (chosen_columns[0], chosen_columns[1])
+    return fill_respondent_column(TripletColumns(tuple(object_columns), odd_column, chosen_columns, **other_columns))
 
 
 def find_incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | None]:
     """Return three columns of objects, and the odd-one-out column or None."""
     name_by_simplified = map_plain_names(names)
-    odd = ODD.find_column(name_by_simplified)
-    objects = _find_series(
+    odd_column = ODD.find_column(name_by_simplified)
+    object_columns = _find_series(
         {short: name for short, name in name_by_simplified.items() if short not in ODD.sure}
     )
-    if len(objects) != 3:
-        objects = ()
-    return objects, odd
+    if len(object_columns) != 3:
+        object_columns = ()
+    return object_columns, odd_column
 
 
 def _find_series(name_by_simplified: Mapping[str, str]) -> tuple[str, ...]:
     """Return three or more columns numbered, or named a, b, c."""
     for stem in OBJECTS:
-        numbered = {
+        column_by_number = {
             int(m[1]): name
             for short, name in name_by_simplified.items()
             if (m := re.fullmatch(rf"{stem}(\d{{1,2}})", short))
         }
-        start = min(numbered, default=1)
-        if len(numbered) > 2 and start <= 1 and max(numbered) == start + len(numbered) - 1:
-            return tuple(numbered[k] for k in sorted(numbered))
+        first_number = min(column_by_number, default=1)
+        if len(column_by_number) > 2 and first_number <= 1 and max(column_by_number) == first_number + len(column_by_number) - 1:
+            return tuple(column_by_number[k] for k in sorted(column_by_number))
     for letters in LETTERS:
         for stem in OBJECTS:
             if all(f"{stem}{letter}" in name_by_simplified for letter in letters):
@@ -561,14 +561,14 @@ def read_answers(
     """Read the questions and answers in a table of triplets; return labels too."""
     object_columns = [get_column(frame, name) for name in columns.objects]
 
-    def where(row: int) -> str:
+    def describe_table_row(row: int) -> str:
         """Describe a table row for an error message."""
         return f"in row {frame.index[row]}"
 
-    members, names = encode_objects(object_columns, labels)
-    check_distinct_objects(members, names, where)
+    members, object_labels = encode_objects(object_columns, labels)
+    check_distinct_objects(members, object_labels, describe_table_row)
     times = read_counts(frame, columns.count, weights)
-    n = len(names)
+    n = len(object_labels)
     if columns.odd is not None:
         if members.shape[1] != 3:
             raise DataError(
@@ -576,24 +576,26 @@ def read_answers(
                 " objects"
                 f" ({shorten(columns.objects)}). Name the two columns of the chosen pair instead."
             )
-        odd = _find_named_object(frame, columns.odd, members, names, columns.objects)
-        questions = build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)
+        odd_index = _find_named_object(frame, columns.odd, members, object_labels, columns.objects)
+        questions = build_set_questions(n, members, (odd_index + 1) % 3, (odd_index + 2) % 3, times)
     elif columns.chosen is not None:
         first_positions, second_positions = (
-            _find_named_object(frame, name, members, names, columns.objects)
+            _find_named_object(frame, name, members, object_labels, columns.objects)
             for name in columns.chosen
         )
         if (is_same := first_positions == second_positions).any():
             k = int(is_same.argmax())
-            name = names[members[k, first_positions[k]]]
-            raise DataError(f"The two chosen objects {where(k)} are both {name!r}; give a pair.")
+            name = object_labels[members[k, first_positions[k]]]
+            raise DataError(
+                f"The two chosen objects {describe_table_row(k)} are both {name!r}; give a pair."
+            )
         questions = build_set_questions(n, members, first_positions, second_positions, times)
     else:
         questions = build_anchored_questions(n, members, times)
     if columns.question is not None:
         question_names = get_column(frame, columns.question).to_numpy(dtype=object)
-        check_question_names(questions, question_names, names, where)
-    return names, questions
+        check_question_names(questions, question_names, object_labels, describe_table_row)
+    return object_labels, questions
 
 
 def build_anchored_questions(n: int, members: np.ndarray, times: np.ndarray) -> TripletQuestions:
@@ -607,41 +609,41 @@ def build_anchored_questions(n: int, members: np.ndarray, times: np.ndarray) -> 
 
 def _find_named_object(
     frame: "pd.DataFrame",
-    name: str,
+    answer_column: str,
     members: np.ndarray,
-    names: Sequence[str],
-    objects: Sequence[str],
+    object_labels: Sequence[str],
+    object_columns: Sequence[str],
 ) -> np.ndarray:
     """Return which of its row's objects each answer cell names."""
     # A cell contains a label, the name of a column, or a number from 1.
     import pandas as pd
 
-    codes, distinct = pd.factorize(get_column(frame, name).to_numpy(dtype=object))
-    texts = [format_label(value) for value in distinct]
-    label_index = np.append(find_label_indices(texts, names), -1)[codes]
+    codes, distinct_cells = pd.factorize(get_column(frame, answer_column).to_numpy(dtype=object))
+    texts = [format_label(value) for value in distinct_cells]
+    label_index = np.append(find_label_indices(texts, object_labels), -1)[codes]
     is_named = members == label_index[:, None]
     if is_named.any(axis=1).all():
         return is_named.argmax(axis=1)
-    column_at = {simplify_name(column): k for k, column in enumerate(objects)}
+    index_by_column = {simplify_name(column): k for k, column in enumerate(object_columns)}
     texts.append("")  # of code -1, an empty cell
-    by_name = [column_at.get(simplify_name(text), -1) for text in texts]
-    by_number = [_parse_position(text, len(objects)) for text in texts]
-    for indices in (np.array(by_name)[codes], np.array(by_number)[codes]):
+    index_by_name = [index_by_column.get(simplify_name(text), -1) for text in texts]
+    index_by_number = [_parse_position(text, len(object_columns)) for text in texts]
+    for indices in (np.array(index_by_name)[codes], np.array(index_by_number)[codes]):
         if (indices >= 0).all():
             return indices
     k = int((~is_named.any(axis=1)).argmax())
     problem = "is empty, but must contain one"
     if cell_text := texts[codes[k]]:
         problem = f"contains {cell_text!r}, which is not one"
-    shown_objects = shorten([names[int(i)] for i in members[k]])
+    shown_objects = shorten([object_labels[int(i)] for i in members[k]])
     raise DataError(
-        f"Row {frame.index[k]}, column {name!r}, {problem} of the objects shown, {shown_objects};"
+        f"Row {frame.index[k]}, column {answer_column!r}, {problem} of the objects shown, {shown_objects};"
         " correct or remove the row."
     )
 
 
-def _parse_position(text: str, maximum: int) -> int:
+def _parse_position(text: str, max_position: int) -> int:
     """Return the index of a position "1" to "maximum"; -1 for other texts."""
-    if text.isdecimal() and 1 <= int(text) <= maximum:
+    if text.isdecimal() and 1 <= int(text) <= max_position:
         return int(text) - 1
     return -1
