@@ -66,14 +66,14 @@ def refuse_extremes(values: np.ndarray, noun: str) -> None:
 
     `noun` names a value in the error.
     """
-    largest = float(np.abs(values).max(initial=0.0))
-    if largest > MAX_MAGNITUDE or 0.0 < largest < 1.0 / MAX_MAGNITUDE:
+    largest_magnitude = float(np.abs(values).max(initial=0.0))
+    if largest_magnitude > MAX_MAGNITUDE or 0.0 < largest_magnitude < 1.0 / MAX_MAGNITUDE:
         verb = "multiply"
-        if largest > 1.0:
+        if largest_magnitude > 1.0:
             verb = "divide"
         raise DataError(
-            f"The largest {noun} is {largest:.3g}, too far from 1; {verb} all values by a constant"
-            " so that they range from about 0 to 1."
+            f"The largest {noun} is {largest_magnitude:.3g}, too far from 1; {verb} all values by"
+            " a constant so that they range from about 0 to 1."
         )
 
 

@@ -34,13 +34,16 @@ def score_choices(p: np.ndarray, test: ChosenAlternatives) -> tuple[np.ndarray, 
     A choice of the most probable alternative scores 1; where m alternatives are equally probable,
     it scores 1/m.
     """
-    starts = test.first_row[:-1]
-    chosen = p[starts + test.chosen]
-    highest = np.maximum.reduceat(p, starts)
+    first_rows = test.first_row[:-1]
+    chosen_probability = p[first_rows + test.chosen]
+    highest_probability = np.maximum.reduceat(p, first_rows)
     n_tied = np.add.reduceat(
-        (p >= np.repeat(highest, np.diff(test.first_row)) - TIE_TOLERANCE).astype(float), starts
+        (p >= np.repeat(highest_probability, np.diff(test.first_row)) - TIE_TOLERANCE).astype(
+            float
+        ),
+        first_rows,
     )
-    return chosen, (chosen >= highest - TIE_TOLERANCE) / n_tied
+    return chosen_probability, (chosen_probability >= highest_probability - TIE_TOLERANCE) / n_tied
 
 
 def mean_and_error(values: np.ndarray, groups: Iterable[Any] | None = None) -> tuple[float, float]:

@@ -35,24 +35,25 @@ class Observations(Frozen):
         return dict(zip(map(str, class_names), counts.tolist(), strict=True))
 
     def __str__(self) -> str:
-        classes = self.classes
+        class_sizes = self.classes
         class_counts = [
-            f"{name} {count:,}" for name, count in list(classes.items())[:_MAX_SHOWN_CLASSES]
+            f"{name} {count:,}" for name, count in list(class_sizes.items())[:_MAX_SHOWN_CLASSES]
         ]
-        remainder = ""
-        if len(classes) > _MAX_SHOWN_CLASSES:
-            remainder = f" and {len(classes) - _MAX_SHOWN_CLASSES:,} more"
+        remainder_text = ""
+        if len(class_sizes) > _MAX_SHOWN_CLASSES:
+            remainder_text = f" and {len(class_sizes) - _MAX_SHOWN_CLASSES:,} more"
         return (
             f"{format_plural(len(self.labels), 'row')},"
             f" {format_plural(self.covariates.shape[1], 'covariate')}; "
-            f"{len(classes):,} classes in {self.target!r}: {', '.join(class_counts)}{remainder}"
+            f"{len(class_sizes):,} classes in {self.target!r}:"
+            f" {', '.join(class_counts)}{remainder_text}"
         )
 
     def _description(self) -> Description:
         """Return what `print` shows: numbers of rows, covariates and classes."""
-        size = f"{len(self.covariates):,} rows of {self.covariates.shape[1]:,} covariates"
+        size_text = f"{len(self.covariates):,} rows of {self.covariates.shape[1]:,} covariates"
         names, classes = map(str, self.covariates.columns), map(str, dict.fromkeys(self.labels))
-        facts = ("data", size), ("covariates", tuple(names)), ("classes", tuple(classes))
+        facts = ("data", size_text), ("covariates", tuple(names)), ("classes", tuple(classes))
         return Description(type(self).__name__, facts)
 
 
@@ -76,9 +77,9 @@ class TrainingData(NamedTuple):
 
     def first_row_indices(self) -> np.ndarray:
         """Return the index of the first original row of each merged row, shape (m,)."""
-        first_numbers = np.empty(len(self.codes), np.int64)
-        first_numbers[self.row[::-1]] = self.number[::-1]
-        return first_numbers
+        first_rows = np.empty(len(self.codes), np.int64)
+        first_rows[self.row[::-1]] = self.number[::-1]
+        return first_rows
 
 
 def merge_rows(
@@ -97,33 +98,43 @@ def merge_rows(
     """
     if weight is None:
         weight = np.ones(len(matrix))
-    number = np.flatnonzero(weight > 0.0)
-    selection: Any = number
-    if len(number) == len(weight):
-        selection = slice(None)  # saves a copy
-    weight = weight[selection]
-    keys = np.empty((len(weight), matrix.shape[1] + 1))
-    keys[:, 0] = codes[selection]
-    np.add(matrix[selection], 0.0, out=keys[:, 1:])  # makes 0.0 of -0.0
-    order = np.argsort(_encode_sortable(keys), kind="stable")
-    keys = keys[order]
-    is_new = np.concatenate([[True], (keys[1:] != keys[:-1]).any(axis=1)])
-    row = np.empty(len(weight), np.int64)
-    row[order] = np.cumsum(is_new) - 1
+    row_numbers = np.flatnonzero(weight > 0.0)
+    selected_rows: Any = row_numbers
+    if len(row_numbers) == len(weight):
+        selected_rows = slice(None)  # saves a copy
+    weight = weight[selected_rows]
+    row_keys = np.empty((len(weight), matrix.shape[1] + 1))
+    row_keys[:, 0] = codes[selected_rows]
+    np.add(matrix[selected_rows], 0.0, out=row_keys[:, 1:])  # makes 0.0 of -0.0
+    order = np.argsort(_encode_sortable(row_keys), kind="stable")
+    row_keys = row_keys[order]
+    is_new = np.concatenate([[True], (row_keys[1:] != row_keys[:-1]).any(axis=1)])
+    merged_index = np.empty(len(weight), np.int64)
+    merged_index[order] = np.cumsum(is_new) - 1
     # adding the smallest weights first gives sums that do not depend on the order of the rows
-    by_weight = np.argsort(weight, kind="stable")
-    counts = np.bincount(row[by_weight], weight[by_weight])
+    weight_order = np.argsort(weight, kind="stable")
+    counts = np.bincount(merged_index[weight_order], weight[weight_order])
     return TrainingData(
-        keys[is_new, 1:], keys[is_new, 0].astype(np.int64), counts, row, weight, number
+        row_keys[is_new, 1:],
+        row_keys[is_new, 0].astype(np.int64),
+        counts,
+        merged_index,
+        weight,
+        row_numbers,
     )
 
 
 def wrap_sparse_rows(matrix: Any, codes: np.ndarray, weight: np.ndarray) -> TrainingData:
     """Wrap a sparse matrix as training data; drop rows of weight 0."""
-    number = np.flatnonzero(weight > 0.0)
-    weight = weight[number]
+    row_numbers = np.flatnonzero(weight > 0.0)
+    weight = weight[row_numbers]
     return TrainingData(
-        matrix[number], codes[number], weight, np.arange(len(number)), weight, number
+        matrix[row_numbers],
+        codes[row_numbers],
+        weight,
+        np.arange(len(row_numbers)),
+        weight,
+        row_numbers,
     )
 
 

@@ -771,13 +771,13 @@ def refuse_ambiguous(frame: "pd.DataFrame", named_columns: Collection[object] = 
         ):
             continue
         if has_numbers(frame[name_by_simplified[word]]):
-            readings = [
+            meaning_texts = [
                 f"{ROLE_NAMES[role].meaning} ({language})" for role, language in meanings.items()
             ]
             arguments = [part for role in meanings for part in (" or ", Argument(role))]
             raise DataError(
-                f"Column {name_by_simplified[word]!r} may contain {' or '.join(readings)}; name it"
-                " with ",
+                f"Column {name_by_simplified[word]!r} may contain {' or '.join(meaning_texts)};"
+                " name it with ",
                 *arguments[1:],
                 ", or rename the column.",
             )
@@ -798,10 +798,13 @@ def list_role_names() -> "pd.DataFrame":
     listed_roles = [
         role for role in _READ if len(role.sure) > 1 and role not in (OPTION, TASK_OF_RESPONDENT)
     ]
-    rows = [
+    role_texts = [
         (role.cell, (role.english, role.german, role.french, role.spanish, role.vague))
         for role in listed_roles
     ]
-    names = [[cell, *(", ".join(text.split()) for text in texts)] for cell, texts in rows]
+    table_rows = [
+        [cell, *(", ".join(text.split()) for text in synonyms_by_language)]
+        for cell, synonyms_by_language in role_texts
+    ]
     index = pd.Index([role.meaning for role in listed_roles], name="a column contains")
-    return pd.DataFrame(names, index, ["a cell is", *LANGUAGES, "if there is no other"])
+    return pd.DataFrame(table_rows, index, ["a cell is", *LANGUAGES, "if there is no other"])

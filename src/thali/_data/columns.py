@@ -57,12 +57,12 @@ def convert_frame(frame: Any) -> "pd.DataFrame":
         ) from None
     import pandas as pd
 
-    table = nw.from_native(frame, pass_through=True)
-    if hasattr(table, "collect"):
-        table = table.collect()
-    if table is frame:  # unknown to narwhals, so read its Arrow stream
-        table = nw.from_arrow(frame, backend="pyarrow")
-    return pd.DataFrame({name: table[name].to_numpy() for name in table.columns})
+    narwhals_frame = nw.from_native(frame, pass_through=True)
+    if hasattr(narwhals_frame, "collect"):
+        narwhals_frame = narwhals_frame.collect()
+    if narwhals_frame is frame:  # unknown to narwhals, so read its Arrow stream
+        narwhals_frame = nw.from_arrow(frame, backend="pyarrow")
+    return pd.DataFrame({name: narwhals_frame[name].to_numpy() for name in narwhals_frame.columns})
 
 
 def rename_as_text(frame: "pd.DataFrame") -> "pd.DataFrame":
@@ -112,8 +112,8 @@ def read_square_cells(
     if hasattr(counts, "tocoo"):
         read_cells = _read_sparse_cells
     winner, loser, cell_counts = read_cells(counts, names, weights)
-    if (diagonal := np.flatnonzero(winner == loser)).size:
-        k = int(diagonal[0])
+    if (diagonal_cells := np.flatnonzero(winner == loser)).size:
+        k = int(diagonal_cells[0])
         raise DataError(
             f"The diagonal is {cell_counts[k]:g}"
             f" {describe_cell(names, int(winner[k]), int(loser[k]))},"
@@ -129,30 +129,30 @@ def _read_dense_cells(counts: np.ndarray, names: tuple[str, ...], weights: bool)
         if not format_label(counts[k, k]):
             counts[k, k] = 0
 
-    def where(k: int) -> str:
+    def describe_position(k: int) -> str:
         """Describe cell k by its row and column labels, for an error message."""
         return describe_cell(names, k // n, k % n)
 
     try:
-        table = check_counts(counts, where, weights).reshape(n, n)
+        count_table = check_counts(counts, describe_position, weights).reshape(n, n)
     except DataError as error:
-        if not weights and (hint := _suggest_counts(counts, where)):
+        if not weights and (hint := _suggest_counts(counts, describe_position)):
             raise DataError(error, f" {hint}") from None
         raise
-    refuse_totals(names, table)
-    winner, loser = np.nonzero(table)
-    return winner, loser, table[winner, loser]
+    refuse_totals(names, count_table)
+    winner, loser = np.nonzero(count_table)
+    return winner, loser, count_table[winner, loser]
 
 
 def _suggest_counts(counts: np.ndarray, describe_position: Callable[[int], str]) -> str:
     """Return advice to give counts if cells look like percentages; else ""."""
     try:
-        table = check_counts(counts, describe_position, weights=True).reshape(counts.shape)
+        count_table = check_counts(counts, describe_position, weights=True).reshape(counts.shape)
     except DataError:
         return ""
-    i, j = np.triu_indices(len(table), k=1)
-    compared = table[i, j] + table[j, i] > 0.0
-    return find_percentages(table[i, j][compared], table[j, i][compared])
+    i, j = np.triu_indices(len(count_table), k=1)
+    is_compared = count_table[i, j] + count_table[j, i] > 0.0
+    return find_percentages(count_table[i, j][is_compared], count_table[j, i][is_compared])
 
 
 def _read_sparse_cells(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
@@ -206,11 +206,16 @@ def encode_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
     """Return each row's text code, and the distinct texts; "" is an empty cell."""
     import pandas as pd
 
-    codes, values = pd.factorize(series)
-    texts = [*(format_label(value) for value in values), ""]  # the last text belongs to code -1
-    distinct = list(dict.fromkeys(texts))
-    text_index = index_labels(distinct)
-    return np.array([text_index[text] for text in texts], dtype=np.int64)[codes], distinct
+    codes, distinct_cells = pd.factorize(series)
+    cell_texts = [
+        *(format_label(value) for value in distinct_cells),
+        "",
+    ]  # the last text belongs to code -1
+    distinct_texts = list(dict.fromkeys(cell_texts))
+    index_by_text = index_labels(distinct_texts)
+    return np.array([index_by_text[text] for text in cell_texts], dtype=np.int64)[
+        codes
+    ], distinct_texts
 
 
 def read_row_texts(series: "pd.Series") -> np.ndarray:
@@ -236,22 +241,23 @@ def note_thousands(frame: "pd.DataFrame", cells: Mapping[str, Sequence[str]]) ->
 
     They may be thousands, or integers with three decimals.
     """
-    suspects = {
+    example_by_column = {
         name: min(filter(_THOUSANDS.fullmatch, set(texts)), default="")
         for name, texts in cells.items()
     }
-    frame.attrs[_THOUSANDS_KEY] = {name: text for name, text in suspects.items() if text}
+    frame.attrs[_THOUSANDS_KEY] = {name: text for name, text in example_by_column.items() if text}
 
 
 def refuse_thousands(frame: "pd.DataFrame", *names: str) -> None:
     """Raise DataError if one of these columns contains ambiguous numbers such as "1.000"."""
-    suspects = frame.attrs.get(_THOUSANDS_KEY, {})
+    example_by_column = frame.attrs.get(_THOUSANDS_KEY, {})
     for name in names:
-        if name in suspects:
-            integer = suspects[name][:-4]
+        if name in example_by_column:
+            integer_part = example_by_column[name][:-4]
             raise DataError(
-                f"Column {name!r} contains {suspects[name]!r}, which may mean {integer}000 or"
-                f" {integer}; write counts as integers without separators."
+                f"Column {name!r} contains {example_by_column[name]!r}, which may mean"
+                f" {integer_part}000 or"
+                f" {integer_part}; write counts as integers without separators."
             )
 
 
@@ -259,15 +265,17 @@ def read_counts(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.nd
     """Read the column of counts; 1 per row if `name` is None."""
     if name is None:
         return np.ones(len(frame))
-    series = get_column(frame, name)
+    count_column = get_column(frame, name)
     if not weights:
         refuse_thousands(frame, name)
-    if series.dtype.kind not in "iuf":
-        is_yes, is_wrong = classify_yes_no(series)
+    if count_column.dtype.kind not in "iuf":
+        is_yes, is_wrong = classify_yes_no(count_column)
         if not is_wrong.any():
             return is_yes.astype(float)
     return check_counts(
-        list_cells(series), lambda k: f"in row {series.index[k]}, column {name!r}", weights
+        list_cells(count_column),
+        lambda k: f"in row {count_column.index[k]}, column {name!r}",
+        weights,
     )
 
 
@@ -286,11 +294,13 @@ def is_row_number(series: "pd.Series") -> bool:
     if len(series) < 3 or series.dtype.kind not in "iuf":
         return False
     # numbers of rows in a file, without dropped rows
-    rows, first_steps = series.index.to_numpy(), (-2, -1, 0, 1)
-    if rows.dtype.kind not in "iu" or (rows[0] <= 2 and np.ptp(rows) < len(rows)):
-        rows, first_steps = np.arange(len(series)), (0, 1)
-    steps = series.to_numpy(float) - rows
-    return steps[0] in first_steps and np.ptp(steps) == 0
+    row_numbers, possible_offsets = series.index.to_numpy(), (-2, -1, 0, 1)
+    if row_numbers.dtype.kind not in "iu" or (
+        row_numbers[0] <= 2 and np.ptp(row_numbers) < len(row_numbers)
+    ):
+        row_numbers, possible_offsets = np.arange(len(series)), (0, 1)
+    offsets = series.to_numpy(float) - row_numbers
+    return offsets[0] in possible_offsets and np.ptp(offsets) == 0
 
 
 def name_rows(count: str | None) -> str:
@@ -309,8 +319,8 @@ def count_comparisons(rows: "pd.DataFrame", count: str | None) -> float:
 
     if count is None:
         return len(rows)
-    numbers: Any = pd.to_numeric(rows[count], errors="coerce")
-    return float(np.nansum(np.asarray(numbers, float)))
+    comparison_counts: Any = pd.to_numeric(rows[count], errors="coerce")
+    return float(np.nansum(np.asarray(comparison_counts, float)))
 
 
 def select_answered_rows(
@@ -321,7 +331,7 @@ def select_answered_rows(
     task_columns: Iterable[str | None] = (),
     is_reported: bool = True,
 ) -> "pd.DataFrame":
-    """Return the rows with an answer; note how many were dropped.
+    """Return the rows with an answer; if `is_reported`, note how many were dropped.
 
     All rows are returned if none has an answer. `task_columns` identify tasks, which are dropped as
     a whole. `options` are the columns of offered options, `labels` known labels.
@@ -344,9 +354,9 @@ def select_answered_rows(
                 f"{min(no_answer_words)!r} in column {name!r} may be an option, because all options"
                 " are numbers or empty; rename it, or leave cells without an answer empty."
             )
-    if tasks := [frame[name].to_numpy() for name in task_columns if name is not None]:
+    if task_cells := [frame[name].to_numpy() for name in task_columns if name is not None]:
         is_unanswered = (
-            pd.Series(is_unanswered).groupby(tasks, dropna=False).transform("all").to_numpy()
+            pd.Series(is_unanswered).groupby(task_cells, dropna=False).transform("all").to_numpy()
         )
     if is_unanswered.all():
         return frame
@@ -358,11 +368,11 @@ def select_answered_rows(
 @contextmanager
 def collect_notes() -> Iterator[list[str]]:
     """Collect notes on dropped rows within this block, instead of warning."""
-    token = _NOTES.set(clauses := [])
+    context_token = _NOTES.set(clauses := [])
     try:
         yield clauses
     finally:
-        _NOTES.reset(token)
+        _NOTES.reset(context_token)
 
 
 def note_omission(n_omitted: float, words: Iterable[str] = (), noun: str = "row") -> None:
@@ -393,16 +403,16 @@ def match_codes(texts: Iterable[str], codes: Collection[str]) -> dict[str, str]:
     {}
     """
     matches = {text: _CODED.fullmatch(text) for text in texts if text}
-    plain_codes = {code.casefold(): code for code in codes}
-    code_of_text = {
-        text: plain_codes[code]
-        for text, match in matches.items()
-        if match and (code := (match[2] or match[3]).casefold()) in plain_codes
+    code_by_casefold = {code.casefold(): code for code in codes}
+    code_by_text = {
+        text: code_by_casefold[code]
+        for text, code_match in matches.items()
+        if code_match and (code := (code_match[2] or code_match[3]).casefold()) in code_by_casefold
     }
-    stems = {match and match[1].casefold() for match in matches.values()}
-    if len(stems) != 1 or len(code_of_text) < len(matches):
+    prefixes = {code_match and code_match[1].casefold() for code_match in matches.values()}
+    if len(prefixes) != 1 or len(code_by_text) < len(matches):
         return {}
-    return code_of_text
+    return code_by_text
 
 
 def drop_self_comparisons(
@@ -411,14 +421,17 @@ def drop_self_comparisons(
     """Drop rows that compare an option with itself; note their number."""
     import pandas as pd
 
-    texts: dict[str, int] = {}
+    code_by_text: dict[str, int] = {}
     side_codes = []
     for name in (first_column, second_column):
-        codes, values = pd.factorize(get_column(frame, name))
-        text_codes = [texts.setdefault(format_label(value), len(texts)) for value in values]
+        codes, distinct_cells = pd.factorize(get_column(frame, name))
+        text_codes = [
+            code_by_text.setdefault(format_label(value), len(code_by_text))
+            for value in distinct_cells
+        ]
         side_codes.append(np.array([*text_codes, -1])[codes])
-    options = [code for text, code in texts.items() if text and not is_tie_label(text)]
-    is_self = (side_codes[0] == side_codes[1]) & np.isin(side_codes[0], options)
+    option_codes = [code for text, code in code_by_text.items() if text and not is_tie_label(text)]
+    is_self = (side_codes[0] == side_codes[1]) & np.isin(side_codes[0], option_codes)
     if not is_self.any() or is_self.all():
         return frame
     n_omitted = simplify_number(count_comparisons(frame.loc[is_self], count))
@@ -442,37 +455,41 @@ def encode_labels(
 
     def describe_side(row: int, is_winner: bool) -> str:
         """Describe a winner or loser cell for an error message."""
-        column = losers
+        side_column = losers
         if is_winner:
-            column = winners
-        return f"in row {column.index[row]}, column {column.name!r}"
+            side_column = winners
+        return f"in row {side_column.index[row]}, column {side_column.name!r}"
 
     describe_position = describe_position or describe_side
     n_rows = len(winners)
     if not n_rows:
         raise DataError("The table has no rows, so it contains no comparisons.")
-    codes_won, values_won = pd.factorize(winners)
-    codes_lost, values_lost = pd.factorize(losers)
-    codes = np.concatenate([codes_won, np.where(codes_lost < 0, -1, codes_lost + len(values_won))])
+    winner_codes, winner_cells = pd.factorize(winners)
+    loser_codes, loser_cells = pd.factorize(losers)
+    codes = np.concatenate(
+        [winner_codes, np.where(loser_codes < 0, -1, loser_codes + len(winner_cells))]
+    )
     # 1, 1.0, "1" and " 1" are the same label, so compare texts
-    texts = [format_label(value) for values in (values_won, values_lost) for value in values]
-    categories = [
+    distinct_texts = [
+        format_label(value) for values in (winner_cells, loser_cells) for value in values
+    ]
+    category_labels = [
         format_label(value)
         for series in (winners, losers)
         if isinstance(series.dtype, pd.CategoricalDtype)
         for value in series.cat.categories
     ]
     if labels is not None:
-        names = check_labels(labels)
+        all_labels = check_labels(labels)
     else:
-        names = tuple(dict.fromkeys((*categories, *_sort_labels(codes, texts))))
-    indices = find_label_positions(
-        codes, texts, names, lambda k: describe_position(k % n_rows, k < n_rows)
+        all_labels = tuple(dict.fromkeys((*category_labels, *_sort_labels(codes, distinct_texts))))
+    label_indices = find_label_positions(
+        codes, distinct_texts, all_labels, lambda k: describe_position(k % n_rows, k < n_rows)
     )
-    winner, loser = indices[:n_rows], indices[n_rows:]
-    if (self_pairs := np.flatnonzero((winner == loser) & (counts > 0))).size:
-        k = int(self_pairs[0])
-        label = names[winner[k]]
+    winner, loser = label_indices[:n_rows], label_indices[n_rows:]
+    if (self_rows := np.flatnonzero((winner == loser) & (counts > 0))).size:
+        k = int(self_rows[0])
+        label = all_labels[winner[k]]
         if is_tie_label(label):
             raise DataError(
                 f"{explain_tie_label(label)} {label!r} is in both columns"
@@ -483,8 +500,8 @@ def encode_labels(
             " row."
         )
     if labels is None:
-        refuse_ties(names, winner, loser, counts)
-    return names, winner, loser
+        refuse_ties(all_labels, winner, loser, counts)
+    return all_labels, winner, loser
 
 
 def find_label_positions(
@@ -507,9 +524,10 @@ def find_label_positions(
     indices = find_label_indices(texts, names)[codes]
     if (indices < 0).any():
         k = int((indices < 0).argmax())
-        text = texts[codes[k]]
+        unknown_label = texts[codes[k]]
         raise DataError(
-            f"{text!r} {describe_position(k)} is not in `labels`.{suggest(text, names)}"
+            f"{unknown_label!r} {describe_position(k)} is not in"
+            f" `labels`.{suggest(unknown_label, names)}"
         )
     return indices
 
@@ -551,16 +569,16 @@ def sum_pair_counts(
 
     Pairs are sorted row by row of the n x n table.
     """
-    pairs, pair_index = np.unique(number_pairs(n, winner, loser), return_inverse=True)
+    pair_keys, pair_index = np.unique(number_pairs(n, winner, loser), return_inverse=True)
     is_first_winner = winner < loser
     wins = np.bincount(
-        pair_index[is_first_winner], weights=counts[is_first_winner], minlength=len(pairs)
+        pair_index[is_first_winner], weights=counts[is_first_winner], minlength=len(pair_keys)
     )
     losses = np.bincount(
-        pair_index[~is_first_winner], weights=counts[~is_first_winner], minlength=len(pairs)
+        pair_index[~is_first_winner], weights=counts[~is_first_winner], minlength=len(pair_keys)
     )
-    ties = np.bincount(pair_index, weights=tied, minlength=len(pairs))
-    return (pairs // n, pairs % n, wins, losses, ties), pair_index
+    ties = np.bincount(pair_index, weights=tied, minlength=len(pair_keys))
+    return (pair_keys // n, pair_keys % n, wins, losses, ties), pair_index
 
 
 # Columns of a table as integers: labels as indices, and marks of yes and no
@@ -579,16 +597,16 @@ def encode_column(
     """
     import pandas as pd
 
-    series = get_column(frame, name)
-    codes, distinct = pd.factorize(series)
-    texts = [format_label(value) for value in distinct]
-    if labels is None and isinstance(series.dtype, pd.CategoricalDtype):
-        names = tuple(dict.fromkeys(format_label(value) for value in series.cat.categories))
+    column = get_column(frame, name)
+    codes, distinct_cells = pd.factorize(column)
+    texts = [format_label(value) for value in distinct_cells]
+    if labels is None and isinstance(column.dtype, pd.CategoricalDtype):
+        code_labels = tuple(dict.fromkeys(format_label(value) for value in column.cat.categories))
     else:
-        names = choose_labels(labels, texts)
+        code_labels = choose_labels(labels, texts)
     return find_label_positions(
-        codes, texts, names, lambda row: f"in row {frame.index[row]}, column {name!r}"
-    ), names
+        codes, texts, code_labels, lambda row: f"in row {frame.index[row]}, column {name!r}"
+    ), code_labels
 
 
 def choose_labels(labels: Iterable[Any] | None, texts: Iterable[str]) -> tuple[str, ...]:
@@ -623,8 +641,8 @@ def classify_yes_no(series: "pd.Series") -> tuple[np.ndarray, np.ndarray]:
     """Return which cells mean yes, and which mean neither yes nor no."""
     import pandas as pd
 
-    codes, distinct = pd.factorize(series)
-    texts = [format_label(value).casefold() for value in distinct]
+    codes, distinct_cells = pd.factorize(series)
+    texts = [format_label(value).casefold() for value in distinct_cells]
     is_yes = np.array([*(text in YES for text in texts), False])
     is_known = np.array([*(text in YES or text in NO for text in texts), False])
     return is_yes[codes], ~is_known[codes]

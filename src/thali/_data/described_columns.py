@@ -50,13 +50,13 @@ def find_side_columns(names: list[str]) -> list[SideColumns]:
     Series of three or more columns (a, b, c) are skipped.
     """
     name_by_simplified = map_plain_names(names)
-    pairs: dict[tuple[str, str], SideColumns] = {}
+    side_columns: dict[tuple[str, str], SideColumns] = {}
     for marks in (*SIDES, *MORE_SIDES):
         for stem, first_name, second_name, third_name in _split_side_names(
             name_by_simplified, marks
         ):
             if second_name in name_by_simplified and third_name not in name_by_simplified:
-                pairs.setdefault(
+                side_columns.setdefault(
                     (name_by_simplified[first_name], name_by_simplified[second_name]),
                     SideColumns(
                         stem,
@@ -64,7 +64,7 @@ def find_side_columns(names: list[str]) -> list[SideColumns]:
                         (name_by_simplified[first_name], name_by_simplified[second_name]),
                     ),
                 )
-    return list(pairs.values())
+    return list(side_columns.values())
 
 
 def _split_side_names(
@@ -107,9 +107,11 @@ def find_option_columns(names: Iterable[str]) -> list[str]:
     if next(ALTERNATIVE.find_certain_columns(name_by_simplified), None) is not None:
         return []
     for stem in _NUMBERED:
-        numbered = takewhile(name_by_simplified.__contains__, (f"{stem}{k}" for k in count(1)))
-        if len(series := [name_by_simplified[name] for name in numbered]) > 1:
-            return series
+        numbered_names = takewhile(
+            name_by_simplified.__contains__, (f"{stem}{k}" for k in count(1))
+        )
+        if len(numbered_columns := [name_by_simplified[name] for name in numbered_names]) > 1:
+            return numbered_columns
     for first_mark, second_mark in (*SIDES, *MORE_SIDES):
         is_word = not first_mark.isdigit() and len(first_mark) > 1
         if is_word and first_mark in name_by_simplified and second_mark in name_by_simplified:
@@ -167,13 +169,13 @@ def list_people_columns(people: "pd.DataFrame | None") -> list[str]:
     """
     if people is None:
         return []
-    names = []
+    grouping_columns = []
     for name in list_differing_columns(people):
         cells = get_column(people, name)
         is_unique_text = _is_text(cells) and cells.is_unique
         if not is_unique_text and not _is_date(cells):
-            names.append(name)
-    return names
+            grouping_columns.append(name)
+    return grouping_columns
 
 
 def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
@@ -183,19 +185,19 @@ def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[s
     names; columns that describe respondents; trial numbers, dates, and columns that are constant or
     different in every row.
     """
-    options = _list_option_labels(frame, roles)
+    option_labels = _list_option_labels(frame, roles)
     used_codes = [*_encode_columns(frame, roles.all).values()]
     used_codes += [_encode_outcome_side(frame, name, roles) for name in roles.outcome]
     respondent_codes = np.zeros(len(frame), np.int64)
     if roles.who is not None:
         respondent_codes = _encode_cells(get_column(frame, roles.who))
-    codes = _encode_columns(frame, _list_unused_columns(frame, roles))
+    codes_by_column = _encode_columns(frame, _list_unused_columns(frame, roles))
     return [
         name
-        for name, cells in codes.items()
-        if not any(_are_equivalent(cells, used_cells) for used_cells in used_codes)
-        and not is_constant_within(cells, respondent_codes)
-        and not _is_comment_or_option(get_column(frame, name), options)
+        for name, cell_codes in codes_by_column.items()
+        if not any(_are_equivalent(cell_codes, other_codes) for other_codes in used_codes)
+        and not is_constant_within(cell_codes, respondent_codes)
+        and not _is_comment_or_option(get_column(frame, name), option_labels)
         and not _is_rising(get_column(frame, name), respondent_codes)
     ]
 
@@ -208,20 +210,20 @@ def guess_respondent_column(
     The rows of a value are adjacent, or another column is constant within them. Of several columns,
     the one with the most values is returned.
     """
-    codes = _encode_columns(frame, _list_unused_columns(frame, roles))
-    max_codes = {name: cells.max() for name, cells in codes.items()}
+    codes_by_column = _encode_columns(frame, _list_unused_columns(frame, roles))
+    max_codes = {name: cell_codes.max() for name, cell_codes in codes_by_column.items()}
     candidates = [
         name
         for name in list_respondent_candidates(frame, roles)
         if name not in excluded
         and max_codes[name] >= _MIN_PEOPLE - 1
-        and np.bincount(codes[name]).min() >= _MIN_ANSWERS
+        and np.bincount(codes_by_column[name]).min() >= _MIN_ANSWERS
         and (
-            np.count_nonzero(np.diff(codes[name])) == max_codes[name]
+            np.count_nonzero(np.diff(codes_by_column[name])) == max_codes[name]
             or any(
-                is_constant_within(codes[coarser], codes[name])
-                for coarser in max_codes
-                if max_codes[coarser] < max_codes[name]
+                is_constant_within(codes_by_column[coarser_column], codes_by_column[name])
+                for coarser_column in max_codes
+                if max_codes[coarser_column] < max_codes[name]
             )
         )
     ]
@@ -236,15 +238,15 @@ def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> lis
     if roles.who is not None or roles.counts or not roles.judged:
         return []
     all_rows, frame = frame, frame.head(_MAX_CHECKED_ROWS)
-    options = _list_option_labels(frame, roles)
+    option_labels = _list_option_labels(frame, roles)
     used_codes = _encode_columns(frame, roles.all).values()
-    codes = _encode_columns(frame, _list_unused_columns(frame, roles))
+    codes_by_column = _encode_columns(frame, _list_unused_columns(frame, roles))
     return [
         name
-        for name, cells in codes.items()
+        for name, cell_codes in codes_by_column.items()
         if _has_few_labels(get_column(all_rows, name))
-        and not any(_are_equivalent(cells, used_cells) for used_cells in used_codes)
-        and not _is_comment_or_option(get_column(frame, name), options)
+        and not any(_are_equivalent(cell_codes, other_codes) for other_codes in used_codes)
+        and not _is_comment_or_option(get_column(frame, name), option_labels)
     ]
 
 
@@ -337,9 +339,9 @@ def _encode_outcome_side(frame: "pd.DataFrame", name: str, roles: ColumnsRead) -
     import pandas as pd
 
     outcomes = np.array(list_texts(frame, name), dtype=object)
-    for position, option in enumerate(roles.options):
+    for side_index, option in enumerate(roles.options):
         is_chosen = outcomes == np.array(list_texts(frame, option), dtype=object)
-        outcomes[is_chosen] = position  # a number, as labels are texts
+        outcomes[is_chosen] = side_index  # a number, as labels are texts
     return _encode_cells(pd.Series(outcomes))
 
 
@@ -358,9 +360,9 @@ def _is_date(series: "pd.Series") -> bool:
     if not _is_text(series):
         return False
     cells = list(series.dropna().unique()[:_MAX_CHECKED_CELLS])
-    times = (datetime.date, datetime.time, datetime.timedelta)
+    time_types = (datetime.date, datetime.time, datetime.timedelta)
     return bool(cells) and all(
-        isinstance(cell, times) or _DATE.match(str(cell).strip()) for cell in cells
+        isinstance(cell, time_types) or _DATE.match(str(cell).strip()) for cell in cells
     )
 
 
@@ -381,5 +383,5 @@ def _is_rising(series: "pd.Series", respondent_codes: np.ndarray) -> bool:
     order = np.argsort(respondent_codes, kind="stable")
     numbers, sorted_people = series.to_numpy(float, na_value=np.nan)[order], respondent_codes[order]
     is_same_person = sorted_people[1:] == sorted_people[:-1]
-    log_chance = -sum(math.lgamma(rows + 1) for rows in np.bincount(respondent_codes))
+    log_chance = -sum(math.lgamma(n_rows + 1) for n_rows in np.bincount(respondent_codes))
     return log_chance < math.log(_MAX_CHANCE) and bool((np.diff(numbers)[is_same_person] > 0).all())

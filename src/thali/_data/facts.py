@@ -35,8 +35,8 @@ def format_extremes(values: np.ndarray) -> str:
 
 def format_pair_share(n_pairs: int, n_options: int) -> str:
     """Format "compared pairs of all pairs (per cent)"."""
-    possible = count_pairs(n_options)
-    return f"{n_pairs:,} of {possible:,} ({format_number(100 * n_pairs / possible)} %)"
+    n_possible = count_pairs(n_options)
+    return f"{n_pairs:,} of {n_possible:,} ({format_number(100 * n_pairs / n_possible)} %)"
 
 
 def list_name_facts(title: str, names: Any) -> Facts:

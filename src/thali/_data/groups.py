@@ -81,33 +81,33 @@ class GroupedData(Judged, Mapping[str, Any]):
             raise DataError(
                 f"Groups must be a mapping from group names to data; got {type(data).__name__}."
             )
-        names, parts = tuple(map(format_label, data)), tuple(data.values())
+        names, datasets = tuple(map(format_label, data)), tuple(data.values())
         if not names:
             raise DataError(
                 "The mapping of groups is empty; give a mapping from group names to data."
             )
         if has_repeats(names) or not all(names):
             raise DataError(f"Groups must have unique, non-empty names; got {shorten(names)}.")
-        for name, part in zip(names, parts, strict=True):
-            if not isinstance(part, Judged) or not find_data_spec(part.kind).by_group:
+        for name, dataset in zip(names, datasets, strict=True):
+            if not isinstance(dataset, Judged) or not find_data_spec(dataset.kind).by_group:
                 raise DataError(
                     f"Group {name!r} must be PairedComparisons, Choices, Similarities or Triplets;"
-                    f" got {type(part).__name__}. Omit groups without data."
+                    f" got {type(dataset).__name__}. Omit groups without data."
                 )
-            if type(part) is not type(parts[0]):
+            if type(dataset) is not type(datasets[0]):
                 raise DataError(
                     f"All groups must have the same kind of data; {names[0]!r} has"
-                    f" {type(parts[0]).__name__}, and {name!r} has {type(part).__name__}."
+                    f" {type(datasets[0]).__name__}, and {name!r} has {type(dataset).__name__}."
                 )
-        labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
-        _check_equal_covariates(names, parts, labels)
-        aligned_parts = list(parts)
-        for k, part in enumerate(parts):
-            if part.labels != labels:
-                aligned_parts[k] = part.together([], labels)
+        labels = tuple(dict.fromkeys(label for dataset in datasets for label in dataset.labels))
+        _check_equal_covariates(names, datasets, labels)
+        aligned_datasets = list(datasets)
+        for k, dataset in enumerate(datasets):
+            if dataset.labels != labels:
+                aligned_datasets[k] = dataset.together([], labels)
         if people is not None:
             people = _check_people_rows(people, names)
-        self._freeze(names, tuple(aligned_parts), people)
+        self._freeze(names, tuple(aligned_datasets), people)
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.names:
@@ -129,28 +129,30 @@ class GroupedData(Judged, Mapping[str, Any]):
         `group_count` is the number of groups as text, such as "3 groups". Groups of equal size are
         not listed if they are many.
         """
-        options = format_plural(self.n_options, self.data[0].option_word)
-        answers = [part.answers_in_words for part in self.data]
-        if len(self) > 6 and len(set(answers)) == 1:
-            return f"{group_count} with {answers[0]} each, {options}"
-        sizes = [f"{name}: {size}" for name, size in zip(self.names, answers, strict=True)]
-        if len(sizes) > 6:
-            sizes = [*sizes[:5], f"{len(sizes) - 5:,} more"]
-        return f"{group_count} ({', '.join(sizes)}), {options}"
+        options_text = format_plural(self.n_options, self.data[0].option_word)
+        answer_texts = [part.answers_in_words for part in self.data]
+        if len(self) > 6 and len(set(answer_texts)) == 1:
+            return f"{group_count} with {answer_texts[0]} each, {options_text}"
+        group_texts = [
+            f"{name}: {size}" for name, size in zip(self.names, answer_texts, strict=True)
+        ]
+        if len(group_texts) > 6:
+            group_texts = [*group_texts[:5], f"{len(group_texts) - 5:,} more"]
+        return f"{group_count} ({', '.join(group_texts)}), {options_text}"
 
     def _details(self) -> Facts:
         """Return (name, labels) facts that a notebook shows below the size."""
         facts: list[Any] = [("options", self.labels)]
-        if missing := [f"{name}: {shorten(absent)}" for name, absent in self.missing.items()]:
-            facts.append(("not judged", "; ".join(missing)))
+        if missing_texts := [f"{name}: {shorten(absent)}" for name, absent in self.missing.items()]:
+            facts.append(("not judged", "; ".join(missing_texts)))
         return tuple(facts)
 
     def _facts(self) -> Facts:
         """Return (name, text) facts about the groups for a report."""
-        missing = [f"{name}: {list_names(absent)}" for name, absent in self.missing.items()]
+        missing_texts = [f"{name}: {list_names(absent)}" for name, absent in self.missing.items()]
         facts = [
             ("Groups", f"{len(self):,}: {list_names(self.names, MAX_LISTED)}"),
-            *list_name_facts("Options not judged", missing),
+            *list_name_facts("Options not judged", missing_texts),
         ]
         if self.add_up:
             facts += self.pooled()._facts()
@@ -194,8 +196,8 @@ class GroupedData(Judged, Mapping[str, Any]):
     @property
     def missing(self) -> dict[str, tuple[str, ...]]:
         """Options that a group did not judge, by name of the group."""
-        unjudged = {name: tuple(part.never_judged) for name, part in self.items()}
-        return {name: absent for name, absent in unjudged.items() if absent}
+        unjudged_by_group = {name: tuple(part.never_judged) for name, part in self.items()}
+        return {name: absent for name, absent in unjudged_by_group.items() if absent}
 
     def map_groups(self, function: Callable[[Any], Any]) -> "GroupedData":
         """Return groups with `function(data)` for the data of each group."""
@@ -233,17 +235,17 @@ class GroupedData(Judged, Mapping[str, Any]):
         if self.add_up:
             self.pooled().warn_if_unusual()
         if self.missing and len(self) <= 10:
-            unjudged = "; ".join(
+            unjudged_text = "; ".join(
                 f"{name!r} did not judge {shorten(absent)}" for name, absent in self.missing.items()
             )
             warn(
                 DataWarning(
-                    f"Groups judged different options: {unjudged}. Values for unjudged options"
+                    f"Groups judged different options: {unjudged_text}. Values for unjudged options"
                     " depend on the model and the prior."
                 )
             )
-        times = Counter(name for part in self.data for name in part.respondents)
-        if repeated_names := [name for name, number in times.items() if number > 1]:
+        n_groups_by_name = Counter(name for part in self.data for name in part.respondents)
+        if repeated_names := [name for name, n_groups in n_groups_by_name.items() if n_groups > 1]:
             verb = choose_number(len(repeated_names), "occurs", "occur")
             warn(
                 DataWarning(
@@ -262,41 +264,41 @@ def _check_people_rows(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
         raise DataError(
             f"`people` must be a table with one row per group; got {type(people).__name__}."
         )
-    rows = list(map(format_label, people.index))
-    if missing_names := [name for name in names if name not in rows]:
+    row_labels = list(map(format_label, people.index))
+    if missing_names := [name for name in names if name not in row_labels]:
         rows_found = "it has no rows"
-        if rows:
-            rows_found = f"its rows are {shorten(rows)}"
+        if row_labels:
+            rows_found = f"its rows are {shorten(row_labels)}"
         raise DataError(
             f"`people` must have a row named after each group; {rows_found}, so there is no row for"
             f" {missing_names[0]!r}."
         )
-    if has_repeats(rows):
-        repeated_name = next(name for name in rows if rows.count(name) > 1)
+    if has_repeats(row_labels):
+        repeated_name = next(name for name in row_labels if row_labels.count(name) > 1)
         raise DataError(
             f"`people` must have one row per group; {repeated_name!r} has"
-            f" {rows.count(repeated_name)}."
+            f" {row_labels.count(repeated_name)}."
         )
-    return people.set_axis(pd.Index(rows, name=people.index.name)).loc[list(names)]
+    return people.set_axis(pd.Index(row_labels, name=people.index.name)).loc[list(names)]
 
 
 def _check_equal_covariates(
-    names: tuple[str, ...], parts: tuple[Any, ...], labels: tuple[str, ...]
+    names: tuple[str, ...], datasets: tuple[Any, ...], labels: tuple[str, ...]
 ) -> None:
     """Raise DataError unless all groups have the same covariates."""
-    first_part = parts[0]
-    for name, part in zip(names, parts, strict=True):
-        if part.covariate_names != first_part.covariate_names:
-            first_covariates = shorten(first_part.covariate_names) or "none"
-            group_covariates = shorten(part.covariate_names) or "none"
+    first_dataset = datasets[0]
+    for name, dataset in zip(names, datasets, strict=True):
+        if dataset.covariate_names != first_dataset.covariate_names:
+            first_covariates = shorten(first_dataset.covariate_names) or "none"
+            group_covariates = shorten(dataset.covariate_names) or "none"
             raise DataError(
                 f"Groups must have the same covariates; {names[0]!r} has {first_covariates}, but"
                 f" {name!r} has {group_covariates}."
             )
-        if not part.covariate_names:
+        if not dataset.covariate_names:
             continue
-        if part.labels != labels:
+        if dataset.labels != labels:
             raise DataError(
                 f"Groups with covariates must have the same labels in the same order; {name!r} has"
-                f" {shorten(part.labels)}, but all groups together have {shorten(labels)}."
+                f" {shorten(dataset.labels)}, but all groups together have {shorten(labels)}."
             )

@@ -73,12 +73,12 @@ class Frozen(DescribedObject):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
             return NotImplemented
-        fields = [
+        field_pairs = [
             (getattr(self, name), getattr(other, name))
             for name in self._FIELDS
             if not name.startswith("_")
         ]
-        return all(_are_equal_fields(a, b) for a, b in fields)
+        return all(_are_equal_fields(a, b) for a, b in field_pairs)
 
     __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]
 
@@ -191,7 +191,7 @@ class Judged(Frozen):
         return ""
 
     def by_respondent(self, /) -> Mapping[str, Self]:
-        """Return the data of each respondent, by name; raise DataError if unknown."""
+        """Return the data of each respondent by name; DataError if respondents are unknown."""
         raise DataError(
             f"{type(self).__name__} do not identify respondents; ",
             InPython(
@@ -201,7 +201,8 @@ class Judged(Frozen):
         )
 
     def by_group(self, column: str, /) -> Mapping[str, Self]:
-        """Return the data of each respondent group, given by a column of `people`.
+        """Return the data of each group in `column` of `people`; DataError for kinds without
+        groups.
 
         Raise a DataError for data that are not divided into groups, such as similarities, which are
         means over the people of a group.
@@ -272,13 +273,14 @@ def merge_new_data(old_data: Any, new_data: Any) -> Any:
                 f" {type(data).__name__}. Fit all data together instead."
             )
     if type(old_data) is not type(new_data):
-        types = f"{type(old_data).__name__}, but the update has {type(new_data).__name__}"
-        raise DataError(f"The model was fitted to {types}; fit all data together.")
-    unknown = [label for label in new_data.labels if label not in set(old_data.labels)]
-    if unknown:
+        types_text = f"{type(old_data).__name__}, but the update has {type(new_data).__name__}"
+        raise DataError(f"The model was fitted to {types_text}; fit all data together.")
+    unknown_labels = [label for label in new_data.labels if label not in set(old_data.labels)]
+    if unknown_labels:
         raise DataError(
             "The new data contain options that the model was not fitted to:"
-            f" {shorten(unknown)}; fit all data together.{suggest(unknown[0], old_data.labels)}"
+            f" {shorten(unknown_labels)}; fit all data"
+            f" together.{suggest(unknown_labels[0], old_data.labels)}"
         )
     if old_data.covariate_names or new_data.covariate_names:
         raise DataError(

@@ -29,18 +29,18 @@ def build_people_table(
     """
     import pandas as pd
 
-    constant = [
+    constant_columns = [
         name
         for name in frame.columns
         if name not in used_columns
         and not frame[name].isna().to_numpy().all()
         and is_constant_within(pd.factorize(frame[name])[0], person_index)
     ]
-    if not constant:
+    if not constant_columns:
         return None
     first_rows = np.zeros(len(names), np.int64)
     first_rows[person_index[::-1]] = np.arange(len(person_index))[::-1]
-    return frame.loc[:, constant].iloc[first_rows].set_axis(pd.Index(names, name=title))
+    return frame.loc[:, constant_columns].iloc[first_rows].set_axis(pd.Index(names, name=title))
 
 
 def is_constant_within(codes: np.ndarray, groups: np.ndarray) -> bool:
@@ -58,10 +58,10 @@ def group_people(
     People with an empty cell, and people without answers, are in no group. `respondent` lists the
     people who gave answers.
     """
-    known_columns, available = [], "there are no other respondent columns"
+    known_columns, available_text = [], "there are no other respondent columns"
     if people is not None:
         known_columns = column_names(people)
-        available = f"available: {shorten(known_columns)}"
+        available_text = f"available: {shorten(known_columns)}"
     if people is None or column not in known_columns:
         hint = (
             suggest(column, known_columns)
@@ -70,13 +70,14 @@ def group_people(
         raise DataError(
             f"{column!r} is not a respondent column (a column that is constant within each"
             " respondent);"
-            f" {available}.{hint}"
+            f" {available_text}.{hint}"
         )
-    group_names = people[column].map(format_label, na_action="ignore").to_numpy(object)
-    names = dict.fromkeys(group_names[~people[column].isna()])
-    active = np.unique(respondent)
+    group_by_respondent = people[column].map(format_label, na_action="ignore").to_numpy(object)
+    distinct_groups = dict.fromkeys(group_by_respondent[~people[column].isna()])
+    answering_respondents = np.unique(respondent)
     members_by_group = {
-        name: np.intersect1d(np.flatnonzero(group_names == name), active) for name in names
+        name: np.intersect1d(np.flatnonzero(group_by_respondent == name), answering_respondents)
+        for name in distinct_groups
     }
     return {name: members for name, members in members_by_group.items() if len(members)}
 
@@ -90,6 +91,6 @@ def list_differing_columns(people: "pd.DataFrame | None") -> list[str]:
 
 def list_people_facts(people: "pd.DataFrame | None") -> Facts:
     """Return (column, values) facts about respondents that a notebook shows."""
-    if differing := list_differing_columns(people):
-        return (("respondent columns", tuple(differing)),)
+    if differing_columns := list_differing_columns(people):
+        return (("respondent columns", tuple(differing_columns)),)
     return ()

@@ -59,23 +59,24 @@ def merge_respondents(parts: Sequence[RowRespondents]) -> RowRespondents:
         kept_columns: Any = ()
         if people is not None:
             kept_columns = people.columns
-        differing = dict.fromkeys(
+        differing_columns = dict.fromkeys(
             name for table in tables for name in list_differing_columns(table[shared_columns])
         )
-        if dropped_columns := [name for name in differing if name not in kept_columns]:
+        if dropped_columns := [name for name in differing_columns if name not in kept_columns]:
             warn(_build_changed_columns_warning(all_people, dropped_columns))
     return RowRespondents(names, np.concatenate(row_indices), people)
 
 
 def _build_changed_columns_warning(all_people: "pd.DataFrame", columns: list[str]) -> DataWarning:
     """Build the warning that a respondent has different cells in merged data sets."""
-    values = all_people[columns[0]].groupby(level=0, sort=False)
-    person = values.nunique(dropna=False).idxmax()
+    cells_by_respondent = all_people[columns[0]].groupby(level=0, sort=False)
+    respondent = cells_by_respondent.nunique(dropna=False).idxmax()
     first_value, second_value = (
-        format_label(value) or "empty" for value in values.get_group(person).unique()[:2]
+        format_label(value) or "empty"
+        for value in cells_by_respondent.get_group(respondent).unique()[:2]
     )
     return DataWarning(
-        f"Column {columns[0]!r} of respondent {person!r} is {first_value} in some answers but"
+        f"Column {columns[0]!r} of respondent {respondent!r} is {first_value} in some answers but"
         f" {second_value} in"
         f" others; columns that differ within a respondent ({shorten(columns)}) are dropped from"
         " the combined data."
@@ -129,11 +130,13 @@ class RespondentAnswers(Frozen):
         cls, row_respondents: RowRespondents, position: np.ndarray, *values: np.ndarray
     ) -> Self:
         """Sum the values of rows with equal respondent and position."""
-        width = int(position.max()) + 1
-        keys, row = np.unique(row_respondents.number * width + position, return_inverse=True)
-        sums = (np.bincount(row, row_values, len(keys)) for row_values in values)
-        arrays = (keys // width).astype(np.int32), (keys % width).astype(np.int32)
-        return cls._from_fields(row_respondents.names, row_respondents.people, *arrays, *sums)
+        n_positions = int(position.max()) + 1
+        keys, sum_index = np.unique(
+            row_respondents.number * n_positions + position, return_inverse=True
+        )
+        sums = (np.bincount(sum_index, row_values, len(keys)) for row_values in values)
+        key_fields = (keys // n_positions).astype(np.int32), (keys % n_positions).astype(np.int32)
+        return cls._from_fields(row_respondents.names, row_respondents.people, *key_fields, *sums)
 
     def _select_rows(self, rows: np.ndarray) -> Self:
         """Return a copy with only these rows, given by mask or index."""
@@ -145,10 +148,10 @@ class RespondentAnswers(Frozen):
 
         Return None if there are no such answers.
         """
-        rows = is_kept[getattr(self, self._KEY)]
-        selected = self._select_rows(rows)
+        is_selected = is_kept[getattr(self, self._KEY)]
+        selected = self._select_rows(is_selected)
         positions = new_positions[getattr(selected, self._KEY)].astype(np.int32)
-        if not rows.any():
+        if not is_selected.any():
             return None
         return selected._copy_with_fields(**{self._KEY: positions})
 
@@ -323,8 +326,13 @@ def number_given_answers(data: Any) -> np.ndarray:
     assert data.worst is not None
     set_index = data.set_of[data.choice]
     start, sizes = data.start[set_index], data.sizes[set_index]
-    best, worst = data.choice - start, data.worst - start
-    return find_first_answers(data.start)[set_index] + best * (sizes - 1) + worst - (worst > best)
+    best_index, worst_index = data.choice - start, data.worst - start
+    return (
+        find_first_answers(data.start)[set_index]
+        + best_index * (sizes - 1)
+        + worst_index
+        - (worst_index > best_index)
+    )
 
 
 def find_first_answers(start: np.ndarray) -> np.ndarray:
@@ -360,8 +368,11 @@ def list_possible_answers(start: np.ndarray) -> PossibleAnswers:
     sizes, first_answer = np.diff(start), find_first_answers(start)
     best, worst = np.empty((2, first_answer[-1]), np.int64)
     for m in np.unique(sizes).tolist():
-        sets = np.flatnonzero(sizes == m)[:, None]
-        positions = first_answer[sets] + np.arange(m * (m - 1))
+        set_indices = np.flatnonzero(sizes == m)[:, None]
+        answer_positions = first_answer[set_indices] + np.arange(m * (m - 1))
         best_of_set, worst_of_set = list_ordered_pairs(m)
-        best[positions], worst[positions] = start[sets] + best_of_set, start[sets] + worst_of_set
+        best[answer_positions], worst[answer_positions] = (
+            start[set_indices] + best_of_set,
+            start[set_indices] + worst_of_set,
+        )
     return PossibleAnswers(first_answer, best, worst)

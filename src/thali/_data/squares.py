@@ -33,7 +33,7 @@ def read_square_table(
     if is_data_frame(values):
         values, labels = _read_square_frame(values, labels, words)
     if not hasattr(values, "tocoo"):
-        values = _convert_array(values, words)
+        values = _copy_square_table(values, words)
     _check_square(values.shape, words)
     if labels is None:
         labels = range(values.shape[0])
@@ -63,8 +63,8 @@ def convert_numbers(table: np.ndarray, names: Sequence[Any], noun: str) -> np.nd
     return numbers
 
 
-def _convert_array(values: Any, words: SquareTableWords) -> np.ndarray:
-    """Convert a table to a new array, NaN where masked."""
+def _copy_square_table(values: Any, words: SquareTableWords) -> np.ndarray:
+    """Copy a table to an array, NaN where masked; raise DataError for rows of several lengths."""
     if isinstance(values, np.ma.MaskedArray):  # np.array would drop the mask
         values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
@@ -97,22 +97,22 @@ def _read_square_frame(
         )
     _check_square(frame.shape, words)
 
-    def named(index: pd.Index) -> bool:
+    def has_labels(index: pd.Index) -> bool:
         """Return whether an index has names rather than row numbers."""
         return not (isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1)
 
     values = frame.to_numpy()
     frame_labels = None
-    if named(frame.columns):
+    if has_labels(frame.columns):
         frame_labels = check_labels(frame.columns, "Column labels")
-    if named(frame.index):
-        rows = check_labels(frame.index, "Row labels")
+    if has_labels(frame.index):
+        row_labels = check_labels(frame.index, "Row labels")
         if frame_labels is None:
-            frame_labels = rows
-        elif set(rows) != set(frame_labels):
-            raise DataError(describe_label_mismatch(rows, frame_labels))
+            frame_labels = row_labels
+        elif set(row_labels) != set(frame_labels):
+            raise DataError(describe_label_mismatch(row_labels, frame_labels))
         else:
-            row_indices = index_labels(rows)
+            row_indices = index_labels(row_labels)
             values = values[[row_indices[name] for name in frame_labels]]
     if labels is not None:
         labels = tuple(labels)

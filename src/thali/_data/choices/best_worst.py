@@ -140,7 +140,9 @@ def find_best_columns(
             row[_find_chosen_index(text, row, options, "")]
             for text, row in zip(best_texts, option_rows, strict=True)
         ]
-        other_cells = [list_texts(answered_frame, name) for name in other_columns if name not in options]
+        other_cells = [
+            list_texts(answered_frame, name) for name in other_columns if name not in options
+        ]
         if not any(_may_be_worst(cells, option_rows, best_labels) for cells in other_cells):
             return BestWorstColumns(best, None, options, respondent, count)
     return None
@@ -212,7 +214,10 @@ def _find_named_column(text: str, offered: list[str], columns: tuple[str, ...]) 
         plain_text = simplify_name(text)
         if offered[k] and (
             plain_text == simplify_name(name)
-            or any(plain_text.endswith(mark) and plain_text.removesuffix(mark) in STEMS for mark in position_marks)
+            or any(
+                plain_text.endswith(mark) and plain_text.removesuffix(mark) in STEMS
+                for mark in position_marks
+            )
         ):
             return k
     return None
@@ -222,7 +227,9 @@ def _are_column_names(
     answer_columns: Iterable[list[str]], rows: list[list[str]], names: tuple[str, ...]
 ) -> bool:
     """Return whether all answers name columns rather than labels of options."""
-    text_row_pairs = [(text, row) for cells in answer_columns for text, row in zip(cells, rows, strict=True)]
+    text_row_pairs = [
+        (text, row) for cells in answer_columns for text, row in zip(cells, rows, strict=True)
+    ]
     if all(text in row for text, row in text_row_pairs):
         return False
     return all(_find_named_column(text, row, names) is not None for text, row in text_row_pairs)
@@ -245,7 +252,8 @@ def _find_chosen_index(
     if text:
         cell_text = repr(text)
     raise DataError(
-        f"Found {cell_text} {cell_position}; expected one of {shorten(list(filter(None, offered)))}."
+        f"Found {cell_text} {cell_position}; expected one of"
+        f" {shorten(list(filter(None, offered)))}."
     )
 
 
@@ -259,7 +267,7 @@ def read_best_worst_occasions(
     option_rows = _list_rows(frame, columns.options)
     marked_columns = list(filter(None, (columns.best, columns.worst)))
     marked_texts = [list_texts(frame, name) for name in marked_columns]
-    option_labels = choose_labels(labels, [text for row_index in option_rows for text in row_index if text])
+    option_labels = choose_labels(labels, [text for row in option_rows for text in row if text])
     label_indices = index_labels(option_labels)
     is_by_position = _are_column_names(marked_texts, option_rows, columns.options)
     occasion, alternative, row_marks = [], [], []
@@ -300,7 +308,7 @@ def read_best_worst_occasions(
         row_respondents.names,
         row_respondents.number[occasion],
         read_counts(frame, columns.count, weights)[occasion],
-        lambda row_label: f"row {frame.index[row_label]}",
+        lambda row_index: f"row {frame.index[row_index]}",
         row_respondents.people,
         next(iter(is_worst), None),
     )
@@ -405,7 +413,7 @@ def widen_table(
         if len(marked_options) < 2:
             n_unmarked += 1
             continue
-        kept_cells = {set_keys: frame[name].iloc[set_rows[0]] for set_keys, name in kept_columns.items()}
+        kept_cells = {key: frame[name].iloc[set_rows[0]] for key, name in kept_columns.items()}
         wide_rows.append(row | marked_options | kept_cells)
         row_labels.append(first_row)
     if not wide_rows:
@@ -414,7 +422,9 @@ def widen_table(
             " mark the best and the worst option of each set by 1."
         )
     note_omission(n_unmarked, noun="set")
-    wide_frame = pd.DataFrame(wide_rows, index=row_labels, columns=[*options, "best", "worst", *kept_columns])
+    wide_frame = pd.DataFrame(
+        wide_rows, index=row_labels, columns=[*options, "best", "worst", *kept_columns]
+    )
     wide_columns = BestWorstColumns("best", "worst", options, None, None)
     return wide_frame, wide_columns._replace(**{role: role for role in role_columns})
 

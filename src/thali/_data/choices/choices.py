@@ -57,19 +57,24 @@ def convert_to_rankings(data: "Choices") -> RawOccasions:
         )
     if (largest_size := int(data.sizes.max())) > 3:
         raise DataError(
-            f"Best and worst of {largest_size} options do not determine a ranking; convert only sets of"
-            " two or three options."
+            f"Best and worst of {largest_size} options do not determine a ranking; convert only"
+            " sets of two or three options."
         )
     set_index = data.set_of[data.choice]
     row_index, member_index = list_row_members(data)
-    is_second_choice = (data.sizes[set_index] == 3)[row_index] & (member_index != data.choice[row_index])
+    is_second_choice = (data.sizes[set_index] == 3)[row_index] & (
+        member_index != data.choice[row_index]
+    )
     member_indices = np.concatenate([member_index, member_index[is_second_choice]])
     row_indices = np.concatenate([row_index, row_index[is_second_choice]])
     occasion = np.concatenate(
         [row_index, len(set_index) + np.unique(row_index[is_second_choice], return_inverse=True)[1]]
     )
     is_best = np.concatenate(
-        [member_index == data.choice[row_index], (member_index != data.worst[row_index])[is_second_choice]]
+        [
+            member_index == data.choice[row_index],
+            (member_index != data.worst[row_index])[is_second_choice],
+        ]
     )
     return RawOccasions(
         data.labels,
@@ -117,7 +122,10 @@ def describe_best_worst(data: "Choices") -> str:
     n_answers = data.counts[part_slice(data.start, set_index)].sum()
     n_times = simplify_number(data.times[is_same_answer].sum())
     total_text = format_plural(simplify_number(n_answers), "time")
-    return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_index])}: {n_times:,} of {total_text}"
+    return (
+        f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_index])}: {n_times:,} of"
+        f" {total_text}"
+    )
 
 
 def build_ties_error(data: Any) -> DataError:
@@ -303,13 +311,22 @@ class Choices(Judged):
         respondent, pair = np.full(data.n_pairs, -1), np.arange(data.n_pairs)
         if data.answers is not None:
             counted_answers = data.answers
-            respondent, pair = counted_answers.respondent.astype(np.int64), counted_answers.pair.astype(np.int64)
+            respondent, pair = (
+                counted_answers.respondent.astype(np.int64),
+                counted_answers.pair.astype(np.int64),
+            )
         counts = np.column_stack([counted_answers.wins, counted_answers.losses])
         row, side = np.nonzero(counts)
         respondent, pair = respondent[row], pair[row]
         answer_fields = respondent, 2 * pair + side, counts[row, side]
         return cls._from_fields(
-            data.labels, data.respondents, start, members, *answer_fields, None, counted_answers.people
+            data.labels,
+            data.respondents,
+            start,
+            members,
+            *answer_fields,
+            None,
+            counted_answers.people,
         )
 
     def to_comparisons(self) -> PairedComparisons:
@@ -425,7 +442,10 @@ class Choices(Judged):
         """
         occasions = convert_to_rankings(self)
         return self._from_fields(
-            occasions.labels, occasions.respondents, *tables.aggregate_occasions(occasions)[:-1], occasions.people
+            occasions.labels,
+            occasions.respondents,
+            *tables.aggregate_occasions(occasions)[:-1],
+            occasions.people,
         )
 
     def _freeze(self, *fields: Any) -> "Choices":
@@ -531,7 +551,10 @@ class Choices(Judged):
     @property
     def sets(self) -> list[tuple[str, ...]]:
         """Labels of the members of each distinct set."""
-        member_labels, start = np.array(self.labels, object)[self.members].tolist(), self.start.tolist()
+        member_labels, start = (
+            np.array(self.labels, object)[self.members].tolist(),
+            self.start.tolist(),
+        )
         return [tuple(member_labels[set_start:set_end]) for set_start, set_end in pairwise(start)]
 
     @property
@@ -563,10 +586,15 @@ class Choices(Judged):
             """Return the answers of each respondent; None if respondents are unknown."""
             if not self.respondents or (self.respondent < 0).any():
                 return None
-            row_indices = np.argsort(self.respondent.astype(np.int64) * start[-1] + answer_index, kind="stable")
+            row_indices = np.argsort(
+                self.respondent.astype(np.int64) * start[-1] + answer_index, kind="stable"
+            )
             row_indices = row_indices[self.times[row_indices] > 0.0]
             return GivenAnswers(
-                self.respondents, self.respondent[row_indices], answer_index[row_indices], self.times[row_indices]
+                self.respondents,
+                self.respondent[row_indices],
+                answer_index[row_indices],
+                self.times[row_indices],
             )
 
         build_rows = subsets.build_member_rows
@@ -598,7 +626,10 @@ class Choices(Judged):
         )
         offered_text = shorten([self.labels[i] for i in members])
         times_text = format_plural(simplify_number(n_choices_by_set[set_index]), "time")
-        return f"{chosen_text} chosen from {offered_text} {simplify_number(counts[chosen_index]):,} of {times_text}"
+        return (
+            f"{chosen_text} chosen from {offered_text} {simplify_number(counts[chosen_index]):,} of"
+            f" {times_text}"
+        )
 
     def components(self) -> list[list[str]]:
         """Return the groups of option labels that sets connect, the largest first.

@@ -140,18 +140,22 @@ def read_wide_occasions(
     offered_columns = alternatives or ()
     if alternatives is None and available is None:
         offered_columns = [answer_column]
-    frame = select_answered_rows(frame, [answer_column], offered_columns, map(format_label, available or ()))
+    frame = select_answered_rows(
+        frame, [answer_column], offered_columns, map(format_label, available or ())
+    )
     chosen_labels = list_texts(frame, answer_column)
     if "" in chosen_labels:
         raise DataError(
-            f"Row {frame.index[chosen_labels.index('')]} has no chosen alternative; fill it in or remove"
-            " the row."
+            f"Row {frame.index[chosen_labels.index('')]} has no chosen alternative; fill it in or"
+            " remove the row."
         )
     offered_by_column = _list_offers(frame, alternatives or (), available or {})
     if labels is not None:
         option_labels = check_labels(labels)
     else:
-        option_labels = _list_wide_labels(frame, answer_column, chain(chosen_labels, *offered_by_column))
+        option_labels = _list_wide_labels(
+            frame, answer_column, chain(chosen_labels, *offered_by_column)
+        )
     if not offered_by_column:
         offered_by_column = [[label] * len(frame) for label in option_labels]
     row_offers = [(r, cell) for cells in offered_by_column for r, cell in enumerate(cells) if cell]
@@ -305,9 +309,12 @@ def read_occasion_counts(
     codes, _ = pd.factorize(count_column)
     if (is_different := codes != codes[first_rows]).any():
         k = int(is_different.argmax())
-        count_texts = " and ".join(format_label(count_column.iloc[row]) or "none" for row in (first_rows[k], k))
+        count_texts = " and ".join(
+            format_label(count_column.iloc[row]) or "none" for row in (first_rows[k], k)
+        )
         raise DataError(
-            f"The rows of {describe_occasion(occasion[k])} have different counts, {count_texts}, in column {count!r};"
+            f"The rows of {describe_occasion(occasion[k])} have different counts, {count_texts},"
+            f" in column {count!r};"
             " give one count, or rename the column if it describes the alternatives."
         )
     return read_counts(frame, count, weights)

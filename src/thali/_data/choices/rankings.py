@@ -127,7 +127,9 @@ def find_ranking_columns(
     """
     names = column_names(frame)
     name_by_simplified = map_plain_names(names)
-    respondent_column, count_column = find_named_columns(name_by_simplified, named_columns, (RESPONDENT, COUNT))
+    respondent_column, count_column = find_named_columns(
+        name_by_simplified, named_columns, (RESPONDENT, COUNT)
+    )
     other_columns = [name for name in names if name not in (respondent_column, count_column)]
     rank_columns = (
         name_by_simplified[n]
@@ -137,13 +139,19 @@ def find_ranking_columns(
     rank_column = named_columns.get("rank") or next(rank_columns, None)
     option_column = named_columns.get("option") or OPTION.find_column(name_by_simplified)
     if rank_column is not None and option_column is not None:
-        ranking_column = _GROUP.find_column(name_by_simplified, (rank_column, option_column, respondent_column))
-        return RankingColumns(LONG, (option_column, rank_column), respondent_column, ranking_column, count_column)
+        ranking_column = _GROUP.find_column(
+            name_by_simplified, (rank_column, option_column, respondent_column)
+        )
+        return RankingColumns(
+            LONG, (option_column, rank_column), respondent_column, ranking_column, count_column
+        )
     if columns := _match_rank_columns(frame, other_columns):
         return RankingColumns(RANKS, tuple(columns), respondent_column, None, count_column)
     if columns := _match_option_columns(frame, other_columns, with_empty=unranked == WORSE):
         return RankingColumns(OPTIONS, tuple(columns), respondent_column, None, count_column)
-    text_columns = [name for name in other_columns if _find_text_separator(name, get_column(frame, name))]
+    text_columns = [
+        name for name in other_columns if _find_text_separator(name, get_column(frame, name))
+    ]
     if len(text_columns) == 1:
         return RankingColumns(TEXT, (text_columns[0],), respondent_column, None, count_column)
     return None
@@ -171,7 +179,9 @@ def _find_text_separator(name: str, column: Any) -> str:
         # lists of all options, or lists of some of them in a column called ranking
         is_complete = {*n_labels} == {len(options)}
         is_partial = (
-            is_named_ranking and separator != " " and min(n_labels) > 1 < sum(n_labels) / len(options)
+            is_named_ranking
+            and separator != " "
+            and min(n_labels) > 1 < sum(n_labels) / len(options)
         )
         if n_labels == list(map(len, label_lists)) and (is_complete or is_partial):
             return separator
@@ -254,7 +264,10 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
         if len(columns) > 1 and (stem or _has_distinct_cells(frame, columns))
     ]
     longest_series = max(candidate_series, key=len, default=[])
-    if len(longest_series) == 2 and simplify_name(longest_series[0]) in ("first", "best"):  # two sides
+    if len(longest_series) == 2 and simplify_name(longest_series[0]) in (
+        "first",
+        "best",
+    ):  # two sides
         return []
     return longest_series
 
@@ -308,7 +321,9 @@ def is_ranking(ranks: np.ndarray, has_ties: bool = False) -> np.ndarray:
     expected_ranks = np.arange(1, ranks.shape[1] + 1) - (ranks.shape[1] - n_ranked)[:, None]
     is_expected = np.where(expected_ranks > 0, expected_ranks, 0) == sorted_ranks
     if has_ties:
-        is_expected[:, 1:] |= (expected_ranks[:, 1:] > 1) & (sorted_ranks[:, 1:] == sorted_ranks[:, :-1])
+        is_expected[:, 1:] |= (expected_ranks[:, 1:] > 1) & (
+            sorted_ranks[:, 1:] == sorted_ranks[:, :-1]
+        )
         n_ranked = n_ranked * (sorted_ranks[:, -1] > 1)
     return is_expected.all(axis=1) & (n_ranked > 1)
 
@@ -415,20 +430,20 @@ def read_ranking_frame(
             [[cell.split(TIED) for cell in row] for row in label_rows], labels, describe_row
         )
     elif columns.shape == TEXT:
-        (label_columns,) = read_labels(frame, columns.columns)
+        (ranking_texts,) = read_labels(frame, columns.columns)
         text_column = columns.columns[0]
         separator = _find_text_separator(text_column, frame[text_column]) or BEFORE
         option_labels, orders = _encode_rankings(
-            [_split_ranking(text, separator) for text in label_columns], labels, describe_row
+            [_split_ranking(text, separator) for text in ranking_texts], labels, describe_row
         )
     else:
         option_labels = _strip_question(columns.columns)
-        row_cells = _read_ranks(frame, columns.columns)
-        _refuse_zeros((row_cells == 0).sum(axis=1))
+        rank_rows = _read_ranks(frame, columns.columns)
+        _refuse_zeros((rank_rows == 0).sum(axis=1))
         all_options = np.arange(len(option_labels))
         orders = [
             _sort_by_rank(row, ranks, all_options, option_labels, describe_row)
-            for row, ranks in enumerate(row_cells)
+            for row, ranks in enumerate(rank_rows)
         ]
     respondent, respondent_names = np.full(len(frame), -1), ()
     people = None
@@ -443,7 +458,9 @@ def read_ranking_frame(
     )
 
 
-def _cut_row(row_index: int, cells: tuple[str, ...], columns: tuple[str, ...], describe_row: Any) -> list[str]:
+def _cut_row(
+    row_index: int, cells: tuple[str, ...], columns: tuple[str, ...], describe_row: Any
+) -> list[str]:
     """Return a row's labels up to the last one; raise DataError for a gap."""
     filled_indices = [k for k, text in enumerate(cells) if text]
     if not filled_indices:
@@ -451,8 +468,8 @@ def _cut_row(row_index: int, cells: tuple[str, ...], columns: tuple[str, ...], d
     if len(filled_indices) <= filled_indices[-1]:
         gap_index = next(k for k in range(filled_indices[-1]) if not cells[k])
         raise DataError(
-            f"There is no option at {columns[gap_index]!r} in {describe_row(row_index)}, although later ranks have"
-            " one; fill it in or move the later options up."
+            f"There is no option at {columns[gap_index]!r} in {describe_row(row_index)}, although"
+            " later ranks have one; fill it in or move the later options up."
         )
     return list(cells[: len(filled_indices)])
 
@@ -496,7 +513,9 @@ def _read_ranks(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
     n_columns = len(columns)
     cells = _parse_ranks(frame.loc[:, list(columns)]).to_numpy(dtype=object)
     return check_numbers(
-        cells, lambda n: f"in row {frame.index[n // n_columns]}, column {columns[n % n_columns]!r}", "rank"
+        cells,
+        lambda n: f"in row {frame.index[n // n_columns]}, column {columns[n % n_columns]!r}",
+        "rank",
     ).reshape(-1, n_columns)
 
 
@@ -510,18 +529,25 @@ def _refuse_zeros(n_zeros: np.ndarray) -> None:
 
 
 def _sort_by_rank(
-    ranking_number: int, ranks: np.ndarray, options: np.ndarray, option_labels: tuple[str, ...], describe_ranking: Any
+    ranking_number: int,
+    ranks: np.ndarray,
+    options: np.ndarray,
+    option_labels: tuple[str, ...],
+    describe_ranking: Any,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return a ranking's options and ranks, the best first; raise for invalid ranks."""
     ranked_indices = np.flatnonzero(np.nan_to_num(ranks) != 0)
     distinct_ranks, rank_counts = np.unique(ranks[ranked_indices], return_counts=True)
     single_ranks = distinct_ranks[rank_counts == 1]  # tied options may have the mean of their ranks
-    is_fractional = np.isin(ranks[ranked_indices], single_ranks[single_ranks != np.floor(single_ranks)])
+    is_fractional = np.isin(
+        ranks[ranked_indices], single_ranks[single_ranks != np.floor(single_ranks)]
+    )
     invalid_indices = ranked_indices[(ranks[ranked_indices] < 0) | is_fractional]
     if invalid_indices.size:
         raise DataError(
-            f"{option_labels[options[invalid_indices[0]]]!r} has rank {ranks[invalid_indices[0]]:g} in {describe_ranking(ranking_number)};"
-            " ranks must be integers starting at 1 for the best."
+            f"{option_labels[options[invalid_indices[0]]]!r} has rank"
+            f" {ranks[invalid_indices[0]]:g} in {describe_ranking(ranking_number)}; ranks must be"
+            " integers starting at 1 for the best."
         )
     order = ranked_indices[np.argsort(ranks[ranked_indices], kind="stable")]
     return options[order], ranks[order]
@@ -538,7 +564,9 @@ def _read_long_rankings(
     for column in key_columns:
         codes, labels_of_codes = encode_column(frame, column)
         ranking_keys = ranking_keys * len(labels_of_codes) + codes
-    distinct_keys, first_rows, ranking_index = np.unique(ranking_keys, return_index=True, return_inverse=True)
+    distinct_keys, first_rows, ranking_index = np.unique(
+        ranking_keys, return_index=True, return_inverse=True
+    )
     rank_values = check_numbers(
         frame[rank_column].to_numpy(dtype=object),
         lambda n: f"in row {frame.index[n]}, column {rank_column!r}",
@@ -571,13 +599,19 @@ def _read_long_rankings(
     _refuse_zeros(np.bincount(ranking_index[rank_values == 0], minlength=len(distinct_keys)))
     rows_by_ranking = np.split(sorted_rows, np.flatnonzero(np.diff(ranking_index[sorted_rows])) + 1)
     orders = [
-        _sort_by_rank(k, rank_values[ranking_rows], option_index[ranking_rows], option_labels, describe_ranking)
+        _sort_by_rank(
+            k,
+            rank_values[ranking_rows],
+            option_index[ranking_rows],
+            option_labels,
+            describe_ranking,
+        )
         for k, ranking_rows in enumerate(rows_by_ranking)
     ]
     row_respondents = read_any_respondents(frame, columns.respondent, columns.used)
-    ranking_counts = read_occasion_counts(frame, columns.count, weights, ranking_index, describe_ranking)[
-        first_rows
-    ]
+    ranking_counts = read_occasion_counts(
+        frame, columns.count, weights, ranking_index, describe_ranking
+    )[first_rows]
     return Rankings(
         option_labels,
         orders,
@@ -598,14 +632,20 @@ def _encode_rankings(
     all_labels = choose_labels(labels, named_labels)
     label_indices = index_labels(all_labels)
     orders_by_index = []
-    for ranking_number, (label_order, groups) in enumerate(zip(label_orders, rankings, strict=True)):
+    for ranking_number, (label_order, groups) in enumerate(
+        zip(label_orders, rankings, strict=True)
+    ):
         for k, label in enumerate(label_order):
             if label not in label_indices:
                 raise DataError(
-                    f"{label!r} in {describe_ranking(ranking_number)} is not in `labels`, {shorten(all_labels)}."
+                    f"{label!r} in {describe_ranking(ranking_number)} is not in `labels`,"
+                    f" {shorten(all_labels)}."
                 )
             if label in label_order[:k]:
-                raise DataError(f"{label!r} occurs twice in {describe_ranking(ranking_number)}; rank each option once.")
+                raise DataError(
+                    f"{label!r} occurs twice in {describe_ranking(ranking_number)}; rank each"
+                    " option once."
+                )
         ranks = repeat_indices([len(group) for group in groups])
         orders_by_index.append(
             (np.array([label_indices[label] for label in label_order], np.int64), ranks)

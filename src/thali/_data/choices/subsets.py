@@ -35,7 +35,9 @@ def by_respondent(data: "Choices") -> "dict[str, Choices]":
     """
     _require_respondents(data)
     respondent_indices = np.unique(data.respondent[data.respondent >= 0])
-    return {data.respondents[k]: select_rows(data, data.respondent == k) for k in respondent_indices}
+    return {
+        data.respondents[k]: select_rows(data, data.respondent == k) for k in respondent_indices
+    }
 
 
 def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
@@ -123,7 +125,13 @@ def select_choices(
         worst = worst + index_shift
     answer_fields = respondent, choice + index_shift, times, worst
     return data._from_fields(
-        data.labels, data.respondents, start, members, *answer_fields, data.people, data.n_tied[sets]
+        data.labels,
+        data.respondents,
+        start,
+        members,
+        *answer_fields,
+        data.people,
+        data.n_tied[sets],
     )
 
 
@@ -155,8 +163,13 @@ def build_option_rows(data: "Choices") -> ReportRows:
 
     possible_answers, n = list_possible_answers(data.start), data.n_options
     answer_column = np.tile(np.arange(len(possible_answers.best)), 2)
-    option_row = np.concatenate([data.members[possible_answers.best], n + data.members[possible_answers.worst]])
-    count_matrix = csr_array((np.ones(len(option_row)), (option_row, answer_column)), shape=(2 * n, len(possible_answers.best)))
+    option_row = np.concatenate(
+        [data.members[possible_answers.best], n + data.members[possible_answers.worst]]
+    )
+    count_matrix = csr_array(
+        (np.ones(len(option_row)), (option_row, answer_column)),
+        shape=(2 * n, len(possible_answers.best)),
+    )
     offered_rows = np.flatnonzero(np.diff(count_matrix.indptr))
     names = {
         "option": np.tile(np.array(data.labels), 2)[offered_rows],
@@ -164,7 +177,12 @@ def build_option_rows(data: "Choices") -> ReportRows:
     }
     group, group_row = np.array([0, data.n_sets]), np.array([0, len(offered_rows)])
     return ReportRows(
-        ANSWER, count_matrix[offered_rows], names, np.ones(len(offered_rows), bool), group, group_row
+        ANSWER,
+        count_matrix[offered_rows],
+        names,
+        np.ones(len(offered_rows), bool),
+        group,
+        group_row,
     )
 
 
@@ -198,15 +216,20 @@ def together(
         )
     row_respondents = _merge_respondents(datasets)
     *set_fields, n_tied = _merge_occasions(datasets, labels, row_respondents.number)
-    return data._from_fields(labels, row_respondents.names, *set_fields, row_respondents.people, n_tied)
+    return data._from_fields(
+        labels, row_respondents.names, *set_fields, row_respondents.people, n_tied
+    )
 
 
 def _merge_respondents(datasets: "Sequence[Choices]") -> RowRespondents:
     """Concatenate the row respondents of several `Choices`; unknown if any lacks them."""
     if not all(dataset.respondents and (dataset.respondent >= 0).all() for dataset in datasets):
-        return RowRespondents((), np.full(sum(len(dataset.choice) for dataset in datasets), -1), None)
+        return RowRespondents(
+            (), np.full(sum(len(dataset.choice) for dataset in datasets), -1), None
+        )
     respondents_of_parts = [
-        RowRespondents(dataset.respondents, dataset.respondent, dataset.people) for dataset in datasets
+        RowRespondents(dataset.respondents, dataset.respondent, dataset.people)
+        for dataset in datasets
     ]
     ranking_numbers = count(1)
     for k, dataset in enumerate(respondents_of_parts):

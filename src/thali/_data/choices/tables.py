@@ -332,7 +332,9 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
     marks = [is_chosen[is_available]]
     if rows.worst is not None:
         marks.append(rows.worst[order][is_available])
-    return count_choices(occasion[is_available], alternative[is_available], marks, respondent, counts)
+    return count_choices(
+        occasion[is_available], alternative[is_available], marks, respondent, counts
+    )
 
 
 def count_choices(
@@ -355,7 +357,9 @@ def count_choices(
     set_sizes, n_tied, members, answer_rows = [], [], [], []
     n_places = 0
     # sets with ties come last
-    for n_tied_options, m in np.unique(np.stack([n_chosen, set_size_by_occasion])[:, set_size_by_occasion > 0], axis=1).T.tolist():
+    for n_tied_options, m in np.unique(
+        np.stack([n_chosen, set_size_by_occasion])[:, set_size_by_occasion > 0], axis=1
+    ).T.tolist():
         is_of_size = (set_size_by_occasion == m)[occasion] & (n_chosen == n_tied_options)[occasion]
         sets, set_index = np.unique(
             alternative[is_of_size].reshape(-1, m), axis=0, return_inverse=True
@@ -385,4 +389,9 @@ def count_choices(
     if len(answers) > 1:
         distinct_keys, worst = distinct_keys // n_places, distinct_keys % n_places
     answer_fields = distinct_keys // n_places - 1, distinct_keys % n_places, times, worst
-    return start, np.concatenate(members).astype(np.int64), *answer_fields, np.array(n_tied, np.int64)
+    return (
+        start,
+        np.concatenate(members).astype(np.int64),
+        *answer_fields,
+        np.array(n_tied, np.int64),
+    )

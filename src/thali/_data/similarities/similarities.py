@@ -372,7 +372,9 @@ class Similarities(JudgedByPeople):
         if isinstance(sigma, str):
             check_allowed("sigma", sigma, ("standard error", "deviation"))
         check_allowed("symmetrize", symmetrize, (None, "mean"))
-        measured, empirical_sigma, answers = average_respondents(matrices, labels, symmetrize, sigma)
+        measured, empirical_sigma, answers = average_respondents(
+            matrices, labels, symmetrize, sigma
+        )
         if isinstance(sigma, str):
             sigma = empirical_sigma
         data = cls._build(measured, sigma, answers)
@@ -443,7 +445,12 @@ class Similarities(JudgedByPeople):
             is_by_respondent = answers.respondent == respondent
             pair_indices, values = answers.pair[is_by_respondent], answers.values[is_by_respondent]
             if len(pair_indices):
-                arrays = self.first[pair_indices], self.second[pair_indices], values, np.ones(len(pair_indices))
+                arrays = (
+                    self.first[pair_indices],
+                    self.second[pair_indices],
+                    values,
+                    np.ones(len(pair_indices)),
+                )
                 data_by_name[name] = self._from_fields(
                     self.labels, *arrays, None, self._lowest_diagonal, None
                 )
@@ -483,7 +490,10 @@ class Similarities(JudgedByPeople):
             similarities_text = "1 similarity"
         if self.n_pairs < n_possible:
             similarities_text = f"{self.n_pairs:,} of {similarities_text}"
-        return f"{format_plural(self.n_options, 'object')}, {similarities_text}{self._describe_judgements()}"
+        return (
+            f"{format_plural(self.n_options, 'object')},"
+            f" {similarities_text}{self._describe_judgements()}"
+        )
 
     def _details(self) -> Facts:
         """Return (name, labels) facts that a notebook shows below the size."""

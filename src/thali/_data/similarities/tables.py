@@ -114,9 +114,16 @@ def read_measured_pairs(
         else:
             n_judgements = check_judgement_symmetry(names, judgement_counts)[i, j]
     weighted_means = upper_share * upper_values + (1.0 - upper_share) * lower_values
-    values = np.where(np.isnan(upper_values), lower_values, np.where(np.isnan(lower_values), upper_values, weighted_means))
+    values = np.where(
+        np.isnan(upper_values),
+        lower_values,
+        np.where(np.isnan(lower_values), upper_values, weighted_means),
+    )
     measured_indices = np.flatnonzero(~np.isnan(values))
-    first_indices, second_indices = i[measured_indices].astype(np.int64), j[measured_indices].astype(np.int64)
+    first_indices, second_indices = (
+        i[measured_indices].astype(np.int64),
+        j[measured_indices].astype(np.int64),
+    )
     values, n_judgements = values[measured_indices], n_judgements[measured_indices]
     check_judgements_known(names, first_indices, second_indices, n_judgements)
     has_lowest_diagonal = _is_diagonal_lowest(
@@ -203,7 +210,10 @@ def _find_layout(table: np.ndarray) -> tuple[str, bool]:
     # A triangle of zeros next to one with other numbers was not measured.
     n = len(table)
     is_upper = np.triu(np.ones((n, n), dtype=bool), k=1)
-    for is_empty, measured_triangle in ((is_upper, "lower triangle"), (is_upper.T, "upper triangle")):
+    for is_empty, measured_triangle in (
+        (is_upper, "lower triangle"),
+        (is_upper.T, "upper triangle"),
+    ):
         if np.isnan(table[is_empty]).all():
             return measured_triangle, False
         if not table[is_empty].any() and np.nan_to_num(table[is_empty.T]).any():
@@ -261,7 +271,10 @@ def _is_diagonal_lowest(
     smallest_values = np.full(len(diagonal), np.inf)
     np.minimum.at(smallest_values, first_indices, values)
     np.minimum.at(smallest_values, second_indices, values)
-    return bool(np.all(diagonal <= smallest_values) and 2 * np.sum(diagonal < smallest_values) > len(diagonal))
+    return bool(
+        np.all(diagonal <= smallest_values)
+        and 2 * np.sum(diagonal < smallest_values) > len(diagonal)
+    )
 
 
 def _check_returned(similarity: Any, n_pairs: int) -> np.ndarray:
@@ -371,7 +384,10 @@ def average_respondents(
     ]
     names = pairs_by_respondent[0].labels
     tables_by_respondent = np.stack(
-        [_sort_objects(measured_pairs, names, number) for number, measured_pairs in enumerate(pairs_by_respondent, start=1)]
+        [
+            _sort_objects(measured_pairs, names, number)
+            for number, measured_pairs in enumerate(pairs_by_respondent, start=1)
+        ]
     )
     i, j = np.triu_indices(len(names), k=1)
     pair_values = tables_by_respondent[:, i, j]
@@ -386,7 +402,11 @@ def average_respondents(
     n_judgements = n_judges.astype(float)
     if sigma == "deviation":
         n_judgements = np.ones(len(mean_values))
-    cleared_layouts = [measured_pairs.layout for measured_pairs in pairs_by_respondent if measured_pairs.zeros_not_read]
+    cleared_layouts = [
+        measured_pairs.layout
+        for measured_pairs in pairs_by_respondent
+        if measured_pairs.zeros_not_read
+    ]
     measured = MeasuredPairs(
         names,
         first_indices,
@@ -411,8 +431,13 @@ def _sort_objects(
         )
     table = np.full((len(names), len(names)), np.nan)
     new_indices = find_label_indices(measured_pairs.labels, names)
-    first_indices, second_indices = new_indices[measured_pairs.first], new_indices[measured_pairs.second]
-    table[first_indices, second_indices] = table[second_indices, first_indices] = measured_pairs.values
+    first_indices, second_indices = (
+        new_indices[measured_pairs.first],
+        new_indices[measured_pairs.second],
+    )
+    table[first_indices, second_indices] = table[second_indices, first_indices] = (
+        measured_pairs.values
+    )
     return table
 
 
@@ -577,7 +602,9 @@ def read_pair_list(
     similarity_column = get_column(frame, columns.similarity)
     column_text = f"column {columns.similarity!r}"
     values = check_numbers(
-        list_cells(similarity_column), lambda k: f"in row {frame.index[k]}, {column_text}", "similarity"
+        list_cells(similarity_column),
+        lambda k: f"in row {frame.index[k]}, {column_text}",
+        "similarity",
     )
     if np.isinf(values).any():
         k = int(np.isinf(values).argmax())
@@ -677,7 +704,9 @@ def _average_pairs(
     )
     n_judgements = np.bincount(pair_index, weights=counts, minlength=len(pairs))
     mean = first_values + excess_sums / n_judgements
-    is_written_twice = _is_written_twice(i < j, pair_index, values == first_values[pair_index], counts)
+    is_written_twice = _is_written_twice(
+        i < j, pair_index, values == first_values[pair_index], counts
+    )
     measured = MeasuredPairs(names, pairs // n, pairs % n, mean, n_judgements, "table of pairs")
     if is_written_twice:
         return measured._replace(judgements=n_judgements / 2.0), None
@@ -694,19 +723,27 @@ def _average_pairs(
     return measured, _estimate_judgement_sigma(square_sums, mean, n_judgements)
 
 
-def _are_mostly_mirrored(is_forward: np.ndarray, pair_index: np.ndarray, values: np.ndarray) -> bool:
+def _are_mostly_mirrored(
+    is_forward: np.ndarray, pair_index: np.ndarray, values: np.ndarray
+) -> bool:
     """Return whether most pairs have equal numbers in both orders."""
     # Then each judgement was probably written twice.
     n_pairs = int(pair_index.max()) + 1
     forward_sums, backward_sums = (
-        [np.bincount(pair_index[is_in_order], values[is_in_order] ** power, n_pairs) for power in range(4)]
+        [
+            np.bincount(pair_index[is_in_order], values[is_in_order] ** power, n_pairs)
+            for power in range(4)
+        ]
         for is_in_order in (is_forward, ~is_forward)
     )
     return bool(np.isclose(forward_sums, backward_sums).all(axis=0).mean() > 0.5)
 
 
 def _is_written_twice(
-    is_forward: np.ndarray, pair_index: np.ndarray, equals_first_value: np.ndarray, counts: np.ndarray
+    is_forward: np.ndarray,
+    pair_index: np.ndarray,
+    equals_first_value: np.ndarray,
+    counts: np.ndarray,
 ) -> bool:
     """Return whether the list contains every pair in both orders, with equal numbers."""
     n_pairs = int(pair_index.max(initial=-1)) + 1
@@ -714,7 +751,11 @@ def _is_written_twice(
         np.bincount(pair_index[is_forward], minlength=n_pairs),
         np.bincount(pair_index[~is_forward], minlength=n_pairs),
     )
-    if not n_pairs or not equals_first_value.all() or any((times != 1).any() for times in times_by_order):
+    if (
+        not n_pairs
+        or not equals_first_value.all()
+        or any((times != 1).any() for times in times_by_order)
+    ):
         return False
     counts_by_order = (
         counts[is_forward][np.argsort(pair_index[is_forward])],

@@ -89,8 +89,8 @@ def check_distinct_objects(
         k = int(is_repeated.argmax())
         repeated_object = sorted_members[k][1:][np.diff(sorted_members[k]) == 0][0]
         raise DataError(
-            f"{labels[repeated_object]!r} is listed twice {describe(k)}; give different objects, or remove"
-            " the row."
+            f"{labels[repeated_object]!r} is listed twice {describe(k)}; give different objects,"
+            " or remove the row."
         )
 
 
@@ -338,8 +338,8 @@ def read_sets(
         )
         if (is_repeated := (np.diff(np.sort(pair_keys, axis=1), axis=1) == 0).any(axis=1)).any():
             raise DataError(
-                f"A pair is listed twice {describe_row(set_indices[int(is_repeated.argmax())])}; give"
-                " different pairs."
+                f"A pair is listed twice {describe_row(set_indices[int(is_repeated.argmax())])};"
+                " give different pairs."
             )
         is_chosen = pair_keys == chosen_keys[:, None]
         if (is_missing := ~is_chosen.any(axis=1)).any():
@@ -348,7 +348,9 @@ def read_sets(
                 f"The pair {answers[k]} {describe_row(k)} is not in its set; correct the pair or"
                 " the set."
             )
-        questions_by_size.append(TripletQuestions(pair_keys, is_chosen.argmax(axis=1), times[set_indices]))
+        questions_by_size.append(
+            TripletQuestions(pair_keys, is_chosen.argmax(axis=1), times[set_indices])
+        )
     return object_labels, questions_by_size
 
 
@@ -480,7 +482,10 @@ def find_triplet_columns(
     }
     name_by_simplified = map_plain_names(names)
     count_column = named_columns.get("count") or COUNT.find_column(name_by_simplified)
-    other_columns: dict[str, Any] = {"count": count_column, "question": named_columns.get("question")}
+    other_columns: dict[str, Any] = {
+        "count": count_column,
+        "question": named_columns.get("question"),
+    }
 
     def fill_respondent_column(columns: TripletColumns) -> TripletColumns:
         """Return the columns with the respondent's column filled in."""
@@ -500,7 +505,11 @@ def find_triplet_columns(
     chosen_columns = named_columns.get("chosen")
     if not chosen_columns and "odd" not in named_columns:
         chosen_columns = next(iter(find_column_pairs(name_by_simplified, SIMILAR_TWO)), None)
-    used_names = {simplify_name(name) for name in (odd_column, count_column, *(chosen_columns or ())) if name is not None}
+    used_names = {
+        simplify_name(name)
+        for name in (odd_column, count_column, *(chosen_columns or ()))
+        if name is not None
+    }
     object_columns = named_columns.get("objects") or _find_series(
         {short: name for short, name in name_by_simplified.items() if short not in used_names}
     )
@@ -522,7 +531,9 @@ def find_triplet_columns(
         return None
     if chosen_columns is not None:
         chosen_columns = (chosen_columns[0], chosen_columns[1])
-    return fill_respondent_column(TripletColumns(tuple(object_columns), odd_column, chosen_columns, **other_columns))
+    return fill_respondent_column(
+        TripletColumns(tuple(object_columns), odd_column, chosen_columns, **other_columns)
+    )
 
 
 def find_incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | None]:
@@ -546,7 +557,11 @@ def _find_series(name_by_simplified: Mapping[str, str]) -> tuple[str, ...]:
             if (m := re.fullmatch(rf"{stem}(\d{{1,2}})", short))
         }
         first_number = min(column_by_number, default=1)
-        if len(column_by_number) > 2 and first_number <= 1 and max(column_by_number) == first_number + len(column_by_number) - 1:
+        if (
+            len(column_by_number) > 2
+            and first_number <= 1
+            and max(column_by_number) == first_number + len(column_by_number) - 1
+        ):
             return tuple(column_by_number[k] for k in sorted(column_by_number))
     for letters in LETTERS:
         for stem in OBJECTS:
@@ -637,8 +652,8 @@ def _find_named_object(
         problem = f"contains {cell_text!r}, which is not one"
     shown_objects = shorten([object_labels[int(i)] for i in members[k]])
     raise DataError(
-        f"Row {frame.index[k]}, column {answer_column!r}, {problem} of the objects shown, {shown_objects};"
-        " correct or remove the row."
+        f"Row {frame.index[k]}, column {answer_column!r}, {problem} of the objects shown,"
+        f" {shown_objects}; correct or remove the row."
     )
 
 

@@ -357,7 +357,9 @@ class Triplets(JudgedByPeople):
         set_indices = np.arange(self.n_sets)[sets]
         sizes = self.sizes[set_indices]
         start = part_bounds(sizes)
-        pair_positions = np.repeat(self.start[set_indices] - start[:-1], sizes) + np.arange(start[-1])
+        pair_positions = np.repeat(self.start[set_indices] - start[:-1], sizes) + np.arange(
+            start[-1]
+        )
         answers = self.answers
         if answers is not None:
             new_positions = np.full(len(self.counts), -1)
@@ -453,7 +455,9 @@ class Triplets(JudgedByPeople):
         answers_of_datasets = []
         for dataset_index, dataset in enumerate(datasets):
             new_indices = np.array([object_indices[label] for label in dataset.labels])
-            keys = number_pairs(len(labels), new_indices[dataset.first], new_indices[dataset.second])
+            keys = number_pairs(
+                len(labels), new_indices[dataset.first], new_indices[dataset.second]
+            )
             positions_of_answers = (
                 np.arange(len(dataset.counts)),
                 dataset.counts,
@@ -466,11 +470,17 @@ class Triplets(JudgedByPeople):
                     answers_by_part[dataset_index].respondent,
                 )
             set_index = dataset.set_of[positions_of_answers[0]]
-            answers_of_datasets.append((keys, dataset.start[set_index], dataset.sizes[set_index], positions_of_answers))
+            answers_of_datasets.append(
+                (keys, dataset.start[set_index], dataset.sizes[set_index], positions_of_answers)
+            )
         questions, respondents = [], []
-        for m in np.unique(np.concatenate([sizes for _, _, sizes, _ in answers_of_datasets])).tolist():
+        for m in np.unique(
+            np.concatenate([sizes for _, _, sizes, _ in answers_of_datasets])
+        ).tolist():
             chunks = []
-            for dataset_index, (keys, starts, sizes, (position, times, respondent)) in enumerate(answers_of_datasets):
+            for dataset_index, (keys, starts, sizes, (position, times, respondent)) in enumerate(
+                answers_of_datasets
+            ):
                 is_m = sizes == m
                 pairs = keys[starts[is_m, None] + np.arange(m)]
                 chunks.append((pairs, position[is_m] - starts[is_m], times[is_m]))
@@ -574,7 +584,9 @@ class Triplets(JudgedByPeople):
     def pairs_of(self, number: int) -> list[tuple[str, str]]:
         """Return the label pairs of set `number`."""
         set_slice = part_slice(self.start, number)
-        index_pairs = zip(self.first[set_slice].tolist(), self.second[set_slice].tolist(), strict=True)
+        index_pairs = zip(
+            self.first[set_slice].tolist(), self.second[set_slice].tolist(), strict=True
+        )
         return [(self.labels[a], self.labels[b]) for a, b in index_pairs]
 
     def example(self) -> str:
@@ -606,6 +618,7 @@ class Triplets(JudgedByPeople):
             if len(unshown_objects) == 1:
                 verb, pronoun = "was", "its"
             message = (
-                f"{shorten(unshown_objects)} {verb} never shown, so {pronoun} features depend only on the prior."
+                f"{shorten(unshown_objects)} {verb} never shown, so {pronoun} features depend only"
+                " on the prior."
             )
             warn(DataWarning(message))
