@@ -81,17 +81,20 @@ class PairColumns(NamedTuple):
     in_order: bool = False
 
     def __str__(self) -> str:
-        a, b = self.options
+        first_option, second_option = self.options
         if len(self.times) == 2:
-            over, under = self.times
+            first_count, second_count = self.times
             description = (
-                f"table of pairs, {a!r} over {b!r} counted in {over!r}, the reverse in {under!r}"
+                f"table of pairs, {first_option!r} over {second_option!r} counted in"
+                f" {first_count!r}, the reverse in {second_count!r}"
             )
         else:
-            counted = "one comparison per row"
+            count_text = "one comparison per row"
             if self.times:
-                counted = f"counts in {self.times[0]!r}"
-            description = f"long table, {a!r} chosen over {b!r}, {counted}"
+                count_text = f"counts in {self.times[0]!r}"
+            description = (
+                f"long table, {first_option!r} chosen over {second_option!r}, {count_text}"
+            )
         if self.ties is not None:
             description += f", ties in {self.ties!r}"
         return description + describe_columns(None, self.respondent)
@@ -121,41 +124,41 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
     respondent = find_respondent_column(names, used_columns)
     ties = find_ties_column(names)
     side_columns = find_side_columns(names)
-    option_pairs = [
+    option_and_count_columns = [
         (pair.columns, _list_count_columns(pair), pair.side[0] in PLACES) for pair in side_columns
     ]
-    option_pairs += [
+    option_and_count_columns += [
         (columns, [], False) for columns in find_column_pairs(name_by_simplified, _NEUTRAL)
     ]
-    two_sided = [
+    two_count_readings = [
         PairColumns(
             options,
-            (name_by_simplified[times], name_by_simplified[reverse]),
+            (name_by_simplified[times], name_by_simplified[reverse_times]),
             ties,
             respondent,
             in_order,
         )
-        for options, counted, in_order in option_pairs
-        for times, reverse in (*counted, *WINS_LOSSES)
-        if are_columns(times, reverse)
-        and not {name_by_simplified[times], name_by_simplified[reverse]} & set(options)
+        for options, count_names, in_order in option_and_count_columns
+        for times, reverse_times in (*count_names, *WINS_LOSSES)
+        if are_columns(times, reverse_times)
+        and not {name_by_simplified[times], name_by_simplified[reverse_times]} & set(options)
     ]
-    two_sided = [
+    two_count_readings = [
         pair
-        for pair in two_sided
+        for pair in two_count_readings
         if simplify_name(pair.options[0]) not in _list_count_names(side_columns)
     ]
-    if two_sided:
-        return two_sided
+    if two_count_readings:
+        return two_count_readings
     # with its accent: without it numbers the rows
-    counts = [
+    count_columns = [
         (count,)
         for count in (
             *COUNT.find_possible_columns(name_by_simplified, used_columns),
             *(name for name in names if name.casefold() == "número"),
         )
     ]
-    counts = counts or [()]
+    count_columns = count_columns or [()]
     return [
         PairColumns(
             (name_by_simplified[chosen], name_by_simplified[rejected]), times, ties, respondent
@@ -164,7 +167,7 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
         # a triplet
         if are_columns(chosen, rejected)
         and not (chosen == "i" and {"k", *ODD.sure} & name_by_simplified.keys())
-        for times in counts
+        for times in count_columns
     ]
 
 
@@ -202,8 +205,8 @@ def is_uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
     """Return whether all count cells of each row are empty, shape (rows,)."""
     if len(columns.times) < 2:
         return np.zeros(len(frame), bool)
-    counting = list(filter(None, (*columns.times, columns.ties)))
-    return frame.loc[:, counting].isna().all(axis=1).to_numpy()
+    count_columns = list(filter(None, (*columns.times, columns.ties)))
+    return frame.loc[:, count_columns].isna().all(axis=1).to_numpy()
 
 
 def find_ties_column(names: list[str]) -> str | None:
@@ -244,56 +247,70 @@ def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
     name_by_simplified = map_plain_names(names)
     if missing_count := _find_missing_count(names, name_by_simplified):
         return missing_count, "", 4
-    for pair in CHOSEN_REJECTED[:-1]:  # a column called i or j is not specific
-        for role, (present, missing) in (("rejected", pair), ("chosen", pair[::-1])):
+    for name_pair in CHOSEN_REJECTED[:-1]:  # a column called i or j is not specific
+        for role, (present_name, missing_name) in (
+            ("rejected", name_pair),
+            ("chosen", name_pair[::-1]),
+        ):
             if (
-                present in name_by_simplified
-                and missing not in name_by_simplified
-                and not (present == "chosen" or present == "preferred")
+                present_name in name_by_simplified
+                and missing_name not in name_by_simplified
+                and not (present_name == "chosen" or present_name == "preferred")
             ):
-                return f"a column {missing!r} to match {name_by_simplified[present]!r}", role, 1
+                return (
+                    f"a column {missing_name!r} to match {name_by_simplified[present_name]!r}",
+                    role,
+                    1,
+                )
     return None
 
 
 def _find_missing_count(names: list[str], name_by_simplified: dict[str, str]) -> str | None:
     """Describe the missing second count column; None if none is missing."""
     side_columns = find_side_columns(names)
-    option_pairs = [
+    options_and_marks = [
         (pair.columns, pair.side)
         for pair in side_columns
         if simplify_name(pair.columns[0]) not in _list_count_names(side_columns)
     ]
-    option_pairs += [
-        ((name_by_simplified[a], name_by_simplified[second]), (a, second))
-        for a, second in _NEUTRAL
-        if a in name_by_simplified and second in name_by_simplified
+    options_and_marks += [
+        (
+            (name_by_simplified[first_option], name_by_simplified[second_option]),
+            (first_option, second_option),
+        )
+        for first_option, second_option in _NEUTRAL
+        if first_option in name_by_simplified and second_option in name_by_simplified
     ]
-    for (a, second), side_marks in option_pairs:
-        shares = [
+    for (first_option, second_option), side_marks in options_and_marks:
+        share_columns = [
             name
             for name in names
-            if any(word in simplify_name(name) for word in SHARES) and name not in (a, second)
+            if any(word in simplify_name(name) for word in SHARES)
+            and name not in (first_option, second_option)
         ]
-        if shares:
+        if share_columns:
             return (
-                f"two columns, such as 'wins' and 'losses', that count how often {a!r} and how"
-                f" often {second!r} was chosen (not {shares[0]!r})"
+                f"two columns, such as 'wins' and 'losses', that count how often {first_option!r}"
+                f" and how often {second_option!r} was chosen (not {share_columns[0]!r})"
             )
-        times = [
-            (spelled.format(*side_marks), spelled.format(*side_marks[::-1]))
-            for spelled in COUNT_NAMES
+        count_names = [
+            (name_pattern.format(*side_marks), name_pattern.format(*side_marks[::-1]))
+            for name_pattern in COUNT_NAMES
         ] + [*WINS_LOSSES]
-        for present, reverse in (*times, *(two[::-1] for two in times)):
+        for present_name, reverse_name in (
+            *count_names,
+            *(name_pair[::-1] for name_pair in count_names),
+        ):
             if (
-                present in name_by_simplified
-                and reverse not in name_by_simplified
-                and name_by_simplified[present] not in (a, second)
+                present_name in name_by_simplified
+                and reverse_name not in name_by_simplified
+                and name_by_simplified[present_name] not in (first_option, second_option)
             ):
-                uncounted_option = a
-                if present in [count_name for count_name, _ in times]:
-                    uncounted_option = second
+                uncounted_option = first_option
+                if present_name in [count_name for count_name, _ in count_names]:
+                    uncounted_option = second_option
                 return (
-                    f"a column to match {name_by_simplified[present]!r} that counts how often"
+                    f"a column to match {name_by_simplified[present_name]!r} that counts how often"
                     f" {uncounted_option!r} was chosen"
                 )
     return None

@@ -150,8 +150,8 @@ class PairedComparisons(JudgedByPeople):
         else:
             first_indices, second_indices, tied = tables.read_tie_cells(ties, names, weights)
             winner, loser = np.append(cells[0], first_indices), np.append(cells[1], second_indices)
-            counted = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
-            self._freeze(*tables.build_fields(names, winner, loser, *counted))
+            win_and_tie_counts = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
+            self._freeze(*tables.build_fields(names, winner, loser, *win_and_tie_counts))
         warn_each(find_similar_labels(names))
         if hasattr(counts, "columns"):  # a table made by hand, not the array of a program
             warn_each(find_percentages(self.wins, self.losses))
@@ -207,17 +207,19 @@ class PairedComparisons(JudgedByPeople):
         return super()._freeze(*values, *[None] * (len(self._FIELDS) - len(values)))
 
     def __str__(self) -> str:
-        total = format_plural(self.n_comparisons, "comparison")
+        total_text = format_plural(self.n_comparisons, "comparison")
         if isinstance(self.n_comparisons, float):
-            total = f"a total weight of {self.n_comparisons:,g}"
+            total_text = f"a total weight of {self.n_comparisons:,g}"
         if self.n_ties:
-            total += f" ({format_plural(self.n_ties, 'tie')})"
-        details = "".join(
-            f", {part}" for part in (self.answers, self.covariates, self.dates) if part is not None
+            total_text += f" ({format_plural(self.n_ties, 'tie')})"
+        details_text = "".join(
+            f", {detail}"
+            for detail in (self.answers, self.covariates, self.dates)
+            if detail is not None
         )
         return (
             f"{format_plural(self.n_options, 'option')}, {format_plural(self.n_pairs, 'pair')},"
-            f" {total}{details}"
+            f" {total_text}{details_text}"
         )
 
     def __repr__(self) -> str:
@@ -235,19 +237,21 @@ class PairedComparisons(JudgedByPeople):
 
     def _facts(self) -> Facts:
         """Return (name, text) facts about the comparisons for a report."""
-        n_options, counts = self.n_options, self.wins + self.losses + self.tied
+        n_options, pair_counts = self.n_options, self.wins + self.losses + self.tied
         option_counts = np.bincount(
-            np.concatenate([self.first, self.second]), np.tile(counts, 2), minlength=n_options
+            np.concatenate([self.first, self.second]), np.tile(pair_counts, 2), minlength=n_options
         )
-        total, ties = self.n_comparisons, self.n_ties
-        tie_share = ""
-        if ties:
-            tie_share = f", including {ties:,} ties ({format_number(100 * ties / total)} %)"
+        n_comparisons, n_ties = self.n_comparisons, self.n_ties
+        tie_text = ""
+        if n_ties:
+            tie_text = (
+                f", including {n_ties:,} ties ({format_number(100 * n_ties / n_comparisons)} %)"
+            )
         return (
             ("Options", f"{n_options:,}: {list_names(self.labels, MAX_LISTED)}"),
             ("Compared pairs", format_pair_share(self.n_pairs, n_options)),
-            ("Comparisons", f"{total:,}{tie_share}"),
-            ("Comparisons per compared pair", format_value_range(counts)),
+            ("Comparisons", f"{n_comparisons:,}{tie_text}"),
+            ("Comparisons per compared pair", format_value_range(pair_counts)),
             ("Comparisons per option", format_value_range(option_counts)),
             *count_component_facts(self.components()),
             *count_respondent_facts(self.respondents, self.people),
@@ -296,7 +300,9 @@ class PairedComparisons(JudgedByPeople):
             return None
         return self._build_dense("ties", self.tied, self.tied)
 
-    def _build_dense(self, attribute: str, above: np.ndarray, below: np.ndarray) -> np.ndarray:
+    def _build_dense(
+        self, attribute: str, upper_values: np.ndarray, lower_values: np.ndarray
+    ) -> np.ndarray:
         """Build an (options, options) array from values of the compared pairs."""
         if self.n_options > MAX_DENSE:
             raise DataError(
@@ -306,8 +312,8 @@ class PairedComparisons(JudgedByPeople):
                 " and `tied`."
             )
         table = np.zeros((self.n_options, self.n_options))
-        table[self.first, self.second] = above
-        table[self.second, self.first] = below
+        table[self.first, self.second] = upper_values
+        table[self.second, self.first] = lower_values
         return self._convert_counts(table)
 
     @property
@@ -381,18 +387,20 @@ class PairedComparisons(JudgedByPeople):
         "'tea' chosen over 'milk' 3 of 4 times"
         """
         pair_index = int(np.abs(self.wins - self.losses).argmax())
-        pair = sorted(
+        sorted_sides = sorted(
             [
                 (self.wins[pair_index], self.labels[self.first[pair_index]]),
                 (self.losses[pair_index], self.labels[self.second[pair_index]]),
             ]
         )
-        (smaller_count, loser), (larger_count, winner) = pair
-        tied = self.tied[pair_index]
-        total = format_plural(simplify_number(smaller_count + larger_count + tied), "time")
-        sentence = f"{winner!r} chosen over {loser!r} {simplify_number(larger_count):,} of {total}"
-        if tied:
-            sentence += f" ({format_plural(simplify_number(tied), 'tie')})"
+        (smaller_count, loser), (larger_count, winner) = sorted_sides
+        n_tied = self.tied[pair_index]
+        total_text = format_plural(simplify_number(smaller_count + larger_count + n_tied), "time")
+        sentence = (
+            f"{winner!r} chosen over {loser!r} {simplify_number(larger_count):,} of {total_text}"
+        )
+        if n_tied:
+            sentence += f" ({format_plural(simplify_number(n_tied), 'tie')})"
         return sentence
 
     def components(self) -> list[list[str]]:

@@ -107,13 +107,13 @@ class PairCovariates(Frozen):
         The unit is 1; if the odds per unit round to 1, it is the power of ten just below the
         standard deviation.
         """
-        times = self.wins + self.losses + self.tied
+        cell_counts = self.wins + self.losses + self.tied
         units = []
         for effect, values in zip(effects, self.values.T, strict=True):
-            deviations = values - np.average(values, weights=times)
-            sd = float(np.sqrt(np.average(deviations**2, weights=times)))
-            is_seen = abs(effect) >= _MIN_SHOWN_EFFECT or sd <= 1.0
-            units.append(1.0 if is_seen else float(f"1e{np.floor(np.log10(sd)):.0f}"))
+            deviations = values - np.average(values, weights=cell_counts)
+            sd = float(np.sqrt(np.average(deviations**2, weights=cell_counts)))
+            is_unit_one = abs(effect) >= _MIN_SHOWN_EFFECT or sd <= 1.0
+            units.append(1.0 if is_unit_one else float(f"1e{np.floor(np.log10(sd)):.0f}"))
         return units
 
     @classmethod
@@ -163,40 +163,40 @@ class PairCovariates(Frozen):
         )
         cells = np.flatnonzero(has_kept_pair)
         cells = cells[np.lexsort((*values[cells].T[::-1], new_indices[self.pair[cells]]))]
-        arrays = (
+        cell_fields = (
             new_indices[self.pair[cells]],
             values[cells],
             self.options[options],
             *(counts[cells] for counts in turned_counts),
         )
-        new_cells = np.zeros(len(has_kept_pair), np.int64)
-        new_cells[cells] = np.arange(len(cells))
+        new_cell_indices = np.zeros(len(has_kept_pair), np.int64)
+        new_cell_indices[cells] = np.arange(len(cells))
         answers = self.answers
         if answers is not None:
-            answers = answers.select_pairs(has_kept_pair, new_cells, is_turned)
-        return self._from_fields(self.names, *arrays, answers)
+            answers = answers.select_pairs(has_kept_pair, new_cell_indices, is_turned)
+        return self._from_fields(self.names, *cell_fields, answers)
 
     def select_covariates(self, names: Sequence[str]) -> "PairCovariates | None":
         """Keep some covariates by name; merge cells that become equal.
 
         None for no names.
         """
-        if unknown := [name for name in names if name not in self.names]:
+        if unknown_names := [name for name in names if name not in self.names]:
             raise DataError(
-                f"Unknown covariate {unknown[0]!r}; available:"
-                f" {shorten(self.names, 12)}.{suggest(unknown[0], self.names)}"
+                f"Unknown covariate {unknown_names[0]!r}; available:"
+                f" {shorten(self.names, 12)}.{suggest(unknown_names[0], self.names)}"
             )
         if not names:
             return None
-        indices = [k for k, name in enumerate(self.names) if name in names]
+        covariate_indices = [k for k, name in enumerate(self.names) if name in names]
         counts = self.wins, self.losses, self.tied
-        cells, cell_of_old = _sum_cells(
-            self.pair, self.values[:, indices], self.options[:, indices], counts
+        cells, new_cell_indices = _sum_cells(
+            self.pair, self.values[:, covariate_indices], self.options[:, covariate_indices], counts
         )
         answers = self.answers
         if answers is not None:
-            answers = answers.merge_pairs(cell_of_old)
-        return self._from_fields(tuple(self.names[k] for k in indices), *cells, answers)
+            answers = answers.merge_pairs(new_cell_indices)
+        return self._from_fields(tuple(self.names[k] for k in covariate_indices), *cells, answers)
 
     def select_respondents(self, members: np.ndarray, pairs: np.ndarray) -> "PairCovariates":
         """Keep the answers of some respondents, and only their cells.
@@ -227,7 +227,7 @@ class PairCovariates(Frozen):
             answers = split_answers.select_pairs(
                 is_kept, np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool)
             )
-        arrays = (
+        cell_fields = (
             self.pair[is_kept],
             self.values[is_kept],
             self.options,
@@ -235,7 +235,7 @@ class PairCovariates(Frozen):
             losses[is_kept],
             0.0 * wins[is_kept],
         )
-        return self._from_fields(self.names, *arrays, answers)
+        return self._from_fields(self.names, *cell_fields, answers)
 
     def together(
         self, parts: "Sequence[PairCovariates]", pairs: Sequence[np.ndarray]
@@ -244,7 +244,9 @@ class PairCovariates(Frozen):
 
         `pairs` are the new indices of each data set's pairs.
         """
-        pair = np.concatenate([new[part.pair] for part, new in zip(parts, pairs, strict=True)])
+        pair = np.concatenate(
+            [new_pairs[part.pair] for part, new_pairs in zip(parts, pairs, strict=True)]
+        )
         values = np.concatenate([part.values for part in parts])
         counts = [
             np.concatenate([getattr(part, name) for part in parts])
@@ -287,8 +289,8 @@ def read_covariates(
         names = [names]
     if not names:
         raise DataError("No covariate is named; name at least one column.")
-    if repeated := [name for name in names if names.count(name) > 1]:
-        raise DataError(f"The covariate {repeated[0]!r} is named twice; name it once.")
+    if repeated_names := [name for name in names if names.count(name) > 1]:
+        raise DataError(f"The covariate {repeated_names[0]!r} is named twice; name it once.")
     values_by_name: dict[str, np.ndarray] = {}
     columns = column_names(frame)
     for name in names:
@@ -323,14 +325,14 @@ def read_option_covariates(frame: "pd.DataFrame", labels: Sequence[str]) -> Cova
 
     The index of the table contains the labels.
     """
-    row_of_label = {format_label(label): k for k, label in enumerate(frame.index)}
-    if missing := [label for label in labels if label not in row_of_label]:
+    row_by_label = {format_label(label): k for k, label in enumerate(frame.index)}
+    if missing_labels := [label for label in labels if label not in row_by_label]:
         raise DataError(
-            f"The option covariates have no row for {shorten(missing)}; the index of the table"
-            f" must contain the labels, but it starts with {shorten(list(row_of_label), 3)}."
+            f"The option covariates have no row for {shorten(missing_labels)}; the index of the"
+            f" table must contain the labels, but it starts with {shorten(list(row_by_label), 3)}."
         )
     return read_covariates(
-        frame.iloc[[row_of_label[label] for label in labels]], column_names(frame), None, ()
+        frame.iloc[[row_by_label[label] for label in labels]], column_names(frame), None, ()
     )
 
 
@@ -370,8 +372,8 @@ def find_side_pair(
     """
     for column in columns:
         for stem, mark, other_mark in _split_side_words(column):
-            wanted_split = stem, other_mark, mark
-            partner = next((c for c in columns if wanted_split in _split_side_words(c)), None)
+            partner_split = stem, other_mark, mark
+            partner = next((c for c in columns if partner_split in _split_side_words(c)), None)
             if (
                 partner is None
                 or column in option_columns
@@ -398,10 +400,12 @@ def _split_side_words(column: str) -> list[tuple[str, str, str]]:
     splits, words = [], re.split(r"([ _.\-]+)", column)
     for k in range(0, len(words), 2):
         other_words = [*words[: max(k - 1, 0)], *words[k + 1 if k else 2 :]]
-        for pair in _SIDES:
-            if words[k].lower() in pair and other_words:
-                word = words[k].lower()
-                splits.append(("".join(other_words), word, pair[1 - pair.index(word)]))
+        for side_pair in _SIDES:
+            if words[k].lower() in side_pair and other_words:
+                side_word = words[k].lower()
+                splits.append(
+                    ("".join(other_words), side_word, side_pair[1 - side_pair.index(side_word)])
+                )
     return splits
 
 
@@ -428,20 +432,20 @@ def _is_numeric(values: "pd.Series") -> bool:
     return has_numbers(values)
 
 
-def _read_number_covariate(values: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray]:
+def _read_number_covariate(column: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray]:
     """Return a numeric column by name; raise DataError if it has gaps or is constant."""
-    covariate = values.to_numpy(float, na_value=np.nan)
-    if (gap_rows := np.flatnonzero(~np.isfinite(covariate))).size:
+    numbers = column.to_numpy(float, na_value=np.nan)
+    if (gap_rows := np.flatnonzero(~np.isfinite(numbers))).size:
         problem = "infinite"
-        if np.isnan(covariate[gap_rows[0]]):
+        if np.isnan(numbers[gap_rows[0]]):
             problem = "empty"
         raise DataError(
-            f"The covariate {values.name!r} is {problem} in row {frame.index[gap_rows[0]]}; enter a"
+            f"The covariate {column.name!r} is {problem} in row {frame.index[gap_rows[0]]}; enter a"
             " number, or remove the row."
         )
-    if np.ptp(covariate) == 0.0:
-        raise _build_constant_error(str(values.name), f"{covariate[0]:g}")
-    return {str(values.name): covariate}
+    if np.ptp(numbers) == 0.0:
+        raise _build_constant_error(str(column.name), f"{numbers[0]:g}")
+    return {str(column.name): numbers}
 
 
 def _build_indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]:
@@ -449,19 +453,21 @@ def _build_indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]
     # Categories are in their order, or sorted by name.
     import pandas as pd
 
-    codes, levels = encode_column(frame, name)
+    codes, categories = encode_column(frame, name)
     if not isinstance(frame[name].dtype, pd.CategoricalDtype):
-        order = np.argsort(np.argsort(levels))
-        codes, levels = order[codes], sorted(levels)
-    codes_present = np.unique(codes)
-    if len(codes_present) == 1:
-        raise _build_constant_error(name, repr(levels[codes_present[0]]))
-    if len(codes_present) == len(frame) and len(codes_present) > 2:
+        order = np.argsort(np.argsort(categories))
+        codes, categories = order[codes], sorted(categories)
+    present_codes = np.unique(codes)
+    if len(present_codes) == 1:
+        raise _build_constant_error(name, repr(categories[present_codes[0]]))
+    if len(present_codes) == len(frame) and len(present_codes) > 2:
         raise DataError(
             f"The covariate {name!r} has a different category in each of its {len(frame):,} rows:"
-            f" {shorten(levels, 3)}; give numbers, or categories that repeat."
+            f" {shorten(categories, 3)}; give numbers, or categories that repeat."
         )
-    return {f"{name}={levels[code]}": (codes == code).astype(float) for code in codes_present[1:]}
+    return {
+        f"{name}={categories[code]}": (codes == code).astype(float) for code in present_codes[1:]
+    }
 
 
 def _build_constant_error(name: str, value: str) -> DataError:

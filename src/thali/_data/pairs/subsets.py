@@ -87,10 +87,10 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
     array([[0, 1],
            [9, 0]])
     """
-    names = check_labels(labels, "The labels of a subset")
+    subset_labels = check_labels(labels, "The labels of a subset")
     new_index = np.full(data.n_options, -1)
-    old_indices = _find_option_positions(data, names)
-    new_index[old_indices] = np.arange(len(names))
+    old_indices = _find_option_positions(data, subset_labels)
+    new_index[old_indices] = np.arange(len(subset_labels))
     is_kept = (new_index[data.first] >= 0) & (new_index[data.second] >= 0)
     first_indices, second_indices = new_index[data.first[is_kept]], new_index[data.second[is_kept]]
     winner, loser = (
@@ -99,18 +99,22 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
     )
     counts = np.concatenate([data.wins[is_kept], data.losses[is_kept]])
     tied = np.concatenate([data.tied[is_kept], 0.0 * data.tied[is_kept]])
-    selected = data._from_fields(*build_fields(names, winner, loser, counts, tied))
-    new_first, new_second = new_index[data.first], new_index[data.second]
-    pair_key = np.minimum(new_first, new_second) * len(names) + np.maximum(new_first, new_second)
-    new_pair, is_turned = (
-        np.searchsorted(selected.first * len(names) + selected.second, pair_key),
-        new_first > new_second,
+    selected = data._from_fields(*build_fields(subset_labels, winner, loser, counts, tied))
+    new_first_index, new_second_index = new_index[data.first], new_index[data.second]
+    pair_key = np.minimum(new_first_index, new_second_index) * len(subset_labels) + np.maximum(
+        new_first_index, new_second_index
     )
-    forward = None
+    new_pair, is_turned = (
+        np.searchsorted(selected.first * len(subset_labels) + selected.second, pair_key),
+        new_first_index > new_second_index,
+    )
+    forward_counts = None
     if data.forward is not None:
-        backward = np.array([data.losses, data.wins, data.tied]) - data.forward[[1, 0, 2]]
-        forward = np.empty((3, selected.n_pairs))
-        forward[:, new_pair[is_kept]] = np.where(is_turned, backward, data.forward)[:, is_kept]
+        backward_counts = np.array([data.losses, data.wins, data.tied]) - data.forward[[1, 0, 2]]
+        forward_counts = np.empty((3, selected.n_pairs))
+        forward_counts[:, new_pair[is_kept]] = np.where(is_turned, backward_counts, data.forward)[
+            :, is_kept
+        ]
     answers = covariates = dates = None
     if data.answers is not None:
         answers = data.answers.select_pairs(is_kept, new_pair, is_turned)
@@ -121,7 +125,7 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
     if data.dates is not None:
         dates = data.dates.select_options(new_index)
     return selected._copy_with_fields(
-        forward=forward, answers=answers, covariates=covariates, dates=dates
+        forward=forward_counts, answers=answers, covariates=covariates, dates=dates
     )
 
 
@@ -185,10 +189,10 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     shares = {"half": 0.5, "drop": 0.0}
     share = shares[check_allowed("how", how, tuple(shares))]
     converted = with_counts(data, data.wins + share * data.tied, data.losses + share * data.tied)
-    forward = None
+    forward_counts = None
     if data.forward is not None:
         wins, losses, tied = data.forward
-        forward = np.array([wins + share * tied, losses + share * tied, 0.0 * tied])
+        forward_counts = np.array([wins + share * tied, losses + share * tied, 0.0 * tied])
     answers, covariates, dates = data.answers, data.covariates, data.dates
     if answers is not None:
         answers = answers.without_ties(share)
@@ -197,7 +201,7 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     if dates is not None:
         dates = dates.without_ties(share)
     converted = converted._copy_with_fields(
-        forward=forward, answers=answers, covariates=covariates, dates=dates
+        forward=forward_counts, answers=answers, covariates=covariates, dates=dates
     )
     is_compared = converted.wins + converted.losses > 0
     if not is_compared.any():
@@ -212,13 +216,13 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
 
 def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedComparisons":
     """Keep some of the pairs, given by a mask, with all options."""
-    arrays = (
+    pair_fields = (
         array[is_kept] for array in (data.first, data.second, data.wins, data.losses, data.tied)
     )
     new_index, is_turned = np.cumsum(is_kept) - 1, np.zeros(len(is_kept), bool)
-    forward = answers = covariates = dates = None
+    forward_counts = answers = covariates = dates = None
     if data.forward is not None:
-        forward = data.forward[:, is_kept]
+        forward_counts = data.forward[:, is_kept]
     if data.answers is not None:
         answers = data.answers.select_pairs(is_kept, new_index, is_turned)
     if data.covariates is not None:
@@ -227,7 +231,7 @@ def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedCompa
     if data.dates is not None:
         pair_keys = (data.first * data.n_options + data.second)[is_kept]
         dates = data.dates.select_pairs(pair_keys, data.n_options)
-    return data._from_fields(data.labels, *arrays, forward, answers, covariates, dates)
+    return data._from_fields(data.labels, *pair_fields, forward_counts, answers, covariates, dates)
 
 
 def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparisons":
@@ -281,8 +285,8 @@ def build_cells(data: "PairedComparisons") -> CovariateCells:
     covariates = data.covariates
     if covariates is None:
         no_values = np.zeros((data.n_pairs, 0))
-        arrays = data.first, data.second, data.wins, data.losses, data.tied
-        return CovariateCells(np.arange(data.n_pairs), *arrays, no_values, data.answers)
+        pair_fields = data.first, data.second, data.wins, data.losses, data.tied
+        return CovariateCells(np.arange(data.n_pairs), *pair_fields, no_values, data.answers)
     first_indices, second_indices = data.first[covariates.pair], data.second[covariates.pair]
     x = covariates.values + covariates.options[first_indices] - covariates.options[second_indices]
     return CovariateCells(
@@ -304,41 +308,49 @@ def build_questions(
 
     The report has one row per pair and outcome but the last.
     """
-    size = len(outcomes)
+    n_outcomes = len(outcomes)
 
     def given() -> GivenAnswers | None:
         """Return the answers of each respondent; None if respondents are unknown."""
         if (answers := cells.answers) is None:
             return None
-        answer = (size * answers.pair.astype(np.int64)[:, None] + np.arange(size)).ravel()
+        answer_index = (
+            n_outcomes * answers.pair.astype(np.int64)[:, None] + np.arange(n_outcomes)
+        ).ravel()
         times = np.column_stack([getattr(answers, name) for name in outcomes]).ravel()
         is_positive = times > 0.0
-        respondent = np.repeat(answers.respondent, size)
+        respondent = np.repeat(answers.respondent, n_outcomes)
         return GivenAnswers(
-            answers.respondents, respondent[is_positive], answer[is_positive], times[is_positive]
+            answers.respondents,
+            respondent[is_positive],
+            answer_index[is_positive],
+            times[is_positive],
         )
 
     def rows() -> ReportRows:
         """Build the rows of a predictive check: one per pair and outcome but the last."""
-        labels, shown_pair = np.array(data.labels), np.repeat(np.arange(data.n_pairs), size - 1)
-        names = {"a": labels[data.first[shown_pair]], "b": labels[data.second[shown_pair]]}
+        labels, shown_pairs = (
+            np.array(data.labels),
+            np.repeat(np.arange(data.n_pairs), n_outcomes - 1),
+        )
+        names = {"a": labels[data.first[shown_pairs]], "b": labels[data.second[shown_pairs]]}
         row_kind = PAIR
-        if size == OUTCOMES:
+        if n_outcomes == OUTCOMES:
             row_kind = TIED
             names["tied"] = np.tile([False, True], data.n_pairs)
-        row = (size * cells.pair[:, None] + np.arange(size)).ravel()
-        report_rows = build_report_rows(row_kind, row, names, len(cells.pair))
-        pairs = np.arange(data.n_pairs + 1)
-        is_last = np.arange(size) == size - 1
+        row_index = (n_outcomes * cells.pair[:, None] + np.arange(n_outcomes)).ravel()
+        report_rows = build_report_rows(row_kind, row_index, names, len(cells.pair))
+        pair_bounds = np.arange(data.n_pairs + 1)
+        is_last = np.arange(n_outcomes) == n_outcomes - 1
         return report_rows._replace(
             is_shown=np.tile(~is_last, data.n_pairs),
-            group=np.searchsorted(cells.pair, pairs),
-            group_row=size * pairs,
+            group=np.searchsorted(cells.pair, pair_bounds),
+            group_row=n_outcomes * pair_bounds,
         )
 
     counts = np.column_stack([getattr(cells, name) for name in outcomes])
     n_asked = cells.wins + cells.tied + cells.losses
-    return Questions(size * np.arange(len(counts) + 1), counts.ravel(), given, rows, n_asked)
+    return Questions(n_outcomes * np.arange(len(counts) + 1), counts.ravel(), given, rows, n_asked)
 
 
 def with_order(data: "PairedComparisons") -> "PairedComparisons":
@@ -374,13 +386,15 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
                 " the `covariates` of from_trials or from_results."
             )
     by_order(data)  # raises if the order is unknown
-    forward = np.asarray(data.forward)
-    counts = np.stack([np.array([data.wins, data.losses, data.tied]) - forward, forward], axis=2)
+    forward_counts = np.asarray(data.forward)
+    counts = np.stack(
+        [np.array([data.wins, data.losses, data.tied]) - forward_counts, forward_counts], axis=2
+    )
     is_positive = counts.sum(axis=0) > 0.0
     pair, is_forward = np.nonzero(is_positive)
     values, options = np.where(is_forward, 1.0, -1.0)[:, None], np.zeros((data.n_options, 1))
-    sums = [outcome_counts[is_positive] for outcome_counts in counts]
-    covariates = PairCovariates._from_fields((ORDER,), pair, values, options, *sums, None)
+    cell_counts = [outcome_counts[is_positive] for outcome_counts in counts]
+    covariates = PairCovariates._from_fields((ORDER,), pair, values, options, *cell_counts, None)
     return data._copy_with_fields(covariates=covariates)
 
 
@@ -467,10 +481,10 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
         covariates = PairCovariates._from_fields(
             (), cells.pair, *no_covariates, cells.wins, cells.losses, cells.tied, cells.answers
         )
-    if repeated := [name for name in names if name in covariates.names]:
-        raise DataError(f"There is already a covariate {repeated[0]!r}; rename the column.")
+    if repeated_names := [name for name in names if name in covariates.names]:
+        raise DataError(f"There is already a covariate {repeated_names[0]!r}; rename the column.")
     cell_values = np.hstack([covariates.values, np.zeros((len(covariates.pair), len(names)))])
-    arrays = (
+    cell_fields = (
         covariates.pair,
         cell_values,
         np.hstack([covariates.options, values]),
@@ -479,7 +493,7 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
         covariates.tied,
         covariates.answers,
     )
-    covariates = PairCovariates._from_fields((*covariates.names, *names), *arrays)
+    covariates = PairCovariates._from_fields((*covariates.names, *names), *cell_fields)
     return data._copy_with_fields(covariates=covariates)
 
 
@@ -522,10 +536,10 @@ def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedC
             )
         return data
     covariates = data.covariates.select_covariates(names)
-    indices = [k for k, name in enumerate(data.covariates.names) if name in names]
+    covariate_indices = [k for k, name in enumerate(data.covariates.names) if name in names]
     dates = data.dates
     if dates is not None:
-        dates = dates.select_covariates(indices)
+        dates = dates.select_covariates(covariate_indices)
     return data._copy_with_fields(covariates=covariates, dates=dates)
 
 
@@ -559,20 +573,22 @@ def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
     """
     answers = require_answers(data)
     if data.covariates is not None or data.dates is not None:
-        answered = np.unique(answers.respondent)
+        answering_respondents = np.unique(answers.respondent)
         return {
-            data.respondents[person]: select_respondents(data, np.array([person]))
-            for person in answered
+            data.respondents[respondent]: select_respondents(data, np.array([respondent]))
+            for respondent in answering_respondents
         }
     comparisons = {}
-    rows = np.searchsorted(answers.respondent, np.arange(len(data.respondents) + 1))
-    for name, begin, end in zip(data.respondents, rows[:-1], rows[1:], strict=True):
-        if begin < end:
-            pair = answers.pair[begin:end]
+    row_bounds = np.searchsorted(answers.respondent, np.arange(len(data.respondents) + 1))
+    for name, first_row, end_row in zip(
+        data.respondents, row_bounds[:-1], row_bounds[1:], strict=True
+    ):
+        if first_row < end_row:
+            pair_indices = answers.pair[first_row:end_row]
             counts = answers.wins, answers.losses, answers.tied
-            sums = [array[begin:end].copy() for array in counts]
+            sums = [array[first_row:end_row].copy() for array in counts]
             comparisons[name] = data._from_fields(
-                data.labels, data.first[pair], data.second[pair], *sums
+                data.labels, data.first[pair_indices], data.second[pair_indices], *sums
             )
     return comparisons
 
@@ -634,12 +650,14 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
             ),
             ".",
         )
-    subsets = []
+    data_by_order = []
     for counts in (data.forward, np.array([data.wins, data.losses, data.tied]) - data.forward):
         is_compared = counts.sum(axis=0) > 0.0
         option_indices = data.first[is_compared], data.second[is_compared]
-        subsets.append(data._from_fields(data.labels, *option_indices, *counts[:, is_compared]))
-    return subsets[0], subsets[1]
+        data_by_order.append(
+            data._from_fields(data.labels, *option_indices, *counts[:, is_compared])
+        )
+    return data_by_order[0], data_by_order[1]
 
 
 def together(
@@ -650,25 +668,31 @@ def together(
     Covariates are kept if all have them. Respondents are kept if all know them and there are
     neither covariates nor dates.
     """
-    parts = [data, *other_data]
+    datasets = [data, *other_data]
     if all(
-        part.answers is not None and part.covariates is None and part.dates is None
-        for part in parts
+        dataset.answers is not None and dataset.covariates is None and dataset.dates is None
+        for dataset in datasets
     ):
-        return _merge_all_parts(parts, labels)
-    plain_parts = [
-        part._copy_with_fields(forward=None, answers=None, covariates=None, dates=None)
-        for part in parts
+        return _merge_all_parts(datasets, labels)
+    plain_datasets = [
+        dataset._copy_with_fields(forward=None, answers=None, covariates=None, dates=None)
+        for dataset in datasets
     ]
-    merged = _merge_all_parts(plain_parts, labels)
+    merged_data = _merge_all_parts(plain_datasets, labels)
     if data.covariates is None or any(
-        part.labels != labels or part.covariate_names != data.covariate_names for part in parts
+        dataset.labels != labels or dataset.covariate_names != data.covariate_names
+        for dataset in datasets
     ):
-        return merged
-    keys = merged.first * len(labels) + merged.second
-    pairs = [np.searchsorted(keys, part.first * len(labels) + part.second) for part in parts]
-    all_covariates = [part.covariates for part in parts if part.covariates is not None]
-    return merged._copy_with_fields(covariates=data.covariates.together(all_covariates, pairs))
+        return merged_data
+    pair_keys = merged_data.first * len(labels) + merged_data.second
+    new_pair_indices = [
+        np.searchsorted(pair_keys, dataset.first * len(labels) + dataset.second)
+        for dataset in datasets
+    ]
+    all_covariates = [dataset.covariates for dataset in datasets if dataset.covariates is not None]
+    return merged_data._copy_with_fields(
+        covariates=data.covariates.together(all_covariates, new_pair_indices)
+    )
 
 
 def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedComparisons":
@@ -698,24 +722,29 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
     >>> old.with_more(th.PairedComparisons.from_pairs([("tea", "water")]))
     PairedComparisons(3 options, 2 pairs, 3 comparisons, 1 component)
     """
-    parts = (data, more)
+    datasets = (data, more)
     if data.covariate_names != more.covariate_names:
-        old_covariates, new_covariates = (shorten(part.covariate_names) or "none" for part in parts)
+        old_covariates, new_covariates = (
+            shorten(dataset.covariate_names) or "none" for dataset in datasets
+        )
         raise DataError(
             f"The covariates of the new comparisons ({new_covariates}) differ from those of the"
             f" earlier comparisons ({old_covariates}); give both the same covariates."
         )
-    if any(part.covariates is not None and part.covariates.is_of_options.any() for part in parts):
+    if any(
+        dataset.covariates is not None and dataset.covariates.is_of_options.any()
+        for dataset in datasets
+    ):
         raise DataError(
             "Comparisons with option covariates cannot be merged; add these covariates afterwards."
         )
     if (data.dates is None) != (more.dates is None):
-        old_dates_words, new_dates_words = "no dates", "some"
+        old_dates_text, new_dates_text = "no dates", "some"
         if more.dates is None:
-            old_dates_words, new_dates_words = "dates", "none"
+            old_dates_text, new_dates_text = "dates", "none"
         raise DataError(
-            f"The comparisons have {old_dates_words}, but the new comparisons have"
-            f" {new_dates_words}; name the column of dates for both."
+            f"The comparisons have {old_dates_text}, but the new comparisons have"
+            f" {new_dates_text}; name the column of dates for both."
         )
     if data.dates is not None and more.dates is not None and data.dates.unit != more.dates.unit:
         raise DataError(
@@ -723,46 +752,57 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
             " periods in both."
         )
     return _merge_all_parts(
-        parts, tuple(dict.fromkeys(label for part in parts for label in part.labels))
+        datasets, tuple(dict.fromkeys(label for dataset in datasets for label in dataset.labels))
     )
 
 
 def _merge_all_parts(
-    parts: "Sequence[PairedComparisons]", labels: tuple[str, ...]
+    datasets: "Sequence[PairedComparisons]", labels: tuple[str, ...]
 ) -> "PairedComparisons":
     """Merge several `PairedComparisons` with all details but the order of options."""
-    option_indices, names, dates = index_labels(labels), parts[0].covariate_names, parts[0].dates
-    rows = []
-    for part in parts:
-        part_options = np.array([option_indices[label] for label in part.labels])
-        rows_of_part = list_finest_rows(part)
-        rows.append(
-            rows_of_part._replace(
-                first=part_options[rows_of_part.first], second=part_options[rows_of_part.second]
+    option_indices, covariate_names, dates = (
+        index_labels(labels),
+        datasets[0].covariate_names,
+        datasets[0].dates,
+    )
+    rows_of_datasets = []
+    for dataset in datasets:
+        new_option_indices = np.array([option_indices[label] for label in dataset.labels])
+        dataset_rows = list_finest_rows(dataset)
+        rows_of_datasets.append(
+            dataset_rows._replace(
+                first=new_option_indices[dataset_rows.first],
+                second=new_option_indices[dataset_rows.second],
             )
         )
-    *outcomes, covariate_values = (
-        np.concatenate(column) for column in list(zip(*rows, strict=True))[:6]
+    *row_fields, covariate_values = (
+        np.concatenate(column) for column in list(zip(*rows_of_datasets, strict=True))[:6]
     )
     row_respondents = None
-    if all(part.answers is not None for part in parts):
-        answers = [require_answers(part) for part in parts]
+    if all(dataset.answers is not None for dataset in datasets):
+        answers_of_datasets = [require_answers(dataset) for dataset in datasets]
         row_respondents = merge_respondents(
             [
-                RowRespondents(part_answers.respondents, row.respondent, part_answers.people)
-                for part_answers, row in zip(answers, rows, strict=True)
+                RowRespondents(
+                    dataset_answers.respondents, answer_rows.respondent, dataset_answers.people
+                )
+                for dataset_answers, answer_rows in zip(
+                    answers_of_datasets, rows_of_datasets, strict=True
+                )
             ]
         )
     covariates = row_dates = None
-    if names:
-        covariates = CovariateColumns(names, covariate_values)
+    if covariate_names:
+        covariates = CovariateColumns(covariate_names, covariate_values)
     if dates is not None:
-        times = np.concatenate([part.dates.time for part in parts if part.dates is not None])
-        row_dates = RowDates(dates.name, dates.unit, times)
+        all_times = np.concatenate(
+            [dataset.dates.time for dataset in datasets if dataset.dates is not None]
+        )
+        row_dates = RowDates(dates.name, dates.unit, all_times)
     return build_from_counts(
-        type(parts[0]),
+        type(datasets[0]),
         labels,
-        tuple(outcomes),
+        tuple(row_fields),
         (row_respondents, covariates, row_dates),
         knows_order=False,
     )
@@ -785,13 +825,13 @@ def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
     if data.dates is not None:
         return ComparisonRows(*(getattr(data.dates, name) for name in ComparisonRows._fields))
     cells = build_cells(data)
-    rows, counts, respondent = np.arange(len(cells.first)), cells, np.zeros(0, np.int64)
+    cell_indices, counts, respondent = np.arange(len(cells.first)), cells, np.zeros(0, np.int64)
     if cells.answers is not None:
         counts = cells.answers
-        rows, respondent = counts.pair, counts.respondent
-    option_indices = cells.first[rows], cells.second[rows]
+        cell_indices, respondent = counts.pair, counts.respondent
+    option_indices = cells.first[cell_indices], cells.second[cell_indices]
     return ComparisonRows(
-        *option_indices, counts.wins, counts.losses, counts.tied, cells.x[rows], respondent
+        *option_indices, counts.wins, counts.losses, counts.tied, cells.x[cell_indices], respondent
     )
 
 

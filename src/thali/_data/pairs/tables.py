@@ -121,11 +121,11 @@ def from_frame(
             next((name for name in names if name == "ties"), None),
             find_respondent_column(names, (count, respondent)),
         )
-    times = (
+    count_columns = (
         count or next(iter(columns.times), None),
         losses or next(iter(columns.times[1:]), None),
     )
-    columns = columns._replace(times=tuple(filter(None, times)), ties=ties or columns.ties)
+    columns = columns._replace(times=tuple(filter(None, count_columns)), ties=ties or columns.ties)
     return read_list(
         cls, frame, columns._replace(respondent=respondent or columns.respondent), labels, weights
     )
@@ -146,7 +146,7 @@ def read_list(
     """
     check_columns(frame, (*columns.options, *columns.times, columns.ties))
     frame = drop_self_comparisons(frame.loc[~is_uncounted(frame, columns)], *columns.options)
-    first_labels, second_labels = (get_column(frame, name) for name in columns.options)
+    first_column, second_column = (get_column(frame, name) for name in columns.options)
     has_two_counts = len(columns.times) == 2
     try:
         counts = _read_counts(frame, columns, weights)
@@ -155,7 +155,7 @@ def read_list(
             raise DataError(error, f" {hint}") from None
         raise
     names, *option_indices = encode_labels(
-        first_labels, second_labels, np.add.reduce(counts), labels
+        first_column, second_column, np.add.reduce(counts), labels
     )
     row_respondents = read_respondents(frame, columns.respondent, columns.used)
     covariate_rows = None
@@ -199,12 +199,12 @@ def _read_counts(
     tied = zeros
     if ties is not None and not frame[ties].isna().to_numpy().all():
         tied = read_counts(frame, ties, weights)
-    times = [read_counts(frame, name, weights) for name in columns.times]
-    chosen, rejected = [*times, zeros, zeros][:2]
+    counts_by_column = [read_counts(frame, name, weights) for name in columns.times]
+    chosen, rejected = [*counts_by_column, zeros, zeros][:2]
     if columns.times:
         return chosen, rejected, tied
-    if (large_ties := np.flatnonzero(tied > 1)).size:
-        k = int(large_ties[0])
+    if (rows_of_large_ties := np.flatnonzero(tied > 1)).size:
+        k = int(rows_of_large_ties[0])
         raise DataError(
             f"Column {ties!r} contains {tied[k]:g} in row {frame.index[k]}, but no column contains"
             " the number of choices; name that column with `count`, or enter 1 for ties and 0 for"
@@ -242,14 +242,14 @@ def from_pairs(
     """
     import pandas as pd
 
-    rows = list(pairs)
-    for k, row in enumerate(rows):
-        if isinstance(row, str) or not hasattr(row, "__len__") or len(row) != 2:
-            raise DataError(f"`pairs` must contain (winner, loser) tuples; pairs[{k}] is {row!r}.")
-    winners = pd.Series([row[0] for row in rows], dtype=object)
-    losers = pd.Series([row[1] for row in rows], dtype=object)
-    ones = np.ones(len(rows))
-    cells = encode_labels(winners, losers, ones, labels, lambda row, _: f"in pairs[{row}]")
+    pair_list = list(pairs)
+    for k, pair in enumerate(pair_list):
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise DataError(f"`pairs` must contain (winner, loser) tuples; pairs[{k}] is {pair!r}.")
+    winners = pd.Series([pair[0] for pair in pair_list], dtype=object)
+    losers = pd.Series([pair[1] for pair in pair_list], dtype=object)
+    ones = np.ones(len(pair_list))
+    cells = encode_labels(winners, losers, ones, labels, lambda k, _: f"in pairs[{k}]")
     data = cls._from_fields(*build_fields(*cells, ones))
     warn_each(find_similar_labels(data.labels))
     return data
@@ -368,10 +368,10 @@ def _check_people_columns(data: "PairedComparisons", names: Sequence[str]) -> No
             " `respondent`."
         )
     people = data.answers.people
-    if not_constant := [name for name in names if people is None or name not in people.columns]:
+    if varying_columns := [name for name in names if people is None or name not in people.columns]:
         raise DataError(
             "Columns that describe respondents must be constant within each respondent; remove"
-            f" {shorten(not_constant)}."
+            f" {shorten(varying_columns)}."
         )
 
 
@@ -565,13 +565,14 @@ def build_from_counts(
     """
     first_indices, second_indices, wins, losses, tied = rows
     row_respondents, covariates, row_dates = details
-    row_twice = np.tile(np.arange(len(first_indices)), 2)  # as won by the first, and by the second
+    # as won by the first, and by the second
+    doubled_rows = np.tile(np.arange(len(first_indices)), 2)
     if row_respondents is not None:
-        row_respondents = row_respondents.select_rows(row_twice)
+        row_respondents = row_respondents.select_rows(doubled_rows)
     if covariates is not None:
-        covariates = covariates._replace(values=covariates.values[row_twice])
+        covariates = covariates._replace(values=covariates.values[doubled_rows])
     if row_dates is not None:
-        row_dates = row_dates.select_rows(row_twice)
+        row_dates = row_dates.select_rows(doubled_rows)
     cells = (
         np.append(first_indices, second_indices),
         np.append(second_indices, first_indices),
@@ -605,12 +606,14 @@ def build_from_rows(
         counts_in_order = None
     if row_dates is None:
         return cls._from_fields(*pair_fields, counts_in_order, answers, covariates)
-    row_respondents, in_order, described = details
+    row_respondents, in_order, winner_covariates = details
     is_positive = counts + tied > 0
     covariate_values = np.zeros((len(counts), 0))
-    if described is not None and in_order is not None:
+    if winner_covariates is not None and in_order is not None:
         # of the winner over the loser
-        covariate_values = np.where(in_order[:, None], described.values, -described.values)
+        covariate_values = np.where(
+            in_order[:, None], winner_covariates.values, -winner_covariates.values
+        )
     respondent = np.zeros(0, np.int64)
     if row_respondents is not None:
         respondent = row_respondents.number[is_positive]
@@ -684,16 +687,16 @@ def proportions(data: "PairedComparisons") -> "pd.DataFrame":
     """
     import pandas as pd
 
-    total = data.wins + data.losses + data.tied
+    n_compared = data.wins + data.losses + data.tied
     labels = np.array(data.labels, dtype=object)
     table = {
         "a": labels[data.first],
         "b": labels[data.second],
-        "n": data._convert_counts(total),
-        "proportion": data.wins / total,
+        "n": data._convert_counts(n_compared),
+        "proportion": data.wins / n_compared,
     }
     if data.tied.any():
-        table["ties"] = data.tied / total
+        table["ties"] = data.tied / n_compared
     return pd.DataFrame(table)
 
 
@@ -712,36 +715,40 @@ def read_tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
     if hasattr(ties, "toarray"):
         ties = ties.toarray()
     try:
-        table = np.asarray(ties, float)
+        tie_table = np.asarray(ties, float)
     except (TypeError, ValueError):
         raise DataError(
             "`ties` must be a table of numbers, with one row and one column per option."
         ) from None
-    if table.shape != (n_options, n_options):
+    if tie_table.shape != (n_options, n_options):
         raise DataError(
             f"`ties` must be a {n_options} x {n_options} table, because the data have {n_options}"
-            f" options; got shape {table.shape}."
+            f" options; got shape {tie_table.shape}."
         )
-    if not np.isfinite(table).all() or (table < 0).any() or np.diag(table).any():
+    if not np.isfinite(tie_table).all() or (tie_table < 0).any() or np.diag(tie_table).any():
         raise DataError(
             "`ties` must contain counts >= 0 for the labels of the data, with an empty diagonal."
         )
-    if not (np.array_equal(table, table.T) or not np.triu(table).any() or not np.tril(table).any()):
-        i, j = np.argwhere(table != table.T)[0]
+    if not (
+        np.array_equal(tie_table, tie_table.T)
+        or not np.triu(tie_table).any()
+        or not np.tril(tie_table).any()
+    ):
+        i, j = np.argwhere(tie_table != tie_table.T)[0]
         raise DataError(
-            f"Ties of {names[i]!r} and {names[j]!r} are {table[i, j]:g} in one triangle and"
-            f" {table[j, i]:g} in the other; enter the ties in one triangle only, or the same"
+            f"Ties of {names[i]!r} and {names[j]!r} are {tie_table[i, j]:g} in one triangle and"
+            f" {tie_table[j, i]:g} in the other; enter the ties in one triangle only, or the same"
             " number in both."
         )
-    table = np.maximum(table, table.T)
-    if not weights and (fractional := np.argwhere(table != np.floor(table))).size:
-        i, j = fractional[0]
+    tie_table = np.maximum(tie_table, tie_table.T)
+    if not weights and (fractional_cells := np.argwhere(tie_table != np.floor(tie_table))).size:
+        i, j = fractional_cells[0]
         raise DataError(
-            f"The number of ties {describe_cell(names, int(i), int(j))} is {table[i, j]:g}; give an"
-            " integer."
+            f"The number of ties {describe_cell(names, int(i), int(j))} is {tie_table[i, j]:g};"
+            " give an integer."
         )
-    first_indices, second_indices = np.nonzero(np.triu(table, 1))
-    return first_indices, second_indices, table[first_indices, second_indices]
+    first_indices, second_indices = np.nonzero(np.triu(tie_table, 1))
+    return first_indices, second_indices, tie_table[first_indices, second_indices]
 
 
 def build_fields(
@@ -774,14 +781,14 @@ def build_fields(
             " counts."
         )
     winner, loser, counts, tied = (values[is_positive] for values in (winner, loser, counts, tied))
-    sums, pair = sum_pair_counts(n_options, winner, loser, counts, tied)
+    pair_fields, pair = sum_pair_counts(n_options, winner, loser, counts, tied)
     is_first_winner, forward, answers, covariates = winner < loser, None, None, None
     if row_respondents is not None:
         row_respondents = row_respondents.select_rows(is_positive)
     if in_order is not None:
         is_forward = in_order[is_positive] == is_first_winner
         forward_counts = [
-            np.bincount(pair, outcome_counts * is_forward, len(sums[0]))
+            np.bincount(pair, outcome_counts * is_forward, len(pair_fields[0]))
             for outcome_counts in (counts * is_first_winner, counts * ~is_first_winner, tied)
         ]
         forward = np.array(forward_counts)
@@ -789,10 +796,10 @@ def build_fields(
             x = np.where(
                 is_forward[:, None], described.values[is_positive], -described.values[is_positive]
             )
-            rows = CovariateColumns(described.names, x)
+            covariate_rows = CovariateColumns(described.names, x)
             covariates = PairCovariates.from_rows(
-                rows, n_options, pair, is_first_winner, counts, tied, row_respondents
+                covariate_rows, n_options, pair, is_first_winner, counts, tied, row_respondents
             )
     if row_respondents is not None:
         answers = Answers.from_rows(row_respondents, pair, is_first_winner, counts, tied)
-    return labels, *sums, forward, answers, covariates
+    return labels, *pair_fields, forward, answers, covariates

@@ -104,37 +104,41 @@ def decode_column(
     """
     import pandas as pd
 
-    codes, values = pd.factorize(frame[chosen])
-    texts = list(map(format_label, values))
-    labels = [pd.factorize(frame[name]) for name in option_columns]
-    option_labels = {format_label(value) for _, values in labels for value in values}
-    coding, missing = split_missing(coding)
+    codes, distinct_cells = pd.factorize(frame[chosen])
+    texts = list(map(format_label, distinct_cells))
+    option_cells = [pd.factorize(frame[name]) for name in option_columns]
+    option_labels = {
+        format_label(value) for _, distinct_cells in option_cells for value in distinct_cells
+    }
+    coding, missing_texts = split_missing(coding)
     value_by_text = map_coding(coding or {})
     no_answer_texts = find_no_answers(
         texts, {*option_labels, *value_by_text, *option_columns}
-    ) | missing & set(texts)
+    ) | missing_texts & set(texts)
     texts = ["" if text in no_answer_texts else text for text in texts]
     uncoded_texts = ["" if text in value_by_text else text for text in texts]
     verdicts = _build_verdicts(codes, texts, value_by_text, "coded outcomes")
     if coding is None or any(uncoded_texts):
-        recognised = _recognise_outcomes(
+        recognised_verdicts = _recognise_outcomes(
             frame,
             option_columns,
             chosen,
             codes,
             uncoded_texts,
-            labels,
+            option_cells,
             option_labels,
             game,
             count,
             coding,
         )
-        description = recognised.how
+        description = recognised_verdicts.how
         if coding is not None:
             description += ", or coded outcomes"
-        outcome = np.where(np.isnan(verdicts.outcome), recognised.outcome, verdicts.outcome)
+        outcome = np.where(
+            np.isnan(verdicts.outcome), recognised_verdicts.outcome, verdicts.outcome
+        )
         verdicts = TrialVerdicts(
-            outcome, description, tuple(sorted({*verdicts.ties, *recognised.ties}))
+            outcome, description, tuple(sorted({*verdicts.ties, *recognised_verdicts.ties}))
         )
     return verdicts._replace(unknown=tuple(sorted(no_answer_texts)))
 
@@ -145,7 +149,7 @@ def _recognise_outcomes(
     chosen: str,
     codes: np.ndarray,
     texts: list[str],
-    labels: list[Any],
+    option_cells: list[Any],
     option_labels: set[str],
     game: bool,
     count: str | None,
@@ -153,17 +157,19 @@ def _recognise_outcomes(
 ) -> TrialVerdicts:
     """Recognise how a column codes outcomes: by labels, sides, numbers or words."""
     # With a code for a side, other numbers and single letters are not sides.
-    words = TIE_WORDS
+    tie_words = TIE_WORDS
     if game:
-        words = (*TIE_WORDS, *_TIED_GAME)
-    ties = {text for text in texts if simplify_name(text) in words and text not in option_labels}
-    is_open = {FIRST, SECOND} & {*map_coding(coding or {}).values()} and any(
-        is_number(text) or len(text) == 1 for text in texts if text not in ties
+        tie_words = (*TIE_WORDS, *_TIED_GAME)
+    tie_texts = {
+        text for text in texts if simplify_name(text) in tie_words and text not in option_labels
+    }
+    has_unclear_texts = {FIRST, SECOND} & {*map_coding(coding or {}).values()} and any(
+        is_number(text) or len(text) == 1 for text in texts if text not in tie_texts
     )
     sides_by_text = None
-    if not is_open:
-        sides_by_text = _map_sides(texts, ties, option_columns, game)
-    label_outcomes = _decode_labels(codes, texts, ties, labels)
+    if not has_unclear_texts:
+        sides_by_text = _map_sides(texts, tie_texts, option_columns, game)
+    label_outcomes = _decode_labels(codes, texts, tie_texts, option_cells)
     is_answered = np.array([*(bool(text) for text in texts), False])[codes]
     is_unread = is_answered & np.isnan(label_outcomes)
     if not is_unread.any() and is_answered.any():
@@ -177,7 +183,7 @@ def _recognise_outcomes(
                     Argument("coding"),
                     ".",
                 )
-        return TrialVerdicts(label_outcomes, "the chosen label", tuple(sorted(ties)))
+        return TrialVerdicts(label_outcomes, "the chosen label", tuple(sorted(tie_texts)))
     if sides_by_text is not None:
         return _build_verdicts(codes, texts, sides_by_text, "the chosen side")
     if coding is not None:
@@ -195,84 +201,95 @@ def _recognise_outcomes(
 def split_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] | None, set[str]]:
     """Split a coding into answers (None if empty) and texts that mean "missing"."""
     full_coding = coding or {}
-    missing = {format_label(value) for value, word in full_coding.items() if word == _MISSING}
-    return {value: word for value, word in full_coding.items() if word != _MISSING} or None, missing
+    missing_texts = {format_label(value) for value, word in full_coding.items() if word == _MISSING}
+    return {
+        value: word for value, word in full_coding.items() if word != _MISSING
+    } or None, missing_texts
 
 
 def map_coding(coding: Mapping[Any, str]) -> dict[str, float]:
     """Return the outcome (FIRST, SECOND, TIE) of each text in a coding."""
-    value_by_text = {}
+    outcome_by_text = {}
     for value, word in coding.items():
         if word not in _MEANINGS:
             requirement = (
                 " must map each value to 'first' or 'left', 'second' or 'right', 'tie' or 'missing'"
             )
             raise DataError(Argument("coding"), f"{requirement}; got {word!r}.")
-        value_by_text[format_label(value)] = _MEANINGS[word]
-    return value_by_text
+        outcome_by_text[format_label(value)] = _MEANINGS[word]
+    return outcome_by_text
 
 
 def _decode_labels(
-    codes: np.ndarray, texts: list[str], ties: set[str], labels: list[Any]
+    codes: np.ndarray, texts: list[str], tie_texts: set[str], option_cells: list[Any]
 ) -> np.ndarray:
     """Decode cells that contain a chosen option's label or a word for a tie; else NaN."""
     code_by_text: dict[str, int] = {}
 
-    def numbered(codes: np.ndarray, texts: list[str]) -> np.ndarray:
+    def encode_texts(codes: np.ndarray, texts: list[str]) -> np.ndarray:
         """Encode texts as integers, equal for equal texts of all columns."""
         return np.array(
             [*(code_by_text.setdefault(text, len(code_by_text)) for text in texts), -1]
         )[codes]
 
-    verdict = numbered(codes, texts)
+    answer_codes = encode_texts(codes, texts)
     first_codes, second_codes = (
-        numbered(codes, [format_label(value) for value in values]) for codes, values in labels
+        encode_texts(codes, [format_label(value) for value in values])
+        for codes, values in option_cells
     )
-    tied = np.array([*(text in ties for text in texts), False])[codes]
+    is_tied = np.array([*(text in tie_texts for text in texts), False])[codes]
     outcome = np.where(
-        (verdict == first_codes) & (verdict >= 0),
+        (answer_codes == first_codes) & (answer_codes >= 0),
         FIRST,
-        np.where(verdict == second_codes, SECOND, np.nan),
+        np.where(answer_codes == second_codes, SECOND, np.nan),
     )
-    outcome[tied] = TIE
-    outcome[verdict < 0] = np.nan
+    outcome[is_tied] = TIE
+    outcome[answer_codes < 0] = np.nan
     return outcome
 
 
 def _map_sides(
-    texts: list[str], ties: set[str], option_columns: tuple[str, str], game: bool
+    texts: list[str], tie_texts: set[str], option_columns: tuple[str, str], game: bool
 ) -> dict[str, float] | None:
     """Return the outcome of each text if all are sides, numbers or ties; else None."""
-    answers = [text for text in texts if text and text not in ties]
-    if not answers:
+    answer_texts = [text for text in texts if text and text not in tie_texts]
+    if not answer_texts:
         return None
-    if numbers := _map_numbers(set(answers), game, bool(ties)):
-        return numbers | dict.fromkeys(ties, TIE)
-    words = _map_side_words(option_columns, game)
-    if not all(simplify_name(text) in words for text in answers):
+    if outcome_by_number := _map_numbers(set(answer_texts), game, bool(tie_texts)):
+        return outcome_by_number | dict.fromkeys(tie_texts, TIE)
+    outcome_by_word = _map_side_words(option_columns, game)
+    if not all(simplify_name(text) in outcome_by_word for text in answer_texts):
         return None
-    return {text: words[simplify_name(text)] for text in answers} | dict.fromkeys(ties, TIE)
+    return {text: outcome_by_word[simplify_name(text)] for text in answer_texts} | dict.fromkeys(
+        tie_texts, TIE
+    )
 
 
 def _map_side_words(option_columns: tuple[str, str], game: bool) -> dict[str, float]:
     """Return the outcome (FIRST, SECOND) of words such as "left" or column names."""
-    words: dict[str, float] = {}
+    outcome_by_word: dict[str, float] = {}
     for first_mark, second_mark in (*MORE_SIDES, *SIDES):
         for pattern in _SIDE_PATTERNS:
-            words |= {pattern.format(first_mark): FIRST, pattern.format(second_mark): SECOND}
+            outcome_by_word |= {
+                pattern.format(first_mark): FIRST,
+                pattern.format(second_mark): SECOND,
+            }
     if game:
-        words |= _GAME
-    words |= {simplify_name(option_columns[0]): FIRST, simplify_name(option_columns[1]): SECOND}
-    return words
+        outcome_by_word |= _GAME
+    outcome_by_word |= {
+        simplify_name(option_columns[0]): FIRST,
+        simplify_name(option_columns[1]): SECOND,
+    }
+    return outcome_by_word
 
 
-def _map_numbers(texts: set[str], game: bool, ties: bool) -> dict[str, float] | None:
+def _map_numbers(texts: set[str], game: bool, has_ties: bool) -> dict[str, float] | None:
     """Return the outcome of the numbers 1/2, 1/0/-1 or 1/0; None for other texts."""
     if texts <= {"1", "2"}:
         return {"1": FIRST, "2": SECOND}
     if texts <= {"1", "0", "-1"} and "-1" in texts:
         return {"1": FIRST, "0": TIE, "-1": SECOND}
-    if texts <= {"1", "0"} and (game or ties):
+    if texts <= {"1", "0"} and (game or has_ties):
         return {"1": FIRST, "0": SECOND}
     return None
 
@@ -283,11 +300,13 @@ def decode_texts(codes: np.ndarray, texts: list[str], meaning: Mapping[str, floa
 
 
 def _build_verdicts(
-    codes: np.ndarray, texts: list[str], meaning: dict[str, float], how: str
+    codes: np.ndarray, texts: list[str], outcome_by_text: dict[str, float], how: str
 ) -> TrialVerdicts:
     """Build the outcomes of all rows from the outcome of each text."""
-    ties = tuple(sorted(text for text, value in meaning.items() if value == TIE and text in texts))
-    return TrialVerdicts(decode_texts(codes, texts, meaning), how, ties)
+    tie_texts = tuple(
+        sorted(text for text, value in outcome_by_text.items() if value == TIE and text in texts)
+    )
+    return TrialVerdicts(decode_texts(codes, texts, outcome_by_text), how, tie_texts)
 
 
 def _build_unreadable_error(
@@ -306,37 +325,41 @@ def _build_unreadable_error(
             Argument("chosen"),
             ".",
         )
-    if (answers := texts - {""}) <= {"0", "1"} or answers <= {"0", "1", "2"}:
-        answer_list = list_names(sorted(answers))
+    if (answer_texts := texts - {""}) <= {"0", "1"} or answer_texts <= {"0", "1", "2"}:
+        answer_list = list_names(sorted(answer_texts))
         return DataError(
             f"Column {chosen!r} contains {answer_list}, which do not show which side was chosen;"
             " define them with ",
             Argument("coding"),
             f", or write {option_columns[0]!r} and {option_columns[1]!r}.",
         )
-    words = _map_side_words(option_columns, game)
-    cells = list_texts(frame, chosen)
-    is_fault = is_unread & np.array([simplify_name(text) not in words for text in cells])
+    outcome_by_word = _map_side_words(option_columns, game)
+    cell_texts = list_texts(frame, chosen)
+    is_fault = is_unread & np.array(
+        [simplify_name(text) not in outcome_by_word for text in cell_texts]
+    )
     if not is_fault.any():
         is_fault = is_unread
     row = int(is_fault.argmax())
-    text = cells[row]
-    equal_rows = frame.loc[is_fault & (frame[chosen].astype(str).str.strip() == text).to_numpy()]
-    repetitions, side_examples = "", "a side (left, right, first, second, 1, 2)"
-    if (number := count_comparisons(equal_rows, count)) > 1:
-        repetitions = f" (and {number - 1:,.0f} more times)"
+    faulty_text = cell_texts[row]
+    equal_rows = frame.loc[
+        is_fault & (frame[chosen].astype(str).str.strip() == faulty_text).to_numpy()
+    ]
+    repetitions_text, side_examples = "", "a side (left, right, first, second, 1, 2)"
+    if (n_repetitions := count_comparisons(equal_rows, count)) > 1:
+        repetitions_text = f" (and {n_repetitions - 1:,.0f} more times)"
     if game:
         side_examples = "a result (H, D, A; 1, X, 2; 1, 0, -1; 3-1)"
-    options = [format_label(frame[name].iloc[row]) for name in option_columns]
+    row_options = [format_label(frame[name].iloc[row]) for name in option_columns]
+    known_words = [*row_options, *option_columns, *filter(str.isalpha, TIE_WORDS)]
     return DataError(
-        f"Column {chosen!r} contains {text!r} in row {frame.index[row]}{repetitions}, which is"
-        " neither"
-        f" an option of that row ({shorten(options)}), {side_examples} nor a word for a tie;"
+        f"Column {chosen!r} contains {faulty_text!r} in row {frame.index[row]}{repetitions_text},"
+        " which is neither"
+        f" an option of that row ({shorten(row_options)}), {side_examples} nor a word for a tie;"
         " correct it,"
         " or define it with ",
         Argument("coding"),
-        " (as missing if it is not an"
-        f" answer).{suggest(text, [*options, *option_columns, *filter(str.isalpha, TIE_WORDS)])}",
+        f" (as missing if it is not an answer).{suggest(faulty_text, known_words)}",
     )
 
 
@@ -388,25 +411,32 @@ def find_trial_columns(
     names = column_names(frame)
     check_columns(frame, named_columns.values())
     name_by_simplified = map_plain_names(names)
-    first_column, second_column, is_home = _find_options(frame, names, named_columns, game)
+    first_column, second_column, has_home_side = _find_options(frame, names, named_columns, game)
     used_columns = {
         first_column,
         second_column,
         *(name for name in named_columns.values() if name is not None),
     }
-    verdict = _find_verdict_columns(
+    verdict_columns = _find_verdict_columns(
         name_by_simplified, first_column, second_column, named_columns, game, used_columns, names
     )
-    used_columns |= set(verdict)
-    respondent = named_columns.get("respondent") or next(
+    used_columns |= set(verdict_columns)
+    respondent_column = named_columns.get("respondent") or next(
         filter(
             partial(_may_be_respondent, frame),
             RESPONDENT.find_possible_columns(name_by_simplified, used_columns),
         ),
         None,
     )
-    count = named_columns.get("count") or COUNT.find_column(name_by_simplified, used_columns)
-    return TrialColumns(first_column, second_column, verdict, respondent, count, game or is_home)
+    count_column = named_columns.get("count") or COUNT.find_column(name_by_simplified, used_columns)
+    return TrialColumns(
+        first_column,
+        second_column,
+        verdict_columns,
+        respondent_column,
+        count_column,
+        game or has_home_side,
+    )
 
 
 def _find_options(
@@ -417,7 +447,7 @@ def _find_options(
     if first_column is not None and second_column is not None:
         return first_column, second_column, False
     used_columns = set(named_columns.values())
-    candidates = [
+    possible_sides = [
         pair
         for pair in find_side_columns(names)
         if not used_columns & set(pair.columns)
@@ -425,7 +455,7 @@ def _find_options(
         and (pair.side[0] in GAMES or not game)
     ]
     for role, name in (("first", first_column), ("second", second_column)):
-        if not candidates or first_column is not None or second_column is not None:
+        if not possible_sides or first_column is not None or second_column is not None:
             if name is None:
                 raise DataError(
                     "No column was recognised as the ",
@@ -434,8 +464,8 @@ def _find_options(
                     Argument(role),
                     ".",
                 )
-    candidates.sort(key=lambda pair: pair.stem not in STEMS)
-    return (*candidates[0].columns, candidates[0].side[0] in GAMES)
+    possible_sides.sort(key=lambda pair: pair.stem not in STEMS)
+    return (*possible_sides[0].columns, possible_sides[0].side[0] in GAMES)
 
 
 class MissingColumn(NamedTuple):
@@ -457,24 +487,24 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
     """
     names = column_names(frame)
     name_by_simplified = map_plain_names(names)
-    role, outcome = CHOSEN_OF_TWO, "was chosen"
+    role, outcome_text = CHOSEN_OF_TWO, "was chosen"
     if game:
-        role, outcome = RESULT, "won"
-    verdict = role.find_column(name_by_simplified)
+        role, outcome_text = RESULT, "won"
+    verdict_column = role.find_column(name_by_simplified)
     try:
-        first_column, second_column, at_home = _find_options(frame, names, {}, game)
+        first_column, second_column, has_home_side = _find_options(frame, names, {}, game)
     except DataError:
-        if verdict is None:
+        if verdict_column is None:
             return None
-        return _describe_missing_option(frame, name_by_simplified, verdict, game)
-    if at_home != game or verdict is not None:
+        return _describe_missing_option(frame, name_by_simplified, verdict_column, game)
+    if has_home_side != game or verdict_column is not None:
         return None
-    description = f"a column showing whether {first_column!r} or {second_column!r} {outcome}"
+    description = f"a column showing whether {first_column!r} or {second_column!r} {outcome_text}"
     return MissingColumn(description, "chosen", 3)
 
 
 def _describe_missing_option(
-    frame: "pd.DataFrame", name_by_simplified: dict[str, str], verdict: str, game: bool
+    frame: "pd.DataFrame", name_by_simplified: dict[str, str], verdict_column: str, game: bool
 ) -> MissingColumn | None:
     """Describe the missing column of options; None if nothing suggests one."""
     for first_mark, second_mark in (*SIDES, *MORE_SIDES):
@@ -486,48 +516,56 @@ def _describe_missing_option(
                 continue
             for stem in ("", *sorted(STEMS)):
                 for pattern in ("{0}{1}", "{1}{0}"):
-                    name = pattern.format(stem, present_mark)
-                    partner = pattern.format(stem, missing_mark)
+                    present_name = pattern.format(stem, present_mark)
+                    missing_name = pattern.format(stem, missing_mark)
                     is_alone = (
-                        name in name_by_simplified
-                        and partner not in name_by_simplified
-                        and name_by_simplified[name] != verdict
+                        present_name in name_by_simplified
+                        and missing_name not in name_by_simplified
+                        and name_by_simplified[present_name] != verdict_column
                         and (stem or len(present_mark) > 1)
                     )
                     if is_alone and (first_mark in GAMES) == game:
-                        column = name_by_simplified[name]
-                        if column.casefold().endswith(present_mark):  # write it like its partner
-                            partner = column[: -len(present_mark)] + missing_mark
-                        return MissingColumn(f"a column {partner!r} to match {column!r}", role, 3)
-    labels = _list_texts(frame, verdict)
-    options = [
+                        present_column = name_by_simplified[present_name]
+                        # write it like its partner
+                        if present_column.casefold().endswith(present_mark):
+                            missing_name = present_column[: -len(present_mark)] + missing_mark
+                        return MissingColumn(
+                            f"a column {missing_name!r} to match {present_column!r}", role, 3
+                        )
+    verdict_texts = _list_texts(frame, verdict_column)
+    option_columns = [
         name
         for name in name_by_simplified.values()
-        if name != verdict and labels & _list_texts(frame, name)
+        if name != verdict_column and verdict_texts & _list_texts(frame, name)
     ]
-    if game or len(options) != 2:
+    if game or len(option_columns) != 2:
         return None
     return MissingColumn(
-        f"a column that is clearly the first option ({options[0]!r} or {options[1]!r}?)", "first", 3
+        f"a column that is clearly the first option ({option_columns[0]!r} or"
+        f" {option_columns[1]!r}?)",
+        "first",
+        3,
     )
 
 
 def _list_texts(frame: "pd.DataFrame", name: str) -> set[str]:
     """Return the distinct cells of a text column; none for numbers."""
 
-    series = frame[name]
-    if has_numbers(series):
+    column = frame[name]
+    if has_numbers(column):
         return set()
-    return set(map(str, series.dropna().unique()))
+    return set(map(str, column.dropna().unique()))
 
 
 def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
     """Return whether numeric column pairs describe both options, as attributes do."""
 
     side_columns = find_side_columns(column_names(frame))
-    marks = [pair.side for pair in side_columns if pair.columns == (columns.first, columns.second)]
+    option_marks = [
+        pair.side for pair in side_columns if pair.columns == (columns.first, columns.second)
+    ]
     return any(
-        pair.side in marks[:1]
+        pair.side in option_marks[:1]
         and pair.stem not in GOALS.synonyms
         and not set(pair.columns) & set(columns.used)
         and all(has_numbers(frame[name]) for name in pair.columns)
@@ -600,37 +638,40 @@ def read_trial_outcomes(
     is_answered = ~np.isnan(verdicts.outcome)
     if not is_answered.any():
         raise DataError(f"Column {columns.verdict[0]!r} contains no answers; check the table.")
-    rows, outcome = frame.loc[is_answered], verdicts.outcome[is_answered]
+    answered_frame, outcome = frame.loc[is_answered], verdicts.outcome[is_answered]
     weights = weights or simplify_name(columns.count or "") in WEIGHTS
-    times = read_counts(rows, columns.count, weights)
+    row_counts = read_counts(answered_frame, columns.count, weights)
     option_columns = columns.first, columns.second
-    names, first_indices, second_indices = encode_labels(
-        get_column(rows, columns.first), get_column(rows, columns.second), times, labels
+    option_labels, first_indices, second_indices = encode_labels(
+        get_column(answered_frame, columns.first),
+        get_column(answered_frame, columns.second),
+        row_counts,
+        labels,
     )
     is_first_chosen = outcome != SECOND
     winner = np.where(is_first_chosen, first_indices, second_indices)
     loser = np.where(is_first_chosen, second_indices, first_indices)
-    tied = np.where(outcome == TIE, times, 0.0)
+    tied = np.where(outcome == TIE, row_counts, 0.0)
     description = _describe_trials(columns, verdicts)
     n_omitted = simplify_number(count_comparisons(frame.loc[~is_answered], columns.count))
     note_omission(n_omitted, verdicts.unknown, name_rows(columns.count))
-    row_respondents = read_respondents(rows, columns.respondent, columns.used)
+    row_respondents = read_respondents(answered_frame, columns.respondent, columns.used)
     covariate_rows = row_dates = None
     if covariates is not None:
         used_columns = list(filter(None, (*option_columns, *columns.verdict, columns.count)))
-        covariate_rows = read_covariates(rows, covariates, option_columns, used_columns)
+        covariate_rows = read_covariates(answered_frame, covariates, option_columns, used_columns)
         description += f", covariates {shorten(covariate_rows.names, 12)}"
     if date is not None:
-        row_dates = read_dates(rows, date)
+        row_dates = read_dates(answered_frame, date)
         noun = "periods"
         if row_dates.unit == DAY:
             noun = "dates"
         description += f", {noun} {date!r}"
     return TrialOutcomes(
-        names,
+        option_labels,
         winner,
         loser,
-        times - tied,
+        row_counts - tied,
         tied,
         row_respondents,
         is_first_chosen,
@@ -646,36 +687,36 @@ def _decode_verdict_column(
     """Decode the outcome column; scores such as 3:1 are recognised."""
     import pandas as pd
 
-    name = columns.verdict[0]
+    verdict_column = columns.verdict[0]
     if coding is None and {simplify_name(str(c)) for c in frame.columns} >= set(_JSPSYCH):
-        values = set(frame[name].dropna().unique())
+        values = set(frame[verdict_column].dropna().unique())
         if values <= {0, 1}:  # the number of the button, from 0
             verdicts = decode_column(
-                frame, columns[:2], name, {0: "first", 1: "second"}, columns.game
+                frame, columns[:2], verdict_column, {0: "first", 1: "second"}, columns.game
             )
             return verdicts._replace(how="the button number, 0 for the first (jsPsych)")
-    codes, values = pd.factorize(frame[name])
+    codes, values = pd.factorize(frame[verdict_column])
     texts = list(map(format_label, values))
     option_labels = {format_label(label) for side in columns[:2] for label in frame[side].unique()}
-    outcomes = _read_scores(texts)
-    unfinished = {*find_no_answers(texts, option_labels), *({_UNFINISHED} & {*texts})}
+    outcome_by_text = _read_scores(texts)
+    no_answer_texts = {*find_no_answers(texts, option_labels), *({_UNFINISHED} & {*texts})}
     if (
         not coding
-        and outcomes
-        and {*texts} <= {*outcomes, *unfinished, ""}
-        and not {*outcomes} & option_labels
+        and outcome_by_text
+        and {*texts} <= {*outcome_by_text, *no_answer_texts, ""}
+        and not {*outcome_by_text} & option_labels
     ):
-        verdicts = _build_verdicts(codes, texts, outcomes, "the score of both sides")
-        return verdicts._replace(unknown=tuple(sorted(unfinished)))
-    return decode_column(frame, columns[:2], name, coding, columns.game, columns.count)
+        verdicts = _build_verdicts(codes, texts, outcome_by_text, "the score of both sides")
+        return verdicts._replace(unknown=tuple(sorted(no_answer_texts)))
+    return decode_column(frame, columns[:2], verdict_column, coding, columns.game, columns.count)
 
 
 def _read_scores(texts: Iterable[str]) -> dict[str, float]:
     """Return the outcome of each text that is a score such as "3:1"."""
-    scores = {text: match for text in texts if (match := _SCORE.fullmatch(text))}
+    match_by_text = {text: match for text in texts if (match := _SCORE.fullmatch(text))}
     return {
         text: float(np.sign(_parse_points(match[1]) - _parse_points(match[2])))
-        for text, match in scores.items()
+        for text, match in match_by_text.items()
     }
 
 
@@ -708,10 +749,10 @@ def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdict
 def _describe_trials(columns: TrialColumns, verdicts: TrialVerdicts) -> str:
     """Return a sentence on the columns and how outcomes were decoded."""
     if len(columns.verdict) == 2:
-        outcome = f"won by {verdicts.how}"
+        outcome_text = f"won by {verdicts.how}"
     else:
-        outcome = f"{columns.verdict[0]!r} contains {verdicts.how}"
-    description = f"{columns.first!r} against {columns.second!r}, {outcome}"
+        outcome_text = f"{columns.verdict[0]!r} contains {verdicts.how}"
+    description = f"{columns.first!r} against {columns.second!r}, {outcome_text}"
     if verdicts.ties:
         description += f" (a tie: {shorten(verdicts.ties)})"
     return description + describe_columns(columns.count, columns.respondent)

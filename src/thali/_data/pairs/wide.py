@@ -86,25 +86,31 @@ def find_wide_columns(
     """
     names = column_names(frame)
     name_by_simplified = map_plain_names(names)
-    respondent, count = find_named_columns(name_by_simplified, named_columns, (RESPONDENT, COUNT))
-    other_columns = [name for name in names if name not in (respondent, count)]
+    respondent_column, count_column = find_named_columns(
+        name_by_simplified, named_columns, (RESPONDENT, COUNT)
+    )
+    other_columns = [name for name in names if name not in (respondent_column, count_column)]
     coded_texts = {"", *map(format_label, coding or ())}
-    texts = {
+    texts_by_column = {
         name: {format_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]}
         - coded_texts
         for name in other_columns
     }
-    for order, pairs in (
+    for order, pairs_of_columns in (
         ("named", _match_labels(other_columns)),
         ("named", _match_two_numbers(other_columns)),
         ("numbered", _match_running_numbers(other_columns)),
     ):
-        answers = [_can_be_answers(texts[name], pair) for name, pair in pairs.items()]
-        are_answers = any(answers) if pairs and order == "named" else all(answers)
-        if pairs and are_answers:
-            return WideColumns(pairs, order, respondent, count)
-    if chosen := _match_answers(other_columns, texts):
-        return WideColumns(chosen, "chosen", respondent, count)
+        can_be_answers = [
+            _can_be_answers(texts_by_column[name], pair) for name, pair in pairs_of_columns.items()
+        ]
+        are_answers = (
+            any(can_be_answers) if pairs_of_columns and order == "named" else all(can_be_answers)
+        )
+        if pairs_of_columns and are_answers:
+            return WideColumns(pairs_of_columns, order, respondent_column, count_column)
+    if pairs_by_column := _match_answers(other_columns, texts_by_column):
+        return WideColumns(pairs_by_column, "chosen", respondent_column, count_column)
     return None
 
 
@@ -115,13 +121,16 @@ def list_pair_names(names: list[str]) -> list[str]:
 
 def find_numbered_answers(frame: "pd.DataFrame") -> list[str]:
     """Return columns V1, V2, ... if all cells are 1/2 or 1/0/-1; else []."""
-    for numbered in _group_numbered(column_names(frame)).values():
-        texts = [
-            {format_label(value) for value in frame[name].dropna().unique()} for name in numbered
+    for numbered_columns in _group_numbered(column_names(frame)).values():
+        texts_by_column = [
+            {format_label(value) for value in frame[name].dropna().unique()}
+            for name in numbered_columns
         ]
-        codes = ({"1", "2"}, {"1", "0", "-1"})
-        if len(numbered) > 2 and any(all(cells <= code for cells in texts) for code in codes):
-            return numbered
+        possible_codes = ({"1", "2"}, {"1", "0", "-1"})
+        if len(numbered_columns) > 2 and any(
+            all(cells <= code_texts for cells in texts_by_column) for code_texts in possible_codes
+        ):
+            return numbered_columns
     return []
 
 
@@ -138,10 +147,10 @@ def list_prefmod_pairs(labels: Sequence[str]) -> list[Pair]:
 
 def compute_n_options(pairs: int) -> int | None:
     """Return k with k (k - 1) / 2 = pairs; None if there is none."""
-    k = round((1 + (1 + 8 * pairs) ** 0.5) / 2)
-    if k < 3 or count_pairs(k) != pairs:
+    n_options = round((1 + (1 + 8 * pairs) ** 0.5) / 2)
+    if n_options < 3 or count_pairs(n_options) != pairs:
         return None
-    return k
+    return n_options
 
 
 def _match_labels(names: list[str]) -> dict[str, Pair]:
@@ -150,9 +159,9 @@ def _match_labels(names: list[str]) -> dict[str, Pair]:
     for separator in (*_SEPARATORS, *_WEAK_SEPARATORS):
         pairs_by_column: dict[str, Pair] = {}
         for name in names:
-            parts = [part.strip() for part in re.split(separator, name, flags=re.IGNORECASE)]
-            if len(parts) == 2 and all(parts) and parts[0] != parts[1]:
-                pairs_by_column[name] = (parts[0], parts[1])
+            sides = [side.strip() for side in re.split(separator, name, flags=re.IGNORECASE)]
+            if len(sides) == 2 and all(sides) and sides[0] != sides[1]:
+                pairs_by_column[name] = (sides[0], sides[1])
         # counts of either side
         is_repeated = len({frozenset(pair) for pair in pairs_by_column.values()}) < len(
             pairs_by_column
@@ -169,11 +178,11 @@ def _match_labels(names: list[str]) -> dict[str, Pair]:
 def _match_two_numbers(names: list[str]) -> dict[str, Pair]:
     """Return the pair of columns V12, V13, V23, if all pairs are present."""
     for pattern in (_TWO_DIGITS, _TWO_NUMBERS):
-        stems: dict[str, dict[str, Pair]] = {}
+        pairs_by_stem: dict[str, dict[str, Pair]] = {}
         for name in names:
             if (match := pattern.fullmatch(name)) and match[2] != match[3]:
-                stems.setdefault(match[1], {})[name] = (match[2], match[3])
-        for pairs in stems.values():
+                pairs_by_stem.setdefault(match[1], {})[name] = (match[2], match[3])
+        for pairs in pairs_by_stem.values():
             if _is_complete(pairs) and {
                 label for pair in pairs.values() for label in pair
             } == _list_numbers(len(pairs)):
@@ -188,40 +197,46 @@ def _list_numbers(pairs: int) -> set[str]:
 
 def _group_numbered(names: list[str]) -> dict[str, list[str]]:
     """Group columns V1, V2, ... by the text before the number."""
-    stems: dict[str, list[str]] = {}
+    columns_by_stem: dict[str, list[str]] = {}
     for name in names:
         if match := _NUMBERED.fullmatch(name):
-            numbered = stems.setdefault(match[1], [])
-            if int(match[2]) == len(numbered) + 1:
-                numbered.append(name)
-    return stems
+            numbered_columns = columns_by_stem.setdefault(match[1], [])
+            if int(match[2]) == len(numbered_columns) + 1:
+                numbered_columns.append(name)
+    return columns_by_stem
 
 
 def _match_running_numbers(names: list[str]) -> dict[str, Pair]:
     """Return the pair of columns V1, V2, ... in prefmod's order, if complete."""
-    for numbered in _group_numbered(names).values():
-        if k := compute_n_options(len(numbered)):
+    for numbered_columns in _group_numbered(names).values():
+        if n_options := compute_n_options(len(numbered_columns)):
             return dict(
-                zip(numbered, list_prefmod_pairs([str(i + 1) for i in range(k)]), strict=True)
+                zip(
+                    numbered_columns,
+                    list_prefmod_pairs([str(i + 1) for i in range(n_options)]),
+                    strict=True,
+                )
             )
     return {}
 
 
-def _match_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pair]:
+def _match_answers(names: list[str], texts_by_column: dict[str, set[str]]) -> dict[str, Pair]:
     """Return the two labels that each column contains; {} for fewer than three pairs."""
     # Every label is in several columns, and columns contain different labels.
     labels_by_column: dict[str, Pair] = {}
     for name in names:
-        labels = sorted(text for text in texts[name] if simplify_name(text) not in _NO_LABELS)
+        labels = sorted(
+            text for text in texts_by_column[name] if simplify_name(text) not in _NO_LABELS
+        )
         if len(labels) > 2:
             labels = sorted(set(labels) - find_no_answers(labels, ()))
         if len(labels) == 2 and not any(is_number(label) for label in labels):
             labels_by_column[name] = (labels[0], labels[1])
-    shared = [label for pair in set(labels_by_column.values()) for label in pair]
+    pair_labels = [label for pair in set(labels_by_column.values()) for label in pair]
     labels_by_column = {
         name: pair
         for name, pair in labels_by_column.items()
-        if all(shared.count(label) > 1 for label in pair)
+        if all(pair_labels.count(label) > 1 for label in pair)
     }
     if len(set(labels_by_column.values())) < 3:
         return {}
@@ -231,8 +246,8 @@ def _match_answers(names: list[str], texts: dict[str, set[str]]) -> dict[str, Pa
 def _is_complete(pairs: Mapping[str, Pair]) -> bool:
     """Return whether the columns compare every pair of three or more options once."""
     labels = sorted({label for pair in pairs.values() for label in pair})
-    present = sorted(tuple(sorted(pair)) for pair in pairs.values())
-    return len(labels) > 2 and present == sorted(combinations(labels, 2))
+    present_pairs = sorted(tuple(sorted(pair)) for pair in pairs.values())
+    return len(labels) > 2 and present_pairs == sorted(combinations(labels, 2))
 
 
 def _can_be_answers(texts: set[str], pair: Pair) -> bool:
@@ -277,37 +292,41 @@ def read_wide_outcomes(
     """Decode the answers in the pair columns; empty cells are skipped."""
     pairs = columns.pairs
     column_labels = list(dict.fromkeys(label for pair in pairs.values() for label in pair))
-    names = _match_given_labels(column_labels, columns, labels)
+    option_labels = _match_given_labels(column_labels, columns, labels)
     label_indices = index_labels(column_labels)
-    outcome, coded = _decode_outcomes(frame, pairs, coding)
-    row, column_index = np.nonzero(~np.isnan(outcome))
-    if not row.size:
+    outcomes, code_description = _decode_outcomes(frame, pairs, coding)
+    row_index, column_index = np.nonzero(~np.isnan(outcomes))
+    if not row_index.size:
         raise DataError(f"The columns {shorten(list(pairs))} contain no answers; check the table.")
     option_indices = np.array(
         [[label_indices[label] for label in pair] for pair in pairs.values()], np.int64
     )
-    cell_outcomes = outcome[row, column_index]
+    cell_outcomes = outcomes[row_index, column_index]
     is_first_chosen = cell_outcomes != SECOND
     first_indices, second_indices = option_indices[column_index].T
-    times, row_respondents = np.ones(len(frame)), None
+    row_counts, row_respondents = np.ones(len(frame)), None
     if columns.count is not None:
-        times = read_counts(
+        row_counts = read_counts(
             frame, columns.count, weights or simplify_name(columns.count) in WEIGHTS
         )
     if columns.count is None or columns.respondent is not None:
         row_respondents = _read_row_respondents(frame, columns)
-    tied = np.where(cell_outcomes == TIE, times[row], 0.0)
+    tied = np.where(cell_outcomes == TIE, row_counts[row_index], 0.0)
     cells = (
         np.where(is_first_chosen, first_indices, second_indices),
         np.where(is_first_chosen, second_indices, first_indices),
-        times[row] - tied,
+        row_counts[row_index] - tied,
         tied,
     )
     if row_respondents is not None:
-        row_respondents = row_respondents.select_rows(row)
-    note_omission(np.isnan(outcome).all(axis=1).sum())
+        row_respondents = row_respondents.select_rows(row_index)
+    note_omission(np.isnan(outcomes).all(axis=1).sum())
     return TrialOutcomes(
-        names, *cells, row_respondents, None, _describe_wide_columns(columns, coded)
+        option_labels,
+        *cells,
+        row_respondents,
+        None,
+        _describe_wide_columns(columns, code_description),
     )
 
 
@@ -327,16 +346,16 @@ def _match_given_labels(
     """Return the option labels; given labels replace numbers in column names."""
     if labels is None:
         return tuple(column_labels)
-    names = check_labels(labels)
-    if len(names) != len(column_labels):
+    given_labels = check_labels(labels)
+    if len(given_labels) != len(column_labels):
         raise DataError(
             f"`labels` must name the {len(column_labels)} options of the columns; got"
-            f" {format_plural(len(names), 'label')}."
+            f" {format_plural(len(given_labels), 'label')}."
         )
-    if set(names) == set(column_labels):
+    if set(given_labels) == set(column_labels):
         return tuple(column_labels)
-    ordered = sorted(column_labels, key=lambda text: (len(text), text))
-    return tuple(names[ordered.index(label)] for label in column_labels)
+    sorted_labels = sorted(column_labels, key=lambda text: (len(text), text))
+    return tuple(given_labels[sorted_labels.index(label)] for label in column_labels)
 
 
 def _decode_outcomes(
@@ -345,40 +364,50 @@ def _decode_outcomes(
     """Decode each cell as FIRST, SECOND, TIE or NaN; also describe the code."""
     import pandas as pd
 
-    cells = [pd.factorize(frame[name]) for name in pairs]
-    texts = [[format_label(value) for value in values] for _, values in cells]
-    coding, missing = split_missing(coding)
+    factorized_columns = [pd.factorize(frame[name]) for name in pairs]
+    texts_by_column = [
+        [format_label(value) for value in values] for _, values in factorized_columns
+    ]
+    coding, missing_texts = split_missing(coding)
     known_words = {*map_coding(coding or {}), *(label for pair in pairs.values() for label in pair)}
-    unknown = find_no_answers((text for each in texts for text in each), known_words) | missing
-    texts_found = {text for each in texts for text in each if text} - unknown
-    shared_code, description = _recognise_code(texts_found, pairs, coding)
-    outcome, n_dropped = np.full((len(frame), len(pairs)), np.nan), 0
+    no_answer_texts = (
+        find_no_answers(
+            (text for cell_texts in texts_by_column for text in cell_texts), known_words
+        )
+        | missing_texts
+    )
+    all_texts = {
+        text for cell_texts in texts_by_column for text in cell_texts if text
+    } - no_answer_texts
+    shared_code, description = _recognise_code(all_texts, pairs, coding)
+    outcomes, n_dropped = np.full((len(frame), len(pairs)), np.nan), 0
     for k, ((name, pair), (codes, _), column_texts) in enumerate(
-        zip(pairs.items(), cells, texts, strict=True)
+        zip(pairs.items(), factorized_columns, texts_by_column, strict=True)
     ):
-        labels = {pair[0]: FIRST, pair[1]: SECOND}
-        meaning = dict.fromkeys(filter(_is_tie_word, column_texts), TIE)
+        outcome_by_label = {pair[0]: FIRST, pair[1]: SECOND}
+        outcome_by_text = dict.fromkeys(filter(_is_tie_word, column_texts), TIE)
         if shared_code is None or (coding is not None and not any(map(is_number, pair))):
-            meaning |= labels
-        meaning |= (shared_code or {}) | dict.fromkeys(unknown, np.nan)
-        is_unknown = np.array([*(text in unknown for text in column_texts), False])[codes]
+            outcome_by_text |= outcome_by_label
+        outcome_by_text |= (shared_code or {}) | dict.fromkeys(no_answer_texts, np.nan)
+        is_unknown = np.array([*(text in no_answer_texts for text in column_texts), False])[codes]
         n_dropped += int(is_unknown.sum())
         for text in column_texts:
-            if text and text not in meaning:
-                row = frame.index[int((codes == column_texts.index(text)).argmax())]
+            if text and text not in outcome_by_text:
+                row_label = frame.index[int((codes == column_texts.index(text)).argmax())]
                 raise DataError(
-                    f"Column {name!r} contains {text!r} in row {row}, which is neither {pair[0]!r}"
+                    f"Column {name!r} contains {text!r} in row {row_label}, which is neither"
+                    f" {pair[0]!r}"
                     f" nor {pair[1]!r}, nor a code such as 1 and 2, nor a word for a tie; correct"
                     " it, or define it with ",
                     Argument("coding"),
                     " (as missing if it is not an answer).",
                 )
-        outcome[:, k] = decode_texts(codes, column_texts, meaning)
+        outcomes[:, k] = decode_texts(codes, column_texts, outcome_by_text)
     if n_dropped:
         description += (
-            f"; {format_plural(n_dropped, 'answer')} ({shorten(sorted(unknown))}) dropped"
+            f"; {format_plural(n_dropped, 'answer')} ({shorten(sorted(no_answer_texts))}) dropped"
         )
-    return outcome, description
+    return outcomes, description
 
 
 def _is_tie_word(text: str) -> bool:
@@ -398,15 +427,15 @@ def _recognise_code(
         code, description = _recognise_code(texts_found - {*given_code}, pairs, None)
         return given_code | (code or {}), f"{description}, or coded values"
     labels = {label for pair in pairs.values() for label in pair}
-    answers = {
+    answer_texts = {
         text for text in texts_found if simplify_name(text) not in _NO_LABELS or text in labels
     }
-    if answers and answers <= labels and not answers <= {"1", "2"}:
+    if answer_texts and answer_texts <= labels and not answer_texts <= {"1", "2"}:
         return None, "the chosen label"
-    if answers <= set(_SIGNS):
+    if answer_texts <= set(_SIGNS):
         return _SIGNS, "the chosen side"
     for code in _CODES:
-        if answers <= set(code) and not answers <= {"0", "1"}:
+        if answer_texts <= set(code) and not answer_texts <= {"0", "1"}:
             if code is _CODES[-1]:
                 warn(
                     DataWarning(
@@ -420,22 +449,23 @@ def _recognise_code(
             return code, "; ".join(
                 f"{text} for {_NAMES[value]}" for text, value in code.items() if text in texts_found
             )
-    if answers <= {"0", "1"}:
+    if answer_texts <= {"0", "1"}:
         raise DataError(
-            f"The pair columns contain only {' and '.join(sorted(answers)) or 'ties'}, so it is"
-            " unclear which option was chosen; define the values with ",
+            f"The pair columns contain only {' and '.join(sorted(answer_texts)) or 'ties'}, so it"
+            " is unclear which option was chosen; define the values with ",
             Argument("coding"),
             ".",
         )
     return None, "the chosen label"
 
 
-def _describe_wide_columns(columns: WideColumns, coded: str) -> str:
+def _describe_wide_columns(columns: WideColumns, code_description: str) -> str:
     """Return a sentence on the pair columns and how cells were decoded."""
     pairs = columns.pairs
     names = list(pairs)
     description = (
-        f"{format_plural(len(names), 'column')} of pairs ({shorten(names, 3)}) with {coded}"
+        f"{format_plural(len(names), 'column')} of pairs ({shorten(names, 3)}) with"
+        f" {code_description}"
     )
     if columns.order == "numbered":
         examples = ", ".join(
