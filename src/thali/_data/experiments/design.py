@@ -106,11 +106,11 @@ def list_experiment_facts(data: "ChoiceExperiment | ExperimentDesign") -> Facts:
     is_none = data.scheme.find_none_products(data.products)
     none_fact = ()
     if data.scheme.none:
-        chosen = data.row_product[find_chosen_rows(data)]
+        chosen_products = data.row_product[find_chosen_rows(data)]
         none_fact = (
             (
                 "No-choice option",
-                f"chosen in {format_percent(is_none[chosen].mean(), 1)} of the tasks",
+                f"chosen in {format_percent(is_none[chosen_products].mean(), 1)} of the tasks",
             ),
         )
     return (

@@ -64,10 +64,10 @@ def parse_number(text: str) -> float | None:
 
 def _parse_amount(text: str) -> float | None:
     """Parse an amount such as "$1,000" or "1.000 €"; None for other texts."""
-    match = _AMOUNT.fullmatch(text.strip())
-    if match is None or (match["before"] and match["after"]):
+    amount_match = _AMOUNT.fullmatch(text.strip())
+    if amount_match is None or (amount_match["before"] and amount_match["after"]):
         return None
-    digits = match["number"].strip()
+    digits = amount_match["number"].strip()
     integer_part, point, cents = digits, "", ""
     mark_position = max(digits.rfind("."), digits.rfind(","))
     # the last is the decimal point
@@ -79,11 +79,16 @@ def _parse_amount(text: str) -> float | None:
             digits[mark_position],
             digits[mark_position + 1 :],
         )
-    parts = _DIGITS.fullmatch(integer_part)
-    if parts is None or not cents.isdigit() and point or parts["between"] == point != "":
+    digit_groups = _DIGITS.fullmatch(integer_part)
+    if (
+        digit_groups is None
+        or not cents.isdigit()
+        and point
+        or digit_groups["between"] == point != ""
+    ):
         return None
     number = float(re.sub(r"\D", "", integer_part) + "." + (cents or "0"))
-    if match["sign"]:
+    if amount_match["sign"]:
         return -number
     return number
 
@@ -104,10 +109,10 @@ def order_levels(
 
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        listed = [format_label(value) for value in dtype.categories]
+        category_labels = [format_label(value) for value in dtype.categories]
         levels = tuple(
             label
-            for label in dict.fromkeys(listed)
+            for label in dict.fromkeys(category_labels)
             if label not in hidden_labels or label in used_labels
         )
         sorted_levels, order = sort_by_value(levels)
@@ -119,13 +124,15 @@ def order_levels(
 
 def sort_by_value(labels: Sequence[str]) -> tuple[tuple[str, ...], str]:
     """Sort labels by number if all are numbers, else alphabetically; return the rule too."""
-    numbers = {label: number for label in labels if (number := parse_number(label)) is not None}
-    if len(numbers) == len(labels):
-        _check_number_marks(numbers)
-        values, order = set(numbers.values()), NUMBERS
-        if len(values) > MANY_LEVELS and not all(map(float.is_integer, values)):
+    number_by_label = {
+        label: number for label in labels if (number := parse_number(label)) is not None
+    }
+    if len(number_by_label) == len(labels):
+        _check_number_marks(number_by_label)
+        distinct_numbers, order = set(number_by_label.values()), NUMBERS
+        if len(distinct_numbers) > MANY_LEVELS and not all(map(float.is_integer, distinct_numbers)):
             order = MEASURED
-        return tuple(sorted(labels, key=lambda label: (numbers[label], label))), order
+        return tuple(sorted(labels, key=lambda label: (number_by_label[label], label))), order
     order = ALPHABET
     if set(labels) <= {"False", "True"}:
         order = NUMBERS
@@ -136,15 +143,17 @@ _GROUPED = re.compile(r"\D*[1-9]\d{0,2}([.,])\d{3}\D*")
 _WITH_CENTS = re.compile(r".*\d([.,])\d{1,2}\D*")
 
 
-def _check_number_marks(numbers: dict[str, float]) -> None:
+def _check_number_marks(number_by_label: dict[str, float]) -> None:
     """Raise DataError if "," (or ".") means thousands in one amount and decimals in another."""
-    cents = {match[1]: label for label in numbers if (match := _WITH_CENTS.fullmatch(label))}
-    for label, number in numbers.items():
+    label_by_mark = {
+        match[1]: label for label in number_by_label if (match := _WITH_CENTS.fullmatch(label))
+    }
+    for label, number in number_by_label.items():
         match = _GROUPED.fullmatch(label)
-        if match and abs(number) >= 1000.0 and match[1] in cents:
+        if match and abs(number) >= 1000.0 and match[1] in label_by_mark:
             raise DataError(
-                f"{label!r} and {cents[match[1]]!r} use {match[1]!r} as both thousands separator"
-                " and decimal point; write plain numbers."
+                f"{label!r} and {label_by_mark[match[1]]!r} use {match[1]!r} as both thousands"
+                " separator and decimal point; write plain numbers."
             )
 
 
@@ -275,14 +284,14 @@ def group_quarters(levels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
     (('to 1', '1 to 2', '2 to 3', 'from 3'), [0, 0, 1, 1, 2, 2, 3, 3])
     """
     values = np.array(list(map(parse_number, levels)), float)
-    ends = compute_cut_points("", _GROUPS, values)
-    end_texts = [f"{end:.{_count_digits(ends, 3)}g}" for end in ends]
+    upper_ends = compute_cut_points("", _GROUPS, values)
+    end_texts = [f"{end:.{_count_digits(upper_ends, 3)}g}" for end in upper_ends]
     names = (
         f"to {end_texts[0]}",
         *(f"{a} to {b}" for a, b in pairwise(end_texts)),
         f"from {end_texts[-1]}",
     )
-    return names, np.searchsorted(ends, values, side="left")
+    return names, np.searchsorted(upper_ends, values, side="left")
 
 
 def encode_bins(
@@ -296,7 +305,9 @@ def encode_bins(
     """Return the bin index of each row, from its number or the name of its bin."""
     bin_index = find_label_indices(texts, levels)[codes]
     is_unnamed = bin_index < 0
-    rows = np.flatnonzero(is_unnamed)
-    values = read_numbers(name, texts, codes[is_unnamed], lambda k: describe_row(int(rows[k])))
+    unnamed_rows = np.flatnonzero(is_unnamed)
+    values = read_numbers(
+        name, texts, codes[is_unnamed], lambda k: describe_row(int(unnamed_rows[k]))
+    )
     bin_index[is_unnamed] = np.searchsorted(np.asarray(cuts), values, side="left")
     return bin_index
