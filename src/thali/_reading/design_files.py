@@ -85,12 +85,14 @@ def match_answers(
             return _match_set_answers(table, design, option_columns), {}
         design_rows = _read_design_rows(design.frame, column_names(table.frame))
     answers = _read_task_answers(table.frame, design_rows, named_columns)
-    rows, is_picked, of_answer, labels, n_unanswered = _join_answers(design_rows, answers)
-    alternative = design_rows.alternative or "alternative"
-    attributes = [
+    row_indices, is_picked, answer_index, alternative_labels, n_unanswered = _join_answers(
+        design_rows, answers
+    )
+    alternative_column = design_rows.alternative or "alternative"
+    attribute_columns = [
         name
         for name in column_names(design_rows.frame)
-        if name not in (design_rows.by, design_rows.task, alternative)
+        if name not in (design_rows.by, design_rows.task, alternative_column)
     ]
     respondent_columns = [
         str(name)
@@ -98,30 +100,34 @@ def match_answers(
         if str(name) not in (*answers.used, design_rows.by)
     ]
     _check_column_clash(
-        respondent_columns, (*attributes, design_rows.task, alternative, CHOSEN.name), "products"
+        respondent_columns,
+        (*attribute_columns, design_rows.task, alternative_column, CHOSEN.name),
+        "products",
     )
     # row -1 does not exist, so all cells become empty
-    attribute_cells: Any = design_rows.frame[attributes].reset_index(drop=True).reindex(rows)
-    index = answers.frame.index[of_answer]
+    attribute_cells: Any = (
+        design_rows.frame[attribute_columns].reset_index(drop=True).reindex(row_indices)
+    )
+    long_index = answers.frame.index[answer_index]
     long_columns = {
-        answers.respondent: answers.frame[answers.respondent].to_numpy()[of_answer],
-        design_rows.task: answers.task[of_answer],
-        alternative: np.array(labels, dtype=object),
-        **{name: attribute_cells[name].to_numpy() for name in attributes},
+        answers.respondent: answers.frame[answers.respondent].to_numpy()[answer_index],
+        design_rows.task: answers.task[answer_index],
+        alternative_column: np.array(alternative_labels, dtype=object),
+        **{name: attribute_cells[name].to_numpy() for name in attribute_columns},
         CHOSEN.name: is_picked.astype(int),
-        **{name: answers.frame[name].to_numpy()[of_answer] for name in respondent_columns},
+        **{name: answers.frame[name].to_numpy()[answer_index] for name in respondent_columns},
     }
     notes = [table.note, f"answers matched to the design in {design.file}"]
     if n_unanswered:
         notes.append(f"{format_plural(n_unanswered, 'task')} without an answer dropped")
-    roles = {
+    column_by_role = {
         "respondent": answers.respondent,
         "task": design_rows.task,
-        "alternative": alternative,
+        "alternative": alternative_column,
         "chosen": CHOSEN.name,
     }
-    long_frame = pd.DataFrame(long_columns, index)
-    return replace(table, frame=long_frame, note=join_notes(*notes)), roles
+    long_frame = pd.DataFrame(long_columns, long_index)
+    return replace(table, frame=long_frame, note=join_notes(*notes)), column_by_role
 
 
 def _check_column_clash(
@@ -138,28 +144,37 @@ def _check_column_clash(
 
 def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignRows:
     """Find a design's columns of version, task and alternative; group its rows by task."""
-    names = map_plain_names(column_names(frame))
-    version, task = VERSION.find_column(names), TASK.find_column(names)
-    alternative = next(ALTERNATIVE.find_certain_columns(names), None)
-    if task is None:
+    name_by_simplified = map_plain_names(column_names(frame))
+    version_column, task_column = (
+        VERSION.find_column(name_by_simplified),
+        TASK.find_column(name_by_simplified),
+    )
+    alternative_column = next(ALTERNATIVE.find_certain_columns(name_by_simplified), None)
+    if task_column is None:
         raise DataError(
             "A design needs a column of task numbers, such as 'task'; this design has none."
         )
-    if version is None and (respondent := RESPONDENT_OF_TASKS.find_column(names)) in answer_columns:
-        version = respondent  # each respondent has individual tasks
-    versions = _label_cells(frame, version)
-    if version is None:
-        versions[:] = ALL_RESPONDENTS
-    rows: dict[tuple[str, str], list[int]] = {}
-    for row, key in enumerate(zip(versions, frame[task].map(format_label), strict=True)):
-        rows.setdefault(key, []).append(row)
-    if single_row_tasks := [key for key, task_rows in rows.items() if len(task_rows) < 2]:
+    if (
+        version_column is None
+        and (respondent_column := RESPONDENT_OF_TASKS.find_column(name_by_simplified))
+        in answer_columns
+    ):
+        version_column = respondent_column  # each respondent has individual tasks
+    version_labels = _label_cells(frame, version_column)
+    if version_column is None:
+        version_labels[:] = ALL_RESPONDENTS
+    rows_by_task: dict[tuple[str, str], list[int]] = {}
+    for row, key in enumerate(
+        zip(version_labels, frame[task_column].map(format_label), strict=True)
+    ):
+        rows_by_task.setdefault(key, []).append(row)
+    if single_row_tasks := [key for key, task_rows in rows_by_task.items() if len(task_rows) < 2]:
         raise DataError(
             f"Task {single_row_tasks[0][1]!r} has only one row; a design needs one row per"
             " alternative of a task (thali design writes it as design.csv)."
         )
-    rows_of_task = {key: np.array(task_rows) for key, task_rows in rows.items()}
-    return DesignRows(frame, version, task, alternative, rows_of_task)
+    row_arrays = {key: np.array(task_rows) for key, task_rows in rows_by_task.items()}
+    return DesignRows(frame, version_column, task_column, alternative_column, row_arrays)
 
 
 class TaskAnswers(NamedTuple):
@@ -177,36 +192,36 @@ def _read_task_answers(
     frame: pd.DataFrame, design: DesignRows, named_columns: Mapping[str, Any]
 ) -> TaskAnswers:
     """Read answers as a table with one row per respondent and task, and as labels."""
-    names = map_plain_names(column_names(frame))
-    respondent, task, chosen = find_named_columns(
-        names, named_columns, (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN)
+    name_by_simplified = map_plain_names(column_names(frame))
+    respondent_column, task_column, chosen_column = find_named_columns(
+        name_by_simplified, named_columns, (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN)
     )
-    if respondent is None:
+    if respondent_column is None:
         raise DataError(
             "No column of the answers identifies the respondent; name it with ",
             Argument("respondent"),
             ".",
         )
-    version = _find_version_column(frame, design, names)
-    used_columns = {str(respondent), version} - {None}
-    if task is None or chosen is None:
-        column_of_task = _find_task_columns(frame, design, [respondent, version])
-        used_columns |= set(column_of_task.values())
+    version_column = _find_version_column(frame, design, name_by_simplified)
+    used_columns = {str(respondent_column), version_column} - {None}
+    if task_column is None or chosen_column is None:
+        column_by_task = _find_task_columns(frame, design, [respondent_column, version_column])
+        used_columns |= set(column_by_task.values())
         frame = pd.concat(
             [
                 frame.assign(**{_TASK: label, _PICKED: frame[name]})
-                for label, name in column_of_task.items()
+                for label, name in column_by_task.items()
             ]
         )
         frame = frame.sort_index(kind="stable")
-        task, chosen = _TASK, _PICKED
+        task_column, chosen_column = _TASK, _PICKED
     return TaskAnswers(
         frame,
-        respondent,
-        _label_cells(frame, version),
-        _label_cells(frame, str(task)),
-        _label_cells(frame, str(chosen)),
-        used_columns | {str(task), str(chosen)},
+        respondent_column,
+        _label_cells(frame, version_column),
+        _label_cells(frame, str(task_column)),
+        _label_cells(frame, str(chosen_column)),
+        used_columns | {str(task_column), str(chosen_column)},
     )
 
 
@@ -219,51 +234,52 @@ _SET_ANSWERS = (CHOSEN_OF_TWO, BEST, WORST, ODD, SIMILARITY)
 
 def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[str]) -> RawTable:
     """Merge answers with a design of option sets: one row per respondent and set."""
-    design_names, answers = map_plain_names(column_names(design.frame)), table.frame
-    version = VERSION.find_column(design_names, option_columns)
-    task = TASK.find_column(design_names, option_columns)
-    rows: dict[str, list[int]] = {}
-    for row, version_name in enumerate(_label_cells(design.frame, version)):
-        rows.setdefault(version_name, []).append(row)
-    answer_names = map_plain_names(column_names(answers))
+    design_names, answer_frame = map_plain_names(column_names(design.frame)), table.frame
+    design_version_column = VERSION.find_column(design_names, option_columns)
+    design_task_column = TASK.find_column(design_names, option_columns)
+    rows_by_version: dict[str, list[int]] = {}
+    for row, version_name in enumerate(_label_cells(design.frame, design_version_column)):
+        rows_by_version.setdefault(version_name, []).append(row)
+    answer_names = map_plain_names(column_names(answer_frame))
     version_column = None
-    if len(rows) > 1:
+    if len(rows_by_version) > 1:
         version_column = VERSION.find_column(answer_names)
         if version_column is None:
-            raise _build_version_error(len(rows), version)
-    versions = _label_cells(answers, version_column)
+            raise _build_version_error(len(rows_by_version), design_version_column)
+    versions = _label_cells(answer_frame, version_column)
     if version_column is None:
-        versions[:] = next(iter(rows))
-    series = _find_answer_series(answers, max(map(len, rows.values())))
-    answer_columns = {name for columns in series.values() for name in columns.values()}
+        versions[:] = next(iter(rows_by_version))
+    answer_series = _find_answer_series(answer_frame, max(map(len, rows_by_version.values())))
+    answer_columns = {name for columns in answer_series.values() for name in columns.values()}
     respondent_columns = [
         name
-        for name in column_names(answers)
+        for name in column_names(answer_frame)
         if name not in answer_columns and name != version_column
     ]
-    _check_column_clash(respondent_columns, (*option_columns, task), "sets")
-    respondent = RESPONDENT.find_column(answer_names, answer_columns)
+    _check_column_clash(respondent_columns, (*option_columns, design_task_column), "sets")
+    respondent_column = RESPONDENT.find_column(answer_names, answer_columns)
     answered_sets: list[dict[str, Any]] = []
-    for index, version_name in enumerate(versions):
-        if version_name not in rows:
+    for answer_index, version_name in enumerate(versions):
+        if version_name not in rows_by_version:
             raise DataError(
-                f"The design has no version {version_name!r}, which row {answers.index[index]}"
-                " contains."
+                f"The design has no version {version_name!r}, which row"
+                f" {answer_frame.index[answer_index]} contains."
             )
-        answer_row = answers.iloc[index]
+        answer_row = answer_frame.iloc[answer_index]
         respondent_cells = {column: answer_row[column] for column in respondent_columns}
-        if respondent is None:
-            respondent_cells = {"respondent": index + 1} | respondent_cells
-        for set_number, row in enumerate(rows[version_name], start=1):
-            cells = {
-                stem: answer_row.get(columns.get(set_number)) for stem, columns in series.items()
+        if respondent_column is None:
+            respondent_cells = {"respondent": answer_index + 1} | respondent_cells
+        for set_number, row in enumerate(rows_by_version[version_name], start=1):
+            answer_cells = {
+                stem: answer_row.get(columns.get(set_number))
+                for stem, columns in answer_series.items()
             }
-            if any(map(format_label, cells.values())):
+            if any(map(format_label, answer_cells.values())):
                 set_cells: dict[str, Any] = {}
-                if task is not None:
-                    set_cells[str(task)] = design.frame[task].iloc[row]
+                if design_task_column is not None:
+                    set_cells[str(design_task_column)] = design.frame[design_task_column].iloc[row]
                 set_cells |= _join_options(
-                    cells,
+                    answer_cells,
                     {name: format_label(design.frame[name].iloc[row]) for name in option_columns},
                 )
                 answered_sets.append(respondent_cells | set_cells)
@@ -274,7 +290,7 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
     return replace(table, frame=frame, note=note)
 
 
-def _find_answer_series(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, str]]:
+def _find_answer_series(frame: pd.DataFrame, n_tasks: int) -> dict[str, dict[int, str]]:
     """Find series of answer columns, one per set, as {name: {set number: column}}."""
     # Examples: chosen_1, chosen_2, ..., or in Qualtrics 1_chosen, 2_chosen, ...
     series: dict[str, dict[int, str]] = {}
@@ -283,12 +299,12 @@ def _find_answer_series(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, 
         if (
             numbered_name is not None
             and _is_answer_name(numbered_name[0])
-            and 1 <= numbered_name[1] <= tasks
+            and 1 <= numbered_name[1] <= n_tasks
         ):
             series.setdefault(numbered_name[0].strip("_. "), {})[numbered_name[1]] = name
     if not series:
         raise DataError(
-            f"The design has {format_plural(tasks, 'set')}, but no columns contain the answers;"
+            f"The design has {format_plural(n_tasks, 'set')}, but no columns contain the answers;"
             " use one column per set, such as 'chosen_1', 'chosen_2', ...; 'best_1', 'worst_1',"
             " ...; or 'rank1_1', 'rank2_1', ..."
         )
@@ -297,8 +313,10 @@ def _find_answer_series(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, 
 
 def _is_answer_name(name: str) -> bool:
     """Return whether a column name means chosen, best, worst, odd, similarity or a rank."""
-    plain = simplify_name(name)
-    return plain.rstrip("0123456789") in RANK.sure or any(plain in r.sure for r in _SET_ANSWERS)
+    plain_name = simplify_name(name)
+    return plain_name.rstrip("0123456789") in RANK.sure or any(
+        plain_name in r.sure for r in _SET_ANSWERS
+    )
 
 
 def _join_options(cells: dict[str, Any], options: dict[str, str]) -> dict[str, Any]:
@@ -313,20 +331,24 @@ def _join_options(cells: dict[str, Any], options: dict[str, str]) -> dict[str, A
 
 def _join_ranks(cells: dict[str, Any], options: list[str]) -> dict[str, Any]:
     """Combine the answers rank1, rank2, ... into one ranking; unranked options tie last."""
-    stems = [stem for stem in cells if simplify_name(stem).rstrip("0123456789") in RANK.sure]
-    if not stems:
+    rank_stems = [stem for stem in cells if simplify_name(stem).rstrip("0123456789") in RANK.sure]
+    if not rank_stems:
         return cells
-    ranked = [
-        format_label(cells[stem]) for stem in sorted(stems, key=lambda stem: (len(stem), stem))
+    ranked_texts = [
+        format_label(cells[stem]) for stem in sorted(rank_stems, key=lambda stem: (len(stem), stem))
     ]
     label_by_position: dict[str, str] = {}
-    if not {*ranked} & {*options}:
+    if not {*ranked_texts} & {*options}:
         label_by_position = {str(k): label for k, label in enumerate(options, start=1)}
-    groups = [label_by_position.get(label, label) for label in ranked if label]
-    ranked_labels = {label for group in groups for label in map(str.strip, _BETWEEN.split(group))}
-    unranked = TIED.join(label for label in options if label and label not in ranked_labels)
-    ranking = BEFORE.join(filter(None, [*groups, unranked]))
-    return {stem: cell for stem, cell in cells.items() if stem not in stems} | {_RANKING: ranking}
+    tied_groups = [label_by_position.get(label, label) for label in ranked_texts if label]
+    ranked_labels = {
+        label for group in tied_groups for label in map(str.strip, _BETWEEN.split(group))
+    }
+    unranked_text = TIED.join(label for label in options if label and label not in ranked_labels)
+    ranking = BEFORE.join(filter(None, [*tied_groups, unranked_text]))
+    return {stem: cell for stem, cell in cells.items() if stem not in rank_stems} | {
+        _RANKING: ranking
+    }
 
 
 def _split_numbered_name(name: str) -> tuple[str, int] | None:
@@ -336,10 +358,10 @@ def _split_numbered_name(name: str) -> tuple[str, int] | None:
 
 def _split_loop_name(name: str) -> tuple[str, int] | None:
     """Split Qualtrics' "3_chosen" into ("chosen", 3); None for other names."""
-    loop = _LOOP.fullmatch(name)
-    if loop is None:
+    loop_match = _LOOP.fullmatch(name)
+    if loop_match is None:
         return None
-    return loop[2], int(loop[1])
+    return loop_match[2], int(loop_match[1])
 
 
 def find_loop_answers(names: Iterable[str]) -> list[str]:
@@ -354,16 +376,16 @@ def find_loop_answers(names: Iterable[str]) -> list[str]:
 
 def _split_series_name(name: str) -> tuple[str, int] | None:
     """Split "chosen_3" into ("chosen_", 3); None without a number."""
-    match = _SERIES.fullmatch(name)
-    if match is None:
+    series_match = _SERIES.fullmatch(name)
+    if series_match is None:
         return None
-    return match[1], int(match[2])
+    return series_match[1], int(series_match[2])
 
 
 def _replace_tie_code(stem: str, cell: Any, options: list[str]) -> Any:
     """Return "tie" for answer 3 about a pair; other answers unchanged."""
-    is_of_two = len(options) == 2 and simplify_name(stem) in CHOSEN_OF_TWO.sure
-    if is_of_two and format_label(cell) == "3" and "3" not in options:
+    is_pair_answer = len(options) == 2 and simplify_name(stem) in CHOSEN_OF_TWO.sure
+    if is_pair_answer and format_label(cell) == "3" and "3" not in options:
         return TIE_WORDS[0]
     return cell
 
@@ -375,15 +397,15 @@ _TASK, _PICKED = "thali task", "thali picked"  # names that do not occur in file
 
 
 def _find_version_column(
-    frame: pd.DataFrame, design: DesignRows, names: Mapping[str, str]
+    frame: pd.DataFrame, design: DesignRows, name_by_simplified: Mapping[str, str]
 ) -> str | None:
     """Find the answers' column with the design version; None if there is one version."""
     if design.by is None:
         return None
     if design.by in frame.columns:
         return design.by
-    version_column = VERSION.find_column(names) or next(
-        (name for word, name in names.items() if "version" in word), None
+    version_column = VERSION.find_column(name_by_simplified) or next(
+        (name for word, name in name_by_simplified.items() if "version" in word), None
     )
     versions = {version for version, _ in design.rows} - {ALL_RESPONDENTS}
     if version_column is None and len(versions) > 1:
@@ -417,7 +439,7 @@ def _find_task_columns(
         *(str(k) for k in range(max_alternatives + 2)),
         *(label for rows in design.rows.values() for label in design.list_labels(rows)),
     }
-    answers = [
+    answer_columns = [
         name
         for name in column_names(frame)
         if name not in used_columns
@@ -426,13 +448,17 @@ def _find_task_columns(
             for label in map(format_label, frame[name].unique())
         )
     ]
-    matching_series = _select_series(answers, len(tasks), _split_series_name)
-    matching_series = matching_series or _select_series(answers, len(tasks), _split_loop_name)
+    matching_series = _select_series(answer_columns, len(tasks), _split_series_name)
+    matching_series = matching_series or _select_series(
+        answer_columns, len(tasks), _split_loop_name
+    )
     if len(matching_series) != 1:
         reason = "no series of columns contains the answers"
         if matching_series:
-            names = shorten([next(iter(columns.values())) for columns in matching_series])
-            reason = f"several series of columns may contain the answers, starting with {names}"
+            first_columns = shorten([next(iter(columns.values())) for columns in matching_series])
+            reason = (
+                f"several series of columns may contain the answers, starting with {first_columns}"
+            )
         raise DataError(
             f"The design has {format_plural(len(tasks), 'task')}, but {reason}; use one column per"
             " task"
@@ -444,14 +470,14 @@ def _find_task_columns(
 
 
 def _select_series(
-    names: list[str], tasks: int, split_name: Callable[[str], tuple[str, int] | None]
+    names: list[str], n_tasks: int, split_name: Callable[[str], tuple[str, int] | None]
 ) -> list[dict[int, str]]:
     """Return each series of numbered columns that has one column per task."""
     series: dict[str, dict[int, str]] = {}
     for name in names:
         if name_and_number := split_name(name):
             series.setdefault(name_and_number[0], {})[name_and_number[1]] = name
-    return [columns for columns in series.values() if len(columns) == tasks]
+    return [columns for columns in series.values() if len(columns) == n_tasks]
 
 
 def _sort_tasks(tasks: list[str]) -> list[str]:
@@ -469,64 +495,77 @@ def _join_answers(
     # the index of its answer and the label of its alternative; and the number of tasks without an
     # answer.
     versions = {version for version, _ in design.rows}
-    rows_of_version = {
+    rows_by_version = {
         version: design.select_tasks(version) for version in {*answers.version.tolist(), *versions}
     }
     if (single_version := versions - {ALL_RESPONDENTS}) and len(single_version) == 1:
-        rows_of_version[""] = design.select_tasks(min(single_version))
-    choices = {}
+        rows_by_version[""] = design.select_tasks(min(single_version))
+    choice_by_answer = {}
     for index in range(len(answers.picked)):
-        if (choice := _find_choice(design, rows_of_version, answers, index)) is not None:
-            choices[index] = choice
-    has_added_none = any(position == len(task_rows) for task_rows, position in choices.values())
-    rows, is_picked, answer_index, labels = [], [], [], []
-    for index, (task_rows, position) in choices.items():
+        if (choice := _find_choice(design, rows_by_version, answers, index)) is not None:
+            choice_by_answer[index] = choice
+    has_added_none = any(
+        chosen_position == len(task_rows)
+        for task_rows, chosen_position in choice_by_answer.values()
+    )
+    row_indices, is_picked, answer_indices, labels = [], [], [], []
+    for index, (task_rows, chosen_position) in choice_by_answer.items():
         rows_of_task, labels_of_task = task_rows.tolist(), design.list_labels(task_rows)
         if has_added_none:
             rows_of_task.append(-1)
             labels_of_task.append(NONE)
-        rows += rows_of_task
+        row_indices += rows_of_task
         labels += labels_of_task
-        is_picked += [k == position for k in range(len(rows_of_task))]
-        answer_index += [index] * len(rows_of_task)
-    n_unanswered = len(answers.picked) - len(choices)
-    return np.array(rows), np.array(is_picked), np.array(answer_index), labels, n_unanswered
+        is_picked += [k == chosen_position for k in range(len(rows_of_task))]
+        answer_indices += [index] * len(rows_of_task)
+    n_unanswered = len(answers.picked) - len(choice_by_answer)
+    return (
+        np.array(row_indices),
+        np.array(is_picked),
+        np.array(answer_indices),
+        labels,
+        n_unanswered,
+    )
 
 
 def _find_choice(
     design: DesignRows,
-    rows_of_version: Mapping[str, Mapping[str, np.ndarray]],
+    rows_by_version: Mapping[str, Mapping[str, np.ndarray]],
     answers: TaskAnswers,
-    index: int,
+    answer_index: int,
 ) -> tuple[np.ndarray, int] | None:
-    """Return the design rows of answer `index` and the chosen position; None if unanswered."""
+    """Return an answer's design rows and its chosen position; None if unanswered."""
     # A position after the last row means no choice.
-    version, task, picked = answers.version[index], answers.task[index], answers.picked[index]
-    location = f"in row {answers.frame.index[index]} of the answers"
-    rows_of_task = rows_of_version[version].get(task)
-    if not picked:
+    version, task, chosen_text = (
+        answers.version[answer_index],
+        answers.task[answer_index],
+        answers.picked[answer_index],
+    )
+    location_text = f"in row {answers.frame.index[answer_index]} of the answers"
+    rows_of_task = rows_by_version[version].get(task)
+    if not chosen_text:
         return None
-    if design.by is not None and not version and not rows_of_version[""]:
+    if design.by is not None and not version and not rows_by_version[""]:
         raise DataError(
-            f"The design has several values of {design.by!r}, but the answer {location} does not"
-            f" say which it belongs to; add a column {design.by!r} to the answers."
+            f"The design has several values of {design.by!r}, but the answer {location_text} does"
+            f" not say which it belongs to; add a column {design.by!r} to the answers."
         )
     if rows_of_task is None:
         description = f"Task {task!r}"
         if version:
             description += f" of {design.by} {version!r}"
-        raise DataError(f"{description} {location} is not in the design.")
+        raise DataError(f"{description} {location_text} is not in the design.")
     labels = design.list_labels(rows_of_task)
-    if picked in labels:
-        return rows_of_task, labels.index(picked)
-    if simplify_name(picked) in NO_CHOICE or picked in ("0", str(len(rows_of_task) + 1)):
+    if chosen_text in labels:
+        return rows_of_task, labels.index(chosen_text)
+    if simplify_name(chosen_text) in NO_CHOICE or chosen_text in ("0", str(len(rows_of_task) + 1)):
         return rows_of_task, next(
             (k for k, label in enumerate(labels) if simplify_name(label) in NO_CHOICE),
             len(rows_of_task),
         )
-    if picked.isdigit() and 1 <= int(picked) <= len(rows_of_task):
-        return rows_of_task, int(picked) - 1
+    if chosen_text.isdigit() and 1 <= int(chosen_text) <= len(rows_of_task):
+        return rows_of_task, int(chosen_text) - 1
     raise DataError(
-        f"{picked!r} was chosen {location}, but the alternatives of that task are"
+        f"{chosen_text!r} was chosen {location_text}, but the alternatives of that task are"
         f" {shorten(labels)}."
     )

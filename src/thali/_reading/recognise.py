@@ -53,14 +53,14 @@ def read_labels(path: Path) -> dict[str, str]:
         names, labels = (
             [format_label(cell) for cell in frame.iloc[:, column_index]] for column_index in (0, 1)
         )
-        for column_name, column in (("names", names), ("labels", labels)):
-            if not all(column):
+        for column_name, column_texts in (("names", names), ("labels", labels)):
+            if not all(column_texts):
                 raise DataError(
                     f"A table of labels needs a name and a label in each row; some {column_name}"
                     " are empty."
                 )
             if repeated_labels := list(
-                dict.fromkeys(label for label in column if column.count(label) > 1)
+                dict.fromkeys(label for label in column_texts if column_texts.count(label) > 1)
             ):
                 raise DataError(
                     f"The {column_name} in a table of labels must be unique;"
@@ -75,16 +75,16 @@ def replace_labels(table: RawTable, labels: Mapping[str, str] | Path | None) -> 
         return table
     if isinstance(labels, Path):
         labels = read_labels(labels)
-    cells = {cell for column in _list_text_cells(table) for cell in column}
-    if unknown_names := [name for name in labels if name not in cells]:
-        advice = suggest(unknown_names[0], tuple(cells))
+    all_texts = {cell for column in _list_text_cells(table) for cell in column}
+    if unknown_names := [name for name in labels if name not in all_texts]:
+        advice = suggest(unknown_names[0], tuple(all_texts))
         if unknown_names[0].isdecimal():
             advice = " Numbers are not replaced, because they may be counts; write names instead."
         raise DataError(
             Argument("labels"), f" lists {unknown_names[0]!r}, which no text cell contains.{advice}"
         )
     if existing_labels := [
-        label for name, label in labels.items() if label in cells and label not in labels
+        label for name, label in labels.items() if label in all_texts and label not in labels
     ]:
         raise DataError(
             Argument("labels"),
@@ -261,16 +261,16 @@ def recognise(
     `holdouts` is a condition for hold-out rows; `held_out` selects them or the others. `without`:
     columns to drop. `asks`: the kinds of data are only assumed, so a doubt is an error.
     """
-    order: dict[str, list[str]] = {}
+    level_order: dict[str, list[str]] = {}
     if design is not None:
         with prefix_errors(table.file):
-            table, columns = match_answers(table, load_table(design), options)
-        options |= columns
-        if columns and not data_kinds:  # only a design of products sets columns
+            table, column_by_role = match_answers(table, load_table(design), options)
+        options |= column_by_role
+        if column_by_role and not data_kinds:  # only a design of products sets columns
             data_kinds = (EXPERIMENTS,)
     if codes is not None:
         with prefix_errors(table.file):
-            table, order = replace_codes(table, read_codes(codes), options.get("attributes"))
+            table, level_order = replace_codes(table, read_codes(codes), options.get("attributes"))
     tried_shapes = _select_shapes(shapes, data_kinds, options)
     selected_shapes = [
         shape
@@ -287,9 +287,9 @@ def recognise(
         is_known = len(data_kinds) == 1
         if len(data_kinds) > 1:
             is_known = all(find_data_spec(kind).of_objects for kind in data_kinds)
-        levels = order | (options.get("levels") or {}) or None
-        context = {"known": is_known, "levels": levels}
-        readings = _match_shapes(selected_shapes or tried_shapes, table, options | context)
+        levels = level_order | (options.get("levels") or {}) or None
+        shape_options = {"known": is_known, "levels": levels}
+        readings = _match_shapes(selected_shapes or tried_shapes, table, options | shape_options)
         sure_readings = [reading for reading in readings if reading.sure] or readings[:1]
         if design is None and (not sure_readings or data_kinds == (EXPERIMENTS,)):
             _refuse_loop_answers(table)
@@ -347,13 +347,13 @@ def _refuse_foreign_arguments(
     shapes: Sequence[Shape], reading: Reading, options: Mapping[str, Any]
 ) -> None:
     """Raise ArgumentError for an argument of other layouts only."""
-    applicable, known_names = set(), set()
+    applicable_names, known_names = set(), set()
     for shape in shapes:
         known_names |= set(shape.options)
         if shape.name == reading.shape:
-            applicable |= set(shape.options)
+            applicable_names |= set(shape.options)
     for name, argument in options.items():
-        if argument is not None and name in known_names - applicable:
+        if argument is not None and name in known_names - applicable_names:
             raise ArgumentError(
                 Argument(name),
                 f" does not apply to this table ({reading.description}); remove ",
@@ -365,11 +365,11 @@ def _refuse_foreign_arguments(
 def list_named_columns(options: Mapping[str, Any]) -> list[str]:
     """Return the column names that the arguments give."""
     names: list[str] = []
-    for option in options.values():
-        if isinstance(option, str):
-            names.append(option)
-        elif isinstance(option, list | tuple | Mapping):
-            names += option
+    for argument in options.values():
+        if isinstance(argument, str):
+            names.append(argument)
+        elif isinstance(argument, list | tuple | Mapping):
+            names += argument
     return names
 
 
@@ -384,28 +384,28 @@ def check_names(options: dict[str, Any], *data_kinds: str) -> None:
     }
     known_names |= {"where", "without", "labels", "codes", "design"}
     if unknown_names := [name for name in options if name not in known_names]:
-        names = shorten(sorted(known_names), 40)
+        names_text = shorten(sorted(known_names), 40)
         raise ArgumentError(
-            f"Unknown argument {unknown_names[0]!r}; arguments for tables: {names}."
+            f"Unknown argument {unknown_names[0]!r}; arguments for tables: {names_text}."
         )
 
 
 def _match_shapes(shapes: list[Shape], table: RawTable, options: dict[str, Any]) -> list[Reading]:
     """Return the readings of all layouts that match; raise an error if none is sure."""
     # An error of a shape is raised only if no reading is sure.
-    readings, faults = [], []
+    readings, errors = [], []
     for shape in shapes:
         try:
             reading = shape.match(
                 table, **{name: options[name] for name in shape.options if name in options}
             )
-        except DataError as fault:
-            faults.append(fault)
+        except DataError as error:
+            errors.append(error)
         else:
             if reading is not None:
                 readings.append(reading)
-    if faults and not any(reading.sure for reading in readings):
-        raise faults[0]
+    if errors and not any(reading.sure for reading in readings):
+        raise errors[0]
     return readings
 
 
@@ -468,10 +468,10 @@ def _unread_error(
     if not near_shapes and not requested_kinds:
         return RecognitionError(f"{problem}. {list_reasons(tried_shapes, table)}")
     if not near_shapes:
-        layouts = "; or ".join(shape.expected for shape in tried_shapes)
+        layouts_text = "; or ".join(shape.expected for shape in tried_shapes)
         if len(expected_kinds) > 1:
-            layouts = _join_alternatives(tuple(f"a {shape.name}" for shape in tried_shapes))
-        return RecognitionError(f"{problem}; expected {layouts}.")
+            layouts_text = _join_alternatives(tuple(f"a {shape.name}" for shape in tried_shapes))
+        return RecognitionError(f"{problem}; expected {layouts_text}.")
     shape, lack = max(near_shapes, key=lambda shape_and_lack: shape_and_lack[1].near)
     argument_hint: Any = ""
     if lack.option:
@@ -500,13 +500,15 @@ def list_reasons(tried_shapes: Sequence[Shape], table: RawTable) -> str:
 
 def _describe_mismatch(shape: Shape, table: RawTable) -> str:
     """Return what a table lacks to have this layout."""
-    names = map_plain_names(table.names)
+    name_by_simplified = map_plain_names(table.names)
     main_roles = [
         role
         for role in shape.roles
         if role.name in shape.main and role.name not in (RESPONDENT.name, COUNT.name)
     ]
-    missing_roles = [role.name for role in main_roles if role.find_column(names) is None]
+    missing_roles = [
+        role.name for role in main_roles if role.find_column(name_by_simplified) is None
+    ]
     if missing_roles:
         return f"no {', '.join(missing_roles)}"
     return shape.needs

@@ -86,11 +86,11 @@ class Reading:
             if possible_names := list_respondent_candidates(
                 table.frame.loc[:, [*self.roles.all, *unused_columns]], self.roles
             ):
-                question = (
+                question_text = (
                     "; no column of respondents was recognised (perhaps"
                     f" {shorten(possible_names)}?); name it with "
                 )
-                yield Message(question, Argument("respondent"))
+                yield Message(question_text, Argument("respondent"))
 
 
 class Lack(NamedTuple):

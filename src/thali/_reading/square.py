@@ -59,8 +59,8 @@ class Square:
         """Whether the numbers are symmetric, or one triangle, and not all counts."""
         if self.numbers is None or self.has_counts:
             return False
-        lower, upper = np.tril(self.numbers, -1), np.triu(self.numbers, 1)
-        return self.is_symmetric or lower.any() != upper.any()
+        lower_triangle, upper_triangle = np.tril(self.numbers, -1), np.triu(self.numbers, 1)
+        return self.is_symmetric or lower_triangle.any() != upper_triangle.any()
 
     @property
     def has_symmetric_counts(self) -> bool:
@@ -109,11 +109,11 @@ def describe_non_square(frame: pd.DataFrame) -> str:
     is_numeric = [pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes]
     if is_numeric[0] or not all(is_numeric[1:]) or len(frame) + 1 != len(is_numeric):
         return ""
-    rows, header = list(map(format_label, frame.iloc[:, 0])), frame.columns[1:]
+    row_labels, header = list(map(format_label, frame.iloc[:, 0])), frame.columns[1:]
     # a table of items by variables is not a square
-    if frame.columns[0] != "column 1" and not {*rows} & {*header}:
+    if frame.columns[0] != "column 1" and not {*row_labels} & {*header}:
         return ""
-    return describe_label_mismatch(rows, header)
+    return describe_label_mismatch(row_labels, header)
 
 
 def _is_bare_square(frame: pd.DataFrame) -> bool:
@@ -140,17 +140,17 @@ def _match_labels(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | N
     if has_numeric_labels:
         header = list(map(_parse_number, header))
     header = list(map(format_label, header))
-    rows = [format_label(cell) for cell in frame.iloc[:, 0]]
-    n_shared = len(set(rows) & set(header[1:]))
-    if 2 * n_shared <= max(len(rows), len(header) - 1):
+    row_labels = [format_label(cell) for cell in frame.iloc[:, 0]]
+    n_shared = len(set(row_labels) & set(header[1:]))
+    if 2 * n_shared <= max(len(row_labels), len(header) - 1):
         return None
     column_labels = check_labels(header[1:], "Labels in the header")
-    row_index = index_labels(check_labels(rows, "Labels in the first column"))
-    if set(row_index) != set(column_labels):
+    row_by_label = index_labels(check_labels(row_labels, "Labels in the first column"))
+    if set(row_by_label) != set(column_labels):
         numbers = frame.iloc[:, 1:].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
-        refuse_lone_totals(list(row_index), column_labels, numbers)
-        raise DataError(describe_label_mismatch(row_index, column_labels))
-    return frame.iloc[[row_index[name] for name in column_labels], 1:].to_numpy(), column_labels
+        refuse_lone_totals(list(row_by_label), column_labels, numbers)
+        raise DataError(describe_label_mismatch(row_by_label, column_labels))
+    return frame.iloc[[row_by_label[name] for name in column_labels], 1:].to_numpy(), column_labels
 
 
 def _parse_number(name: str) -> float | str:

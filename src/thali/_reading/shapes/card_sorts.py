@@ -19,27 +19,31 @@ NAME = "table of card sorts"
 
 def match_card_sorts(table: RawTable, respondent: str | None = None) -> Reading | None:
     """Return a `Reading` of a card sort (respondent, card, group); None for other tables."""
-    names = map_plain_names(table.names)
-    group = CARD_GROUP.find_column(names, (respondent,))
-    card = CARD.find_column(names, (respondent, group))
-    respondent_column = respondent or RESPONDENT.find_column(names, (group, card))
-    if respondent_column is None or card is None or group is None:
+    name_by_simplified = map_plain_names(table.names)
+    group_column = CARD_GROUP.find_column(name_by_simplified, (respondent,))
+    card_column = CARD.find_column(name_by_simplified, (respondent, group_column))
+    respondent_column = respondent or RESPONDENT.find_column(
+        name_by_simplified, (group_column, card_column)
+    )
+    if respondent_column is None or card_column is None or group_column is None:
         return None
-    frame = table.frame.loc[:, [respondent_column, card, group]].map(format_label)
-    if (frame.groupby(respondent_column)[group].nunique() < 2).all() or len(
-        {*frame[card]} - {""}
+    frame = table.frame.loc[:, [respondent_column, card_column, group_column]].map(format_label)
+    if (frame.groupby(respondent_column)[group_column].nunique() < 2).all() or len(
+        {*frame[card_column]} - {""}
     ) < 3:
         return None
-    meaning = "share of the respondents who put two cards in one group"
-    description = f"card sorts, {group!r} contains the group of {card!r}"
+    meaning_text = "share of the respondents who put two cards in one group"
+    description = f"card sorts, {group_column!r} contains the group of {card_column!r}"
     description += describe_columns(None, respondent_column)
 
     def convert() -> tuple[Similarities, str]:
         """Return similarities from the card sort, and a sentence on them."""
         data = compare_cards(frame.set_axis(["respondent", "card", "group"], axis=1))
-        return data, f"{description}: {data}, {meaning}"
+        return data, f"{description}: {data}, {meaning_text}"
 
-    roles = ColumnsRead((card,), (group,), (), respondent_column, answer=(respondent_column,))
+    roles = ColumnsRead(
+        (card_column,), (group_column,), (), respondent_column, answer=(respondent_column,)
+    )
     return Reading(SIMILARITIES, NAME, description, table, convert, roles=roles)
 
 

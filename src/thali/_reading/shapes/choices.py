@@ -64,7 +64,7 @@ def match_long(table: RawTable, **columns: str | None) -> Reading | None:
     named_columns = {role: name for role, name in columns.items() if name is not None}
     is_requested = any(columns.get(name) is not None for name in _LONG_NAMED_BY)
     try:
-        column_of_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
+        column_by_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
     except DataError:
         if not is_requested:
             return None
@@ -75,65 +75,65 @@ def match_long(table: RawTable, **columns: str | None) -> Reading | None:
     return Reading(
         CHOICES,
         _LONG,
-        _describe_long(column_of_role),
+        _describe_long(column_by_role),
         table,
         lambda: _read_long(table, named_columns),
         is_sure,
-        roles=_read_long_roles(column_of_role),
+        roles=_read_long_roles(column_by_role),
     )
 
 
-def _read_long_roles(column_of_role: dict[str, str | None]) -> ColumnsRead:
+def _read_long_roles(column_by_role: dict[str, str | None]) -> ColumnsRead:
     """Return a long table's columns by role."""
 
     def list_columns(*roles: str) -> tuple[str, ...]:
         """Return the columns of these roles, where the table has them."""
-        return tuple(name for role in roles if (name := column_of_role[role]) is not None)
+        return tuple(name for role in roles if (name := column_by_role[role]) is not None)
 
     return ColumnsRead(
         list_columns("alternative", "choice_id", "available"),
         list_columns("chosen"),
         list_columns("count"),
-        column_of_role["respondent"],
+        column_by_role["respondent"],
         answer=list_columns("respondent", "choice_id"),
     )
 
 
 def _read_long(table: RawTable, named_columns: dict[str, Any]) -> tuple[Choices, str]:
     """Read a long table of choices; also return a sentence on its columns."""
-    column_of_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
+    column_by_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
     weight_option: dict[str, Any] = {
-        "weights": simplify_name(column_of_role["count"] or "") in WEIGHTS
+        "weights": simplify_name(column_by_role["count"] or "") in WEIGHTS
     }
     data = Choices(table.frame, **weight_option | named_columns)
-    return data, f"{_describe_long(column_of_role)}: {data}"
+    return data, f"{_describe_long(column_by_role)}: {data}"
 
 
-def _describe_long(column_of_role: dict[str, str | None]) -> str:
+def _describe_long(column_by_role: dict[str, str | None]) -> str:
     """Describe in words which columns of a long table are used."""
     description = (
-        f"long table, options in {column_of_role['alternative']!r}, marked as chosen in"
-        f" {column_of_role['chosen']!r}, choice sets in {column_of_role['choice_id']!r}"
+        f"long table, options in {column_by_role['alternative']!r}, marked as chosen in"
+        f" {column_by_role['chosen']!r}, choice sets in {column_by_role['choice_id']!r}"
     )
-    if column_of_role["respondent"] not in (None, column_of_role["choice_id"]):
-        description += f", respondents in {column_of_role['respondent']!r}"
+    if column_by_role["respondent"] not in (None, column_by_role["choice_id"]):
+        description += f", respondents in {column_by_role['respondent']!r}"
     for role, role_phrase in (("available", "offers marked in"), ("count", "counts in")):
-        if column_of_role[role] is not None:
-            description += f", {role_phrase} {column_of_role[role]!r}"
+        if column_by_role[role] is not None:
+            description += f", {role_phrase} {column_by_role[role]!r}"
     return description
 
 
 def find_long_lack(table: RawTable) -> Lack | None:
     """Return the one missing column of a long table of choices; else None."""
-    names = map_plain_names(table.names)
-    missing = [
+    name_by_simplified = map_plain_names(table.names)
+    lacks = [
         lack
         for roles, lack in _REQUIRED_ROLES
-        if all(role.find_column(names) is None for role in roles)
+        if all(role.find_column(name_by_simplified) is None for role in roles)
     ]
-    if len(missing) != 1:
+    if len(lacks) != 1:
         return None
-    return missing[0]._replace(near=2)
+    return lacks[0]._replace(near=2)
 
 
 LONG_TABLE = Shape(
@@ -174,48 +174,50 @@ def match_rankings(
     named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
     unranked_rule = unranked or "absent"
     convert = partial(_read_rankings, table, named_columns, unranked_rule, weights)
-    ranking_table = find_ranking_columns(table.frame, named_columns, unranked_rule)
-    if ranking_table is None:
+    ranking_columns = find_ranking_columns(table.frame, named_columns, unranked_rule)
+    if ranking_columns is None:
         if (option is None or rank is None) and unranked is None:
             return None
         return Reading(CHOICES, _RANKINGS, "rankings", table, convert)
     square = table.square
-    if square is not None and (ranking_table.shape == LONG or not square.is_bare):
+    if square is not None and (ranking_columns.shape == LONG or not square.is_bare):
         return None
-    if ranking_table.shape == OPTIONS and _has_other_answers(table, ranking_table):
+    if ranking_columns.shape == OPTIONS and _has_other_answers(table, ranking_columns):
         return None
     return Reading(
         CHOICES,
         _RANKINGS,
-        describe_layout(ranking_table),
+        describe_layout(ranking_columns),
         table,
         convert,
-        roles=_read_ranking_roles(ranking_table),
+        roles=_read_ranking_roles(ranking_columns),
     )
 
 
-def _has_other_answers(table: RawTable, ranking_table: RankingColumns) -> bool:
+def _has_other_answers(table: RawTable, ranking_columns: RankingColumns) -> bool:
     """Return whether a table that looks like rankings also has other answer columns."""
     # Options or levels called 1, 2, 3 then look like ranks.
-    names = map_plain_names(table.names)
+    name_by_simplified = map_plain_names(table.names)
     if (
-        ODD.find_column(names)
-        or (BEST.find_column(names) and WORST.find_column(names))
+        ODD.find_column(name_by_simplified)
+        or (BEST.find_column(name_by_simplified) and WORST.find_column(name_by_simplified))
         or find_best_columns(table.frame, {}) is not None
     ):
         return True
-    tasks = find_wide_tasks(table.frame, {})
-    return tasks is not None and not tasks.used.isdisjoint(ranking_table.columns)
+    task_columns = find_wide_tasks(table.frame, {})
+    return task_columns is not None and not task_columns.used.isdisjoint(ranking_columns.columns)
 
 
-def _read_ranking_roles(ranking_table: RankingColumns) -> ColumnsRead:
+def _read_ranking_roles(ranking_columns: RankingColumns) -> ColumnsRead:
     """Return the columns of a table of rankings by role."""
-    options = tuple(filter(None, (*ranking_table.columns, ranking_table.group)))
-    counts = tuple(filter(None, (ranking_table.count,)))
+    option_columns = tuple(filter(None, (*ranking_columns.columns, ranking_columns.group)))
+    count_columns = tuple(filter(None, (ranking_columns.count,)))
     answer_columns = None
-    if ranking_table.shape == LONG:
-        answer_columns = tuple(filter(None, (ranking_table.respondent, ranking_table.group)))
-    return ColumnsRead(options, (), counts, ranking_table.respondent, answer=answer_columns)
+    if ranking_columns.shape == LONG:
+        answer_columns = tuple(filter(None, (ranking_columns.respondent, ranking_columns.group)))
+    return ColumnsRead(
+        option_columns, (), count_columns, ranking_columns.respondent, answer=answer_columns
+    )
 
 
 def _read_rankings(
@@ -230,10 +232,13 @@ def _read_rankings(
 
 def find_rankings_lack(table: RawTable) -> Lack | None:
     """Return the missing column of options next to a column of ranks; else None."""
-    names = map_plain_names(table.names)
-    option, rank = OPTION.find_column(names), RANK.find_column(names)
-    if rank is not None and option is None:
-        return Lack(f"a column of options to match {rank!r}", "option", 2)
+    name_by_simplified = map_plain_names(table.names)
+    option_column, rank_column = (
+        OPTION.find_column(name_by_simplified),
+        RANK.find_column(name_by_simplified),
+    )
+    if rank_column is not None and option_column is None:
+        return Lack(f"a column of options to match {rank_column!r}", "option", 2)
     return None
 
 
@@ -271,17 +276,17 @@ def match_best_worst(
 ) -> Reading | None:
     """Return a `Reading` of a best-worst table; None for other tables."""
     named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
-    long_table = find_long_columns(table.frame, named_columns)
-    if long_table is not None:
-        answer_columns = tuple(filter(None, (long_table.respondent, long_table.task)))
-        roles = _read_best_worst_roles(long_table, long_table.option, long_table.task)._replace(
-            answer=answer_columns
-        )
+    long_columns = find_long_columns(table.frame, named_columns)
+    if long_columns is not None:
+        answer_columns = tuple(filter(None, (long_columns.respondent, long_columns.task)))
+        roles = _read_best_worst_roles(
+            long_columns, long_columns.option, long_columns.task
+        )._replace(answer=answer_columns)
         return _build_best_worst_reading(
-            _BEST_WORST, table, named_columns, weights, str(long_table), roles
+            _BEST_WORST, table, named_columns, weights, str(long_columns), roles
         )
     try:
-        wide_table = find_best_worst_columns(table.frame, named_columns)
+        wide_columns = find_best_worst_columns(table.frame, named_columns)
     except DataError:
         if best is None and worst is None:
             return None
@@ -293,8 +298,8 @@ def match_best_worst(
         table,
         named_columns,
         weights,
-        str(wide_table),
-        _read_best_worst_roles(wide_table, *wide_table.options),
+        str(wide_columns),
+        _read_best_worst_roles(wide_columns, *wide_columns.options),
     )
 
 
@@ -316,28 +321,33 @@ def _build_best_worst_reading(
     return Reading(CHOICES, name, description, table, convert, roles=roles)
 
 
-def _read_best_worst_roles(best_worst_table: Any, *options: str) -> ColumnsRead:
+def _read_best_worst_roles(columns: Any, *options: str) -> ColumnsRead:
     """Return the columns of a best-worst table by role."""
     return ColumnsRead(
         options,
-        (best_worst_table.best, best_worst_table.worst),
-        tuple(filter(None, (best_worst_table.count,))),
-        best_worst_table.respondent,
+        (columns.best, columns.worst),
+        tuple(filter(None, (columns.count,))),
+        columns.respondent,
     )
 
 
 def find_best_worst_lack(table: RawTable) -> Lack | None:
     """Return the missing column of options or of the worst; else None."""
-    names = map_plain_names(table.names)
-    best, worst = BEST.find_column(names), WORST.find_column(names)
-    if best is not None and worst is not None:
+    name_by_simplified = map_plain_names(table.names)
+    best_column, worst_column = (
+        BEST.find_column(name_by_simplified),
+        WORST.find_column(name_by_simplified),
+    )
+    if best_column is not None and worst_column is not None:
         return Lack(
             "the columns 'option1', 'option2', 'option3' with the options offered, to match"
-            f" {best!r} and {worst!r}",
+            f" {best_column!r} and {worst_column!r}",
             near=3,
         )
-    if best is not None and find_column_series([name for name in table.names if name != best]):
-        return Lack(f"a column with the worst option to match {best!r}", "worst", 3)
+    if best_column is not None and find_column_series(
+        [name for name in table.names if name != best_column]
+    ):
+        return Lack(f"a column with the worst option to match {best_column!r}", "worst", 3)
     return None
 
 
@@ -369,18 +379,20 @@ def match_best(
 ) -> Reading | None:
     """Return a `Reading` of a table of offered options and the best; None for other tables."""
     named_columns = {"respondent": respondent, "count": count}
-    best_table = find_best_columns(table.frame, named_columns)
-    tasks = find_wide_tasks(table.frame, {})
-    if best_table is None or (tasks is not None and tasks.chosen != best_table.best):
+    best_columns = find_best_columns(table.frame, named_columns)
+    task_columns = find_wide_tasks(table.frame, {})
+    if best_columns is None or (
+        task_columns is not None and task_columns.chosen != best_columns.best
+    ):
         return None
 
     roles = ColumnsRead(
-        best_table.options,
-        (best_table.best,),
-        tuple(filter(None, (best_table.count,))),
-        best_table.respondent,
+        best_columns.options,
+        (best_columns.best,),
+        tuple(filter(None, (best_columns.count,))),
+        best_columns.respondent,
     )
-    return _build_best_worst_reading(_BEST, table, named_columns, weights, str(best_table), roles)
+    return _build_best_worst_reading(_BEST, table, named_columns, weights, str(best_columns), roles)
 
 
 BEST_TABLE = Shape(

@@ -45,7 +45,7 @@ def _read_observations(table: RawTable, target: str | None) -> tuple[Observation
             f" must be a column of {table.file}, which has {shorten(columns, 20)}; got"
             f" {target!r}.{suggest(target, columns)}",
         )
-    labels = table.frame.loc[:, target]
+    class_labels = table.frame.loc[:, target]
     covariates = table.frame.drop(columns=[target, *_list_filter_texts(table)])
     if row_numbers := [str(name) for name, cells in covariates.items() if is_row_number(cells)]:
         add_note(f"row numbers ({shorten(row_numbers)}) not used")
@@ -55,12 +55,14 @@ def _read_observations(table: RawTable, target: str | None) -> tuple[Observation
             f"The table has no column of covariates other than {target!r} (row numbers do not"
             " count); add a column."
         )
-    is_empty = labels.isna().to_numpy()
+    is_empty = class_labels.isna().to_numpy()
     if is_empty.any():
-        line = labels.index[int(is_empty.argmax())]
+        line = class_labels.index[int(is_empty.argmax())]
         raise DataError(f"Line {line} has no class in {target!r}; remove such lines.")
     _check_numbers(covariates)
-    data = Observations(covariates.astype(float).reset_index(drop=True), labels.to_numpy(), target)
+    data = Observations(
+        covariates.astype(float).reset_index(drop=True), class_labels.to_numpy(), target
+    )
     return data, str(data)
 
 
@@ -74,9 +76,11 @@ def _check_numbers(covariates: "pandas.DataFrame") -> None:
     """Raise DataError if a covariate is not numeric or has empty cells."""
     import pandas as pd
 
-    dtypes = {str(column): cells.dtype for column, cells in covariates.items()}
+    dtype_by_column = {str(column): cells.dtype for column, cells in covariates.items()}
     text_columns = [
-        column for column, dtype in dtypes.items() if not pd.api.types.is_numeric_dtype(dtype)
+        column
+        for column, dtype in dtype_by_column.items()
+        if not pd.api.types.is_numeric_dtype(dtype)
     ]
     if text_columns:
         cells = covariates[text_columns[0]].tolist()

@@ -79,21 +79,21 @@ def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:
         return
     frame, is_holdout, row_filter = table.holdout_split
     names = [name for name in table.names if name != options.get("bought")]
-    respondent, task, *_ = find_task_columns(
+    respondent_column, task_column, *_ = find_task_columns(
         names, *(options.get(role.name) for role in LONG_TABLE.roles)
     )
-    tasks_of_parts = [
-        [read_row_texts(get_column(rows, name)) for name in (respondent, task)]
+    cells_of_parts = [
+        [read_row_texts(get_column(rows, name)) for name in (respondent_column, task_column)]
         for rows in (frame.loc[is_holdout], frame.loc[~is_holdout])
     ]
     if divided_tasks := sorted(
-        set.intersection(*(set(zip(*tasks, strict=True)) for tasks in tasks_of_parts))
+        set.intersection(*(set(zip(*part_cells, strict=True)) for part_cells in cells_of_parts))
     ):
-        respondent_name, number = divided_tasks[0]
+        respondent_name, task_name = divided_tasks[0]
         raise ArgumentError(
             Argument("holdouts"),
             f" ({row_filter}) must be true in all rows of a task or in none; it is true in some"
-            f" rows of task {number!r} of respondent {respondent_name!r}.",
+            f" rows of task {task_name!r} of respondent {respondent_name!r}.",
         )
 
 
@@ -124,13 +124,13 @@ def list_attributes(table: RawTable) -> list[str]:
     """List the columns that vary within tasks, as attributes do."""
     if not is_long_table(table.frame):
         return []
-    column_of_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES))
-    keys = {column_of_role["respondent"], column_of_role["choice_id"]} - {None}
-    choice_sets = table.frame.groupby(list(keys), sort=False)
+    column_by_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES))
+    key_columns = {column_by_role["respondent"], column_by_role["choice_id"]} - {None}
+    choice_sets = table.frame.groupby(list(key_columns), sort=False)
     other_columns = [
         name
         for name in table.names
-        if name not in column_of_role.values() and not is_row_number(get_column(table.frame, name))
+        if name not in column_by_role.values() and not is_row_number(get_column(table.frame, name))
     ]
     return [name for name in other_columns if (choice_sets[name].nunique().to_numpy() > 1).any()]
 
@@ -144,19 +144,19 @@ def has_position_labels(table: RawTable) -> bool:
     if not is_long_table(table.frame):
         return False
     name = find_columns(table.frame, dict.fromkeys(LONG_ROLES))["alternative"]
-    label_of_cell = {cell: format_label(cell) for cell in table.frame[name].unique()}
-    labels = table.frame[name].map(label_of_cell.get).fillna("")
+    label_by_cell = {cell: format_label(cell) for cell in table.frame[name].unique()}
+    labels = table.frame[name].map(label_by_cell.get).fillna("")
     is_product = ~labels.map(simplify_name).isin(NO_CHOICE)
-    numbers = set(labels[is_product])
-    if numbers != {str(k + 1) for k in range(len(numbers))}:
+    product_labels = set(labels[is_product])
+    if product_labels != {str(k + 1) for k in range(len(product_labels))}:
         return False
-    cells, attributes = table.frame.loc[is_product], list_attributes(table)
-    numeric_cells = cells[attributes].apply(pd.to_numeric, errors="coerce")
+    product_rows, attributes = table.frame.loc[is_product], list_attributes(table)
+    numeric_cells = product_rows[attributes].apply(pd.to_numeric, errors="coerce")
     text_attributes = [name for name in attributes if numeric_cells[name].isna().any()]
     if not text_attributes:
         return False
     return bool(
-        (cells[text_attributes].groupby(labels[is_product]).nunique() > 1).any(axis=1).all()
+        (product_rows[text_attributes].groupby(labels[is_product]).nunique() > 1).any(axis=1).all()
     )
 
 
@@ -197,8 +197,8 @@ def match_wide(
         or any(name not in (None, *table.names) for name in named_columns.values())
     ):
         return None
-    wide_table = find_wide_tasks(table.frame, named_columns, alternatives)
-    if wide_table is None:
+    wide_columns = find_wide_tasks(table.frame, named_columns, alternatives)
+    if wide_columns is None:
         return None
     if (
         table.holdout_split is not None
@@ -206,18 +206,18 @@ def match_wide(
         and settings.get("bought") is None
     ):
         # all tasks offer no choice, even if no respondent of one part took it
-        choices = map(format_label, table.holdout_split.frame[wide_table.chosen].unique())
-        settings["none"] = find_none_word(choices, wide_table.alternatives)
+        chosen_texts = map(format_label, table.holdout_split.frame[wide_columns.chosen].unique())
+        settings["none"] = find_none_word(chosen_texts, wide_columns.alternatives)
     return Reading(
         EXPERIMENTS,
         _WIDE,
-        str(wide_table),
+        str(wide_columns),
         table,
         lambda: _read_wide(
-            table, named_columns | {"alternatives": alternatives} | settings, str(wide_table)
+            table, named_columns | {"alternatives": alternatives} | settings, str(wide_columns)
         ),
-        sure=wide_table.is_sure,
-        extra_columns=(*wide_table.used, settings.get("bought")),
+        sure=wide_columns.is_sure,
+        extra_columns=(*wide_columns.used, settings.get("bought")),
     )
 
 
@@ -232,10 +232,12 @@ def _read_wide(
 
 def find_wide_lack(table: RawTable) -> Lack | None:
     """Return the missing column of choices of a wide experiment; else None."""
-    attributes = list_numbered_columns(table.names)
-    if not attributes:
+    numbered_columns = list_numbered_columns(table.names)
+    if not numbered_columns:
         return None
-    return Lack(f"a column with the chosen alternative for {shorten(attributes, 4)}", "chosen", 2)
+    return Lack(
+        f"a column with the chosen alternative for {shorten(numbered_columns, 4)}", "chosen", 2
+    )
 
 
 WIDE = Shape(

@@ -118,13 +118,13 @@ def _clear_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
     # Labels and asymmetry must show that the cells are counts.
     if square.is_bare or not square.has_diagonal or not square.has_counts or square.is_symmetric:
         return square.values, None
-    diagonal = [format_label(cell) for cell in np.diag(square.values)]
-    k = next(k for k, cell in enumerate(diagonal) if cell not in MISSING | {"0"})
+    diagonal_texts = [format_label(cell) for cell in np.diag(square.values)]
+    k = next(k for k, cell in enumerate(diagonal_texts) if cell not in MISSING | {"0"})
     cells = square.values.copy()
     np.fill_diagonal(cells, 0)
     label = format_label((square.labels or ())[k])
     return cells, (
-        f"The diagonal ({diagonal[k]} for {label!r}) compares an option with itself; it was"
+        f"The diagonal ({diagonal_texts[k]} for {label!r}) compares an option with itself; it was"
         " ignored."
     )
 
@@ -159,7 +159,7 @@ def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
 
 def _read_sheets(table: RawTable, description: str, weights: bool) -> tuple[PairedComparisons, str]:
     """Read one square of counts per respondent; sum them."""
-    rows, labels = [], None
+    frames, labels = [], None
     for title, sheet in table.sheets:
         square = sheet.square
         assert square is not None
@@ -168,11 +168,11 @@ def _read_sheets(table: RawTable, description: str, weights: bool) -> tuple[Pair
         except DataError as error:
             raise DataError(f"Sheet {title!r}: ", error) from None
         labels = labels or data.labels
-        rows.append(
+        frames.append(
             data.to_frame().astype({"chosen": str, "rejected": str}).assign(respondent=title)
         )
     data = PairedComparisons.from_frame(
-        pd.concat(rows), respondent="respondent", labels=labels, weights=weights
+        pd.concat(frames), respondent="respondent", labels=labels, weights=weights
     )
     return data, f"{description}: {data}"
 
@@ -246,11 +246,11 @@ def _build_list_reading(
     description = "; or ".join(map(str, readings))
     convert = partial(_read_list, table, readings, named_columns, weights)
     pair_columns = _fill_column_roles(readings[0], table, named_columns)
-    counts = tuple(filter(None, (*pair_columns.times, pair_columns.ties)))
+    count_columns = tuple(filter(None, (*pair_columns.times, pair_columns.ties)))
     roles = question = None
     if len(readings) == 1:
-        roles = ColumnsRead(pair_columns.options, (), counts, pair_columns.respondent)
-    countable = _list_countable_columns(readings, named_columns)
+        roles = ColumnsRead(pair_columns.options, (), count_columns, pair_columns.respondent)
+    countable_columns = _list_countable_columns(readings, named_columns)
     extra_columns = (*(named_columns["covariates"] or ()), named_columns["date"])
     if not named_columns["count"] and not named_columns["rejected"]:
         question = _question_list(table, pair_columns)
@@ -260,7 +260,7 @@ def _build_list_reading(
         description,
         table,
         convert,
-        countable=countable,
+        countable=countable_columns,
         roles=roles,
         extra_columns=extra_columns,
         doubt=question,
@@ -271,15 +271,16 @@ def _question_list(table: RawTable, pair_columns: PairColumns) -> Message | None
     """Return a question if columns i and j may be similar objects; else None."""
     if pair_columns.times or tuple(map(simplify_name, pair_columns.options)) != ("i", "j"):
         return None
-    measures = [
+    measure_columns = [
         name
         for name in table.names
         if name not in pair_columns.used and can_be_measure(name, get_column(table.frame, name))
     ]
-    if not measures:
+    if not measure_columns:
         return None
     return Message(
-        f"Columns 'i' and 'j' with numbers in {shorten(measures)} can be read in three ways: as"
+        f"Columns 'i' and 'j' with numbers in {shorten(measure_columns)} can be read in three"
+        " ways: as"
         " distances between objects, as similarities between objects, or as choices of 'i' over"
         " 'j'",
         OF_DISTANCES,
@@ -296,16 +297,16 @@ def _fill_column_roles(
     columns: PairColumns, table: RawTable, named_columns: dict[str, Any]
 ) -> PairColumns:
     """Return the columns with those named by the user, and the respondent column."""
-    times = (
+    count_columns = (
         named_columns["count"] or next(iter(columns.times), None),
         named_columns["losses"] or next(iter(columns.times[1:]), None),
     )
-    respondent = (
+    respondent_column = (
         named_columns["respondent"]
         or columns.respondent
-        or find_respondent_column(table.names, times)
+        or find_respondent_column(table.names, count_columns)
     )
-    return columns._replace(times=tuple(filter(None, times)), respondent=respondent)
+    return columns._replace(times=tuple(filter(None, count_columns)), respondent=respondent_column)
 
 
 def _list_countable_columns(
@@ -319,9 +320,13 @@ def _list_countable_columns(
         return None
     if pair_columns.ties is not None and not has_counts:
         return None
-    count, losses = named_columns["count"], named_columns["losses"]
-    counts = dict.fromkeys(filter(None, (*pair_columns.times, count, losses, pair_columns.ties)))
-    return (*pair_columns.options, *filter(None, (named_columns["date"],)), *counts), tuple(counts)
+    count_column, losses_column = named_columns["count"], named_columns["losses"]
+    count_columns = dict.fromkeys(
+        filter(None, (*pair_columns.times, count_column, losses_column, pair_columns.ties))
+    )
+    return (*pair_columns.options, *filter(None, (named_columns["date"],)), *count_columns), tuple(
+        count_columns
+    )
 
 
 def _read_list(
@@ -426,15 +431,18 @@ def _match_sides(
         f"{option_columns[0]!r} against {option_columns[1]!r}, won by {side_columns.verdict[-1]!r}"
     )
     is_sure = is_named or not has_side_attributes(table.frame, side_columns)
-    counts = tuple(filter(None, [side_columns.count]))
+    count_columns = tuple(filter(None, [side_columns.count]))
     extra_columns = list_covariate_columns(covariates, table.names, option_columns)
     if date is not None and date in table.names:
         extra_columns.append(date)
-    countable = (*option_columns, *side_columns.verdict, *extra_columns, *counts), counts
+    countable_columns = (
+        (*option_columns, *side_columns.verdict, *extra_columns, *count_columns),
+        count_columns,
+    )
     roles = ColumnsRead(
         option_columns,
         side_columns.verdict,
-        counts,
+        count_columns,
         side_columns.respondent,
         judged=not layout.is_game,
     )
@@ -445,7 +453,7 @@ def _match_sides(
         table,
         convert,
         is_sure,
-        countable=countable,
+        countable=countable_columns,
         roles=roles,
         extra_columns=tuple(extra_columns),
     )
@@ -535,30 +543,33 @@ def match_wide(
         return None
     named_columns = {"respondent": respondent, "count": count}
     check_columns(table.frame, named_columns.values())
-    wide_table = find_wide_columns(table.frame, named_columns, coding)
-    if wide_table is None:
+    wide_columns = find_wide_columns(table.frame, named_columns, coding)
+    if wide_columns is None:
         return None
-    description = f"one column per pair, {shorten(list(wide_table.pairs), 3)}"
+    description = f"one column per pair, {shorten(list(wide_columns.pairs), 3)}"
     roles = ColumnsRead(
-        tuple(wide_table.pairs), (), tuple(filter(None, (wide_table.count,))), wide_table.respondent
+        tuple(wide_columns.pairs),
+        (),
+        tuple(filter(None, (wide_columns.count,))),
+        wide_columns.respondent,
     )
-    convert = partial(_read_wide, table, wide_table, coding, weights)
+    convert = partial(_read_wide, table, wide_columns, coding, weights)
     return Reading(
-        PAIRS, _WIDE, description, table, convert, sure=wide_table.order == "named", roles=roles
+        PAIRS, _WIDE, description, table, convert, sure=wide_columns.order == "named", roles=roles
     )
 
 
 def _read_wide(
-    table: RawTable, wide_table: WideColumns, coding: Any, weights: bool
+    table: RawTable, wide_columns: WideColumns, coding: Any, weights: bool
 ) -> tuple[PairedComparisons, str]:
     """Read a table with one column per pair; also return a sentence on it."""
     data, description = PairedComparisons._of_outcomes(
-        read_wide_outcomes(table.frame, wide_table, coding, None, weights)
+        read_wide_outcomes(table.frame, wide_columns, coding, None, weights)
     )
-    row = "one pattern of answers per row"
+    row_text = "one pattern of answers per row"
     if data.respondents:
-        row = "one respondent per row"
-    return data, f"{row}, {description}: {data}"
+        row_text = "one respondent per row"
+    return data, f"{row_text}, {description}: {data}"
 
 
 def find_wide_lack(table: RawTable) -> Lack | None:

@@ -21,34 +21,47 @@ MARKS |= {"1": 1, "-1": -1, "−1": -1, "0": 0, "": 0}
 
 def match_signed_marks(table: RawTable, respondent: str | None = None) -> Reading | None:
     """Return a `Reading` of a best-worst table with marks 1, -1, 0; None for other tables."""
-    signed = [name for name in table.names if _is_signed(table.frame[name])]
-    names = roles.map_plain_names(table.names)
-    task = SET.find_column(names, signed)
-    respondent_column = respondent or roles.RESPONDENT_OF_TASKS.find_column(names, (*signed, task))
-    other_columns = [name for name in table.names if name not in (*signed, task, respondent_column)]
-    option = OPTION.find_column(names, (*signed, task, respondent_column))
+    mark_columns = [name for name in table.names if _is_signed(table.frame[name])]
+    name_by_simplified = roles.map_plain_names(table.names)
+    task_column = SET.find_column(name_by_simplified, mark_columns)
+    respondent_column = respondent or roles.RESPONDENT_OF_TASKS.find_column(
+        name_by_simplified, (*mark_columns, task_column)
+    )
+    other_columns = [
+        name for name in table.names if name not in (*mark_columns, task_column, respondent_column)
+    ]
+    option_column = OPTION.find_column(
+        name_by_simplified, (*mark_columns, task_column, respondent_column)
+    )
     if len(other_columns) == 1:
-        (option,) = other_columns
-    if len(signed) != 1 or task is None or option is None:
+        (option_column,) = other_columns
+    if len(mark_columns) != 1 or task_column is None or option_column is None:
         return None
-    keys, (column,) = tuple(name for name in (respondent_column, task) if name is not None), signed
-    marks = table.frame[column].map(_read_mark)
+    key_columns, (mark_column,) = (
+        tuple(name for name in (respondent_column, task_column) if name is not None),
+        mark_columns,
+    )
+    marks = table.frame[mark_column].map(_read_mark)
     frame: Any = table.frame.assign(best=(marks == 1) * 1, worst=(marks == -1) * 1)
-    if (frame.groupby(list(keys))[["best", "worst"]].sum() > 1).any(axis=None):
+    if (frame.groupby(list(key_columns))[["best", "worst"]].sum() > 1).any(axis=None):
         return None
     description = (
-        f"one option ({option!r}) of a set ({task!r}) per row, {column!r} is 1 for the best and -1"
-        f" for the worst{describe_columns(None, respondent_column)}"
+        f"one option ({option_column!r}) of a set ({task_column!r}) per row, {mark_column!r} is 1"
+        f" for the best and -1 for the worst{describe_columns(None, respondent_column)}"
     )
 
     def convert() -> tuple[Choices, str]:
         """Return the choices, and a sentence on how they were read."""
-        renamed = frame.drop(columns=column).rename(columns={task: "task", option: "item"})
-        data = Choices.from_best_worst(renamed, respondent=respondent_column)
+        item_frame = frame.drop(columns=mark_column).rename(
+            columns={task_column: "task", option_column: "item"}
+        )
+        data = Choices.from_best_worst(item_frame, respondent=respondent_column)
         return data, f"{description}: {data}"
 
-    read = ColumnsRead((option, task), (column,), (), respondent_column, answer=keys)
-    return Reading(CHOICES, NAME, description, table, convert, roles=read)
+    columns_read = ColumnsRead(
+        (option_column, task_column), (mark_column,), (), respondent_column, answer=key_columns
+    )
+    return Reading(CHOICES, NAME, description, table, convert, roles=columns_read)
 
 
 def _is_signed(cells: Any) -> bool:

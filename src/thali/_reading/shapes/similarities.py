@@ -81,21 +81,21 @@ def _question_distances(square: Square) -> Message | None:
 
 
 def _read_square(
-    table: RawTable, square: Square, symmetrize: str | None, how_similar: str | None
+    table: RawTable, square: Square, symmetrize: str | None, conversion: str | None
 ) -> tuple[Similarities, str]:
     """Read a square of similarities; also return a sentence on it."""
-    if table.is_triangle and how_similar is None and not square.has_diagonal:
+    if table.is_triangle and conversion is None and not square.has_diagonal:
         warn(DataWarning(Message("The triangle has no diagonal", OF_DISTANCES, ".")))
-    measures = read_measured_pairs(square.cells, square.labels, symmetrize)
-    if how_similar is not None:
-        measures = measures._replace(
-            values=convert_dissimilarities(measures, how_similar), lowest_diagonal=False
+    measured_pairs = read_measured_pairs(square.cells, square.labels, symmetrize)
+    if conversion is not None:
+        measured_pairs = measured_pairs._replace(
+            values=convert_dissimilarities(measured_pairs, conversion), lowest_diagonal=False
         )
-    data = Similarities._build(measures)
-    description = measures.layout
-    if how_similar is not None:
-        description += f" of dissimilarities ({how_similar})"
-    if measures.zeros_not_read:
+    data = Similarities._build(measured_pairs)
+    description = measured_pairs.layout
+    if conversion is not None:
+        description += f" of dissimilarities ({conversion})"
+    if measured_pairs.zeros_not_read:
         description += " (zeros on the other side of the diagonal ignored)"
     elif symmetrize is not None and not square.is_symmetric:
         description += ", average of the two halves"
@@ -154,12 +154,14 @@ def _read_sheets(
         square = sheet.square
         assert square is not None
         try:
-            measures = read_measured_pairs(square.cells, square.labels, symmetrize)
+            measured_pairs = read_measured_pairs(square.cells, square.labels, symmetrize)
         except DataError as error:
             raise DataError(f"Sheet {title!r}: ", error) from None
-        matrix = pd.DataFrame(float("nan"), list(measures.labels), list(measures.labels))
+        matrix = pd.DataFrame(
+            float("nan"), list(measured_pairs.labels), list(measured_pairs.labels)
+        )
         for first_index, second_index, similarity in zip(
-            measures.first, measures.second, measures.values, strict=True
+            measured_pairs.first, measured_pairs.second, measured_pairs.values, strict=True
         ):
             matrix.iloc[first_index, second_index] = matrix.iloc[second_index, first_index] = (
                 similarity
@@ -201,9 +203,9 @@ def match_list(
     if table.named:
         names = table.names
     if names and table.square is None and (known or dissimilarities is not None):
-        measure = _find_measure(table, respondent, dissimilarities is not None)
-        if measure is not None:
-            return _build_list_reading(table, respondent, measure, dissimilarities)
+        measure_column = _find_measure(table, respondent, dissimilarities is not None)
+        if measure_column is not None:
+            return _build_list_reading(table, respondent, measure_column, dissimilarities)
     if not are_similarity_columns(names, accept_vague=True):
         plain_names = map_plain_names(names)
         if not known or all(
@@ -215,9 +217,9 @@ def match_list(
     square = table.square
     if square is not None and square.is_symmetric:
         return None
-    choices = list_readings(names)
-    has_two_counts = any(len(columns.times) == 2 for columns in choices)
-    is_sure = not has_two_counts and are_similarity_columns(names, accept_vague=not choices)
+    count_readings = list_readings(names)
+    has_two_counts = any(len(columns.times) == 2 for columns in count_readings)
+    is_sure = not has_two_counts and are_similarity_columns(names, accept_vague=not count_readings)
     if not are_similarity_columns(names, accept_vague=False):  # texts are not ratings or scores
         is_sure &= table.frame[find_pair_columns(names).similarity].dtype.kind in "iufb"
     if square is not None and square.numbers is not None:
@@ -228,22 +230,26 @@ def match_list(
 def _build_list_reading(
     table: RawTable,
     respondent: str | None,
-    measure: str | None = None,
-    how_similar: str | None = None,
+    measure_column: str | None = None,
+    conversion: str | None = None,
 ) -> Reading:
     """Build the `Reading` of a list of similarities; convert nothing yet."""
-    columns = find_pair_columns(table.names, similarity=measure, respondent_column=respondent)
-    counts = tuple(filter(None, [columns.count]))
-    roles = ColumnsRead((columns.first, columns.second), (columns.similarity,), counts, columns.who)
-    convert = partial(_read_list, table, respondent, measure, how_similar)
+    columns = find_pair_columns(
+        table.names, similarity=measure_column, respondent_column=respondent
+    )
+    count_columns = tuple(filter(None, [columns.count]))
+    roles = ColumnsRead(
+        (columns.first, columns.second), (columns.similarity,), count_columns, columns.who
+    )
+    convert = partial(_read_list, table, respondent, measure_column, conversion)
     return Reading(SIMILARITIES, _LIST, str(columns), table, convert, roles=roles)
 
 
-def _find_measure(table: RawTable, respondent: str | None, of_dissimilarities: bool) -> str | None:
+def _find_measure(table: RawTable, respondent: str | None, is_dissimilarity: bool) -> str | None:
     """Return the column of similarities (or dissimilarities) in a list; else None."""
     plain_names = map_plain_names(table.names)
     named_column = DISSIMILARITY.find_column(plain_names) or SIMILARITY.find_column(plain_names)
-    if named_column and of_dissimilarities:
+    if named_column and is_dissimilarity:
         return named_column
     if named_column:
         return None
@@ -251,24 +257,28 @@ def _find_measure(table: RawTable, respondent: str | None, of_dissimilarities: b
         key_columns = {*find_pair_columns(table.names, similarity="", respondent_column=respondent)}
     except DataError:
         return None
-    names = [name for name in table.names if name not in key_columns]
-    measures = [name for name in names if can_be_measure(name, get_column(table.frame, name))]
-    if len(measures) != 1:
+    other_columns = [name for name in table.names if name not in key_columns]
+    measure_columns = [
+        name for name in other_columns if can_be_measure(name, get_column(table.frame, name))
+    ]
+    if len(measure_columns) != 1:
         return None
-    return measures[0]
+    return measure_columns[0]
 
 
 def _read_list(
     table: RawTable,
     respondent: str | None,
-    measure: str | None = None,
-    how_similar: str | None = None,
+    measure_column: str | None = None,
+    conversion: str | None = None,
 ) -> tuple[Similarities, str]:
     """Read a list of similarities; also return a sentence on it."""
-    columns = find_pair_columns(table.names, similarity=measure, respondent_column=respondent)
+    columns = find_pair_columns(
+        table.names, similarity=measure_column, respondent_column=respondent
+    )
     frame = table.frame
     conversion_note = ""
-    if how_similar is not None:
+    if conversion is not None:
         is_different = frame[columns.first].map(format_label) != frame[columns.second].map(
             format_label
         )
@@ -276,12 +286,12 @@ def _read_list(
         numbers = check_numbers(
             measured_cells.to_numpy(), lambda k: f"in row {frame.index[k]}", "dissimilarity"
         )
-        distance = pd.Series(numbers, frame.index)[is_different].dropna()
+        distances = pd.Series(numbers, frame.index)[is_different].dropna()
         similarities = compute_similarities(
-            distance.to_numpy(float), how_similar, lambda k: f"row {distance.index[k]}"
+            distances.to_numpy(float), conversion, lambda k: f"row {distances.index[k]}"
         )
-        frame = frame.assign(**{columns.similarity: pd.Series(similarities, distance.index)})
-        conversion_note = f", converted from dissimilarities ({how_similar})"
+        frame = frame.assign(**{columns.similarity: pd.Series(similarities, distances.index)})
+        conversion_note = f", converted from dissimilarities ({conversion})"
     data = Similarities.from_frame(frame, *columns)
     return data, f"{data}, {columns}{conversion_note}"
 

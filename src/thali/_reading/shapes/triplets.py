@@ -62,12 +62,12 @@ def _read_triplets(table: RawTable, columns: Any, weights: bool) -> tuple[Triple
         "count": columns.count,
         "respondent": columns.who,
     }
-    objects = dict(zip(("anchor", "nearer", "farther"), columns.objects, strict=False))
+    object_arguments = dict(zip(("anchor", "nearer", "farther"), columns.objects, strict=False))
     if columns.odd is not None or columns.chosen is not None:
-        objects = {"objects": columns.objects}
+        object_arguments = {"objects": columns.objects}
     is_weight = columns.count is not None and columns.count.casefold().startswith("weight")
     data = Triplets.from_frame(
-        table.frame, **objects, **answer_columns, weights=weights or is_weight
+        table.frame, **object_arguments, **answer_columns, weights=weights or is_weight
     )
     return data, f"{columns}: {data}"
 
