@@ -71,11 +71,11 @@ def check_run_length(draws: int, tune: int, chains: int, thin: int) -> None:
             f"{chains:,} chains of {draws:,} draws do not fit into memory; reduce the number of"
             " draws."
         )
-    if (sweeps := (draws + tune) * thin) > MAX_SWEEPS:
+    if (n_sweeps := (draws + tune) * thin) > MAX_SWEEPS:
         raise ArgumentError(
             f"{draws:,} draws and {tune:,} warm-up draws with {thin:,} sweeps each (",
             Argument("thin"),
-            f") make {sweeps:,} sweeps per chain; the maximum is {MAX_SWEEPS:,}.",
+            f") make {n_sweeps:,} sweeps per chain; the maximum is {MAX_SWEEPS:,}.",
         )
 
 

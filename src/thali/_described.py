@@ -76,34 +76,34 @@ def format_html(description: Description) -> str:
     '<p><strong>&lt;b&gt;</strong></p><dl><dt>options</dt><dd><bdi>tea</bdi>,
     <bdi>milk</bdi></dd></dl></div>'
     """
-    parts = [
+    html_parts = [
         f"<p><strong>{_escape_html(_shorten_line(description.title, _LONGEST_TITLE))}</strong></p>"
     ]
     if description.facts:
-        facts = "".join(
+        fact_rows = "".join(
             f"<dt>{_escape_html(name)}</dt><dd>{_format_fact_html(fact_value)}</dd>"
             for name, fact_value in description.facts
         )
-        parts.append(f"<dl>{facts}</dl>")
+        html_parts.append(f"<dl>{fact_rows}</dl>")
     if description.table is not None:
-        index = not is_numbered(description.table)
+        has_index = not is_numbered(description.table)
         nonempty_table = drop_empty_columns(description.table)
-        table = nonempty_table.to_html(
-            border=0, float_format=format_for_python, max_rows=_MAX_LINES, index=index
+        table_html = nonempty_table.to_html(
+            border=0, float_format=format_for_python, max_rows=_MAX_LINES, index=has_index
         )
-        parts.append(f"<div>{escape_unprintable(table)}</div>")
+        html_parts.append(f"<div>{escape_unprintable(table_html)}</div>")
     if description.text:
         lines = description.text.split("\n")
         if len(lines) > _MAX_LINES:
             lines[_MAX_LINES:] = [f"... and {len(lines) - _MAX_LINES:,} more lines"]
         text = "\n".join(lines)
-        parts.append(f"<pre>{_escape_html(text)}</pre>")
+        html_parts.append(f"<pre>{_escape_html(text)}</pre>")
     if description.note:
         css_class = {True: ' class="thali-good"', False: ' class="thali-bad"', None: ""}[
             description.good
         ]
-        parts.append(f"<p{css_class}>{_escape_html(description.note)}</p>")
-    return f'<div class="thali"><style>{_STYLE}</style>{"".join(parts)}</div>'
+        html_parts.append(f"<p{css_class}>{_escape_html(description.note)}</p>")
+    return f'<div class="thali"><style>{_STYLE}</style>{"".join(html_parts)}</div>'
 
 
 def format_text(description: Description) -> str:
@@ -116,19 +116,19 @@ def format_text(description: Description) -> str:
       options  tea, milk
       pairs    1
     """
-    width = max((len(name) for name, _ in description.facts), default=0)
+    name_width = max((len(name) for name, _ in description.facts), default=0)
     separator = "\n"
     parts = [
         _shorten_line(description.title, _LONGEST_TITLE),
         *(
-            f"  {name:<{width}}  {_format_fact_text(fact_value)}"
+            f"  {name:<{name_width}}  {_format_fact_text(fact_value)}"
             for name, fact_value in description.facts
         ),
     ]
     if description.table is not None:
-        index = not is_numbered(description.table)
+        has_index = not is_numbered(description.table)
         table = drop_empty_columns(description.table).to_string(
-            float_format=format_for_python, max_rows=_MAX_LINES, index=index
+            float_format=format_for_python, max_rows=_MAX_LINES, index=has_index
         )
         parts = ["\n".join(parts), "\n".join(line.rstrip() for line in table.splitlines())]
         separator = "\n\n"

@@ -192,17 +192,17 @@ def count_decimals(column: str, numbers: Sequence[float], digits: int | None = N
     ... )
     (3, 5, 0)
     """
-    finite = [abs(number) for number in numbers if math.isfinite(number)]
-    if is_count(column) or all(number == int(number) for number in finite):
+    finite_magnitudes = [abs(number) for number in numbers if math.isfinite(number)]
+    if is_count(column) or all(number == int(number) for number in finite_magnitudes):
         return 0
     if digits is not None:
         return digits
     if is_p_value(column):
         return DECIMALS
-    typical = sorted(number for number in finite if number > 0.0)[
-        sum(number > 0.0 for number in finite) // 2
+    median_magnitude = sorted(number for number in finite_magnitudes if number > 0.0)[
+        sum(number > 0.0 for number in finite_magnitudes) // 2
     ]
-    return count_two_digit_decimals(typical)
+    return count_two_digit_decimals(median_magnitude)
 
 
 def is_count(column: str) -> bool:

@@ -50,17 +50,17 @@ class PrintedResult(PrintedObject):
         from ._result_table import Table
 
         table_by_name: dict[str, pd.DataFrame] = {"table": self.table}
-        numbers: dict[str, float] = {}
+        number_by_name: dict[str, float] = {}
         for name in (field.name for field in fields(self)):
-            entry = getattr(self, name)
-            if isinstance(entry, pd.DataFrame) and name != "table":
-                table_by_name[name] = Table(entry)
-            elif isinstance(entry, int | float):
-                numbers[name] = entry
-        if numbers:
-            index = pd.Index(list(numbers), name="quantity")
+            field_value = getattr(self, name)
+            if isinstance(field_value, pd.DataFrame) and name != "table":
+                table_by_name[name] = Table(field_value)
+            elif isinstance(field_value, int | float):
+                number_by_name[name] = field_value
+        if number_by_name:
+            index = pd.Index(list(number_by_name), name="quantity")
             table_by_name["numbers"] = Table(
-                {"value": pd.Series(list(numbers.values()), index, dtype=object)}
+                {"value": pd.Series(list(number_by_name.values()), index, dtype=object)}
             )
         return table_by_name
 

@@ -31,16 +31,18 @@ _MARKDOWN_ESCAPES = {letter: f"\\{letter}" for letter in "\\`*_{}[]<>#|~&$!"}
 
 def _escape_latex(text: Any) -> str:
     """Return a name as LaTeX text, special characters escaped."""
-    escaped = "".join(_LATEX_ESCAPES.get(letter, letter) for letter in _format_name(text))
+    escaped_text = "".join(
+        _LATEX_ESCAPES.get(letter, letter) for letter in _format_on_one_line(text)
+    )
     # a preceding \\ would read a bracket or star as its argument
-    if escaped[:1] not in ("[", "*"):
-        return escaped
-    return f"{{}}{escaped}"
+    if escaped_text[:1] not in ("[", "*"):
+        return escaped_text
+    return f"{{}}{escaped_text}"
 
 
 def _escape_markdown(text: Any) -> str:
     """Return a name as Markdown text, special characters escaped."""
-    return "".join(_MARKDOWN_ESCAPES.get(letter, letter) for letter in _format_name(text))
+    return "".join(_MARKDOWN_ESCAPES.get(letter, letter) for letter in _format_on_one_line(text))
 
 
 LATEX = Marks(_escape_latex, "--", r"$\infty$", "$<$ ")
@@ -86,9 +88,9 @@ class Table(pd.DataFrame):
         -------
         str or None
         """
-        index = settings.setdefault("index", not is_numbered(self))
+        has_index = settings.setdefault("index", not is_numbered(self))
         column_format = ""
-        if index:
+        if has_index:
             column_format = "l" * self.index.nlevels
         for k in range(self.shape[1]):
             if _is_numeric(self.iloc[:, k]):
@@ -117,7 +119,7 @@ class Table(pd.DataFrame):
         str or None
         """
         text_table = format_text_table(self, MARKDOWN, digits)
-        rows = [list(map(str, text_table.columns)), *text_table.to_numpy().tolist()]
+        text_rows = [list(map(str, text_table.columns)), *text_table.to_numpy().tolist()]
         if index is None:
             index = not is_numbered(self)
         alignments = []
@@ -128,13 +130,13 @@ class Table(pd.DataFrame):
                 if not isinstance(label, tuple):
                     label = (label,)
                 labels.append([*map(str, label)])
-            rows = [[*label, *row] for label, row in zip(labels, rows, strict=True)]
+            text_rows = [[*label, *row] for label, row in zip(labels, text_rows, strict=True)]
         for k in range(self.shape[1]):
             if _is_numeric(self.iloc[:, k]):
                 alignments.append("--:")
             else:
                 alignments.append(":--")
-        lines = [f"| {' | '.join(row)} |" for row in rows]
+        lines = [f"| {' | '.join(row)} |" for row in text_rows]
         lines.insert(1, f"|{'|'.join(alignments)}|")
         text = "\n".join(lines)
         if buf is None:
@@ -178,37 +180,43 @@ class Table(pd.DataFrame):
 
     def _write_sheet(self, writer: Any, digits: int | None, settings: dict[str, Any]) -> None:
         """Write the table as a sheet of an open workbook."""
-        index = settings.setdefault("index", not is_numbered(self))
+        has_index = settings.setdefault("index", not is_numbered(self))
         sheet_name = settings.setdefault("sheet_name", "Sheet1")
-        plain = pd.DataFrame(self).set_axis([_format_name(name) for name in self.columns], axis=1)
-        plain.index = _rename_index(self.index, _format_name)
-        for k in range(plain.shape[1]):
-            if not _is_numeric(plain.iloc[:, k]):
-                plain.isetitem(k, plain.iloc[:, k].map(_format_excel_cell))
-        plain.to_excel(writer, **settings)
+        sheet_frame = pd.DataFrame(self).set_axis(
+            [_format_on_one_line(name) for name in self.columns], axis=1
+        )
+        sheet_frame.index = _rename_index(self.index, _format_on_one_line)
+        for k in range(sheet_frame.shape[1]):
+            if not _is_numeric(sheet_frame.iloc[:, k]):
+                sheet_frame.isetitem(k, sheet_frame.iloc[:, k].map(_format_excel_cell))
+        sheet_frame.to_excel(writer, **settings)
         sheet = writer.sheets[sheet_name]
-        formats = [_choose_excel_format(self.iloc[:, k], digits) for k in range(self.shape[1])]
+        number_formats = [
+            _choose_excel_format(self.iloc[:, k], digits) for k in range(self.shape[1])
+        ]
         n_columns_before = settings.get("startcol", 0)
-        if index:
+        if has_index:
             n_columns_before += self.index.nlevels
         for row in sheet.iter_rows():
             for cell in row:
                 k = cell.column - 1 - n_columns_before
                 if cell.data_type == "f":  # a name that begins with an equals sign
                     cell.data_type = "s"
-                elif cell.data_type == "n" and 0 <= k < len(formats):
-                    cell.number_format = formats[k]
+                elif cell.data_type == "n" and 0 <= k < len(number_formats):
+                    cell.number_format = number_formats[k]
 
 
 def format_text_table(table: pd.DataFrame, marks: Marks, digits: int | None) -> pd.DataFrame:
     """Return a table with every cell and name formatted as text."""
-    columns = {}
+    text_columns = {}
     for k, name in enumerate(table.columns):
         decimals = _count_column_decimals(table.iloc[:, k], digits)
-        columns[k] = [
+        text_columns[k] = [
             written_cell(str(name), number, decimals, marks) for number in table.iloc[:, k].tolist()
         ]
-    text_table = pd.DataFrame(columns, index=_rename_index(table.index, marks.name), dtype=object)
+    text_table = pd.DataFrame(
+        text_columns, index=_rename_index(table.index, marks.name), dtype=object
+    )
     return text_table.set_axis(
         pd.Index([marks.name(name) for name in table.columns], dtype=object), axis=1
     )
@@ -249,8 +257,8 @@ def _choose_excel_format(numbers: pd.Series, digits: int | None) -> str:
     return "0"
 
 
-def _format_name(names: Any) -> str:
-    """Return one or several index names as one line."""
+def _format_on_one_line(names: Any) -> str:
+    """Return one or several names as one line of printable text."""
     return re.sub(r"\s+", " ", escape_unprintable(format_names(names)))
 
 
@@ -258,7 +266,7 @@ def _format_excel_cell(cell: Any) -> Any:
     """Return a number unchanged, anything else as text."""
     if cell is None or isinstance(cell, int | float):
         return cell
-    return _format_name(cell)
+    return _format_on_one_line(cell)
 
 
 def require_excel() -> None:

@@ -116,20 +116,20 @@ def _explain_absence(path: Path, error: OSError | ValueError) -> str:
                 f"{str(path)!r} is a link to {os.readlink(path)!r}, which does not exist or"
                 " cannot be reached."
             )
-        neighbours = [file.name for file in path.parent.iterdir()]
+        neighbour_names = [file.name for file in path.parent.iterdir()]
     except (OSError, ValueError):
-        neighbours = []
+        neighbour_names = []
     if isinstance(error, OSError) and not isinstance(error, FileNotFoundError | NotADirectoryError):
         return f"{str(path)!r} cannot be read: {error.strerror}."
-    return f"There is no file {str(path)!r}.{_suggest_file(path, neighbours)}"
+    return f"There is no file {str(path)!r}.{_suggest_file(path, neighbour_names)}"
 
 
-def _suggest_file(path: Path, neighbours: list[str]) -> str:
+def _suggest_file(path: Path, neighbour_names: list[str]) -> str:
     """Return the suggestion of a similar file name, or ""."""
-    stems: dict[str, str] = {}
-    for name in sorted(neighbours):
-        stems.setdefault(Path(name).stem.casefold(), name)
-    similar_stems = difflib.get_close_matches(path.stem.casefold(), stems, n=1, cutoff=0.75)
+    name_by_stem: dict[str, str] = {}
+    for name in sorted(neighbour_names):
+        name_by_stem.setdefault(Path(name).stem.casefold(), name)
+    similar_stems = difflib.get_close_matches(path.stem.casefold(), name_by_stem, n=1, cutoff=0.75)
     if similar_stems:
-        return f" Did you mean {stems[similar_stems[0]]!r}?"
+        return f" Did you mean {name_by_stem[similar_stems[0]]!r}?"
     return ""
