@@ -106,11 +106,11 @@ def merge_rows(
     row_keys = np.empty((len(weight), matrix.shape[1] + 1))
     row_keys[:, 0] = codes[selected_rows]
     np.add(matrix[selected_rows], 0.0, out=row_keys[:, 1:])  # makes 0.0 of -0.0
-    order = np.argsort(_encode_sortable(row_keys), kind="stable")
-    row_keys = row_keys[order]
+    sort_order = np.argsort(_encode_sortable(row_keys), kind="stable")
+    row_keys = row_keys[sort_order]
     is_new = np.concatenate([[True], (row_keys[1:] != row_keys[:-1]).any(axis=1)])
     merged_index = np.empty(len(weight), np.int64)
-    merged_index[order] = np.cumsum(is_new) - 1
+    merged_index[sort_order] = np.cumsum(is_new) - 1
     # adding the smallest weights first gives sums that do not depend on the order of the rows
     weight_order = np.argsort(weight, kind="stable")
     counts = np.bincount(merged_index[weight_order], weight[weight_order])

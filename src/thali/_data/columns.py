@@ -169,16 +169,16 @@ def _read_sparse_cells(counts: Any, names: tuple[str, ...], weights: bool) -> Ce
 def get_column(frame: "pd.DataFrame", name: str) -> "pd.Series":
     """Return the column with this name; raise DataError if missing or repeated."""
     if name not in frame.columns:
-        names = column_names(frame)
+        all_columns = column_names(frame)
         raise DataError(
             f"There is no column {name!r}; the columns are"
-            f" {shorten(names, 12) or 'none'}.{suggest(str(name), names)}"
+            f" {shorten(all_columns, 12) or 'none'}.{suggest(str(name), all_columns)}"
         )
     if list(frame.columns).count(name) > 1:
         raise DataError(f"There are several columns {name!r}; rename all but one.")
-    series = cast("pd.Series", frame[name])
-    refuse_nested(series)
-    return series
+    column = cast("pd.Series", frame[name])
+    refuse_nested(column)
+    return column
 
 
 def check_columns(frame: "pd.DataFrame", names: Iterable[str | None]) -> None:
@@ -521,15 +521,15 @@ def find_label_positions(
             f"{subject} is missing {describe_position(int(is_missing.argmax()))}; fill it in or"
             " remove the row."
         )
-    indices = find_label_indices(texts, names)[codes]
-    if (indices < 0).any():
-        k = int((indices < 0).argmax())
+    label_indices = find_label_indices(texts, names)[codes]
+    if (label_indices < 0).any():
+        k = int((label_indices < 0).argmax())
         unknown_label = texts[codes[k]]
         raise DataError(
             f"{unknown_label!r} {describe_position(k)} is not in"
             f" `labels`.{suggest(unknown_label, names)}"
         )
-    return indices
+    return label_indices
 
 
 def _sort_labels(codes: np.ndarray, texts: list[str]) -> tuple[str, ...]:
@@ -626,13 +626,13 @@ def sort_texts(texts: list[str]) -> tuple[str, ...]:
 
 def read_flags(frame: "pd.DataFrame", name: str) -> np.ndarray:
     """Read a yes/no column as bool array (rows,); raise for other cells."""
-    series = get_column(frame, name)
-    is_yes, is_wrong = classify_yes_no(series)
+    column = get_column(frame, name)
+    is_yes, is_wrong = classify_yes_no(column)
     if is_wrong.any():
-        row = int(is_wrong.argmax())
+        wrong_row = int(is_wrong.argmax())
         raise DataError(
-            f"Column {name!r} must contain 1 (yes) or 0 (no); row {frame.index[row]} contains"
-            f" {format_label(series.iloc[row])!r}."
+            f"Column {name!r} must contain 1 (yes) or 0 (no); row {frame.index[wrong_row]} contains"
+            f" {format_label(column.iloc[wrong_row])!r}."
         )
     return is_yes
 

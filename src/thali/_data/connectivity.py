@@ -71,7 +71,7 @@ def describe_disconnected(groups: list[list[str]], never_compared: list[str]) ->
 
 
 def describe_groups(noun: str, groups: list[list[str]], relation: str) -> str:
-    """Return a sentence on groups between which there is no `relation`; "" if one group."""
+    """Return a sentence on option groups that `relation` does not connect; "" if one group."""
     large_groups = [group for group in groups if len(group) > 1]
     if len(large_groups) < 2:
         return ""

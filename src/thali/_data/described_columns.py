@@ -286,16 +286,16 @@ def _has_few_labels(series: "pd.Series") -> bool:
 
 def _list_unused_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
     """List columns that are unused, not constant, and no outcomes or dates."""
-    names = column_names(frame)
+    all_columns = column_names(frame)
     goal_columns = {
         name
-        for pair in find_side_columns(names)
+        for pair in find_side_columns(all_columns)
         if pair.stem in GOALS.synonyms
         for name in pair.columns
     }
     return [
         name
-        for name in names
+        for name in all_columns
         if name not in roles.all
         and name not in goal_columns
         and not _is_outcome_name(name)
@@ -380,8 +380,11 @@ def _is_rising(series: "pd.Series", respondent_codes: np.ndarray) -> bool:
     # Trial numbers and clock times do; without people all rows are one group.
     if _is_text(series):
         return False
-    order = np.argsort(respondent_codes, kind="stable")
-    numbers, sorted_people = series.to_numpy(float, na_value=np.nan)[order], respondent_codes[order]
+    sort_order = np.argsort(respondent_codes, kind="stable")
+    numbers, sorted_people = (
+        series.to_numpy(float, na_value=np.nan)[sort_order],
+        respondent_codes[sort_order],
+    )
     is_same_person = sorted_people[1:] == sorted_people[:-1]
     log_chance = -sum(math.lgamma(n_rows + 1) for n_rows in np.bincount(respondent_codes))
     return log_chance < math.log(_MAX_CHANCE) and bool((np.diff(numbers)[is_same_person] > 0).all())

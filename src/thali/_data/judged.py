@@ -143,9 +143,9 @@ class Judged(Frozen):
     @property
     def answers_in_words(self) -> str:
         """Number of answers as text, such as "10 comparisons"."""
-        singular, noun = self._ANSWER
+        singular_noun, noun = self._ANSWER
         if self.n_answers == 1:
-            noun = singular
+            noun = singular_noun
         return f"{self.n_answers:,} {noun}"
 
     @property

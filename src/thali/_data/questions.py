@@ -147,15 +147,20 @@ class Questions:
         """Return log multinomial coefficients summed over each respondent's questions."""
         from scipy.special import gammaln
 
-        answers = self.given
-        assert answers is not None
-        n_people, question = len(answers.respondents), self.question[answers.answer]
-        keys, total_index = np.unique(
-            answers.respondent.astype(np.int64) * len(self.sizes) + question, return_inverse=True
+        given_answers = self.given
+        assert given_answers is not None
+        n_people, question = len(given_answers.respondents), self.question[given_answers.answer]
+        distinct_keys, total_index = np.unique(
+            given_answers.respondent.astype(np.int64) * len(self.sizes) + question,
+            return_inverse=True,
         )
-        log_factorials = gammaln(np.bincount(total_index, answers.times, len(keys)) + 1.0)
-        log_repeats = np.bincount(answers.respondent, gammaln(answers.times + 1.0), n_people)
-        return np.bincount(keys // len(self.sizes), log_factorials, n_people) - log_repeats
+        log_factorials = gammaln(
+            np.bincount(total_index, given_answers.times, len(distinct_keys)) + 1.0
+        )
+        log_repeats = np.bincount(
+            given_answers.respondent, gammaln(given_answers.times + 1.0), n_people
+        )
+        return np.bincount(distinct_keys // len(self.sizes), log_factorials, n_people) - log_repeats
 
     def log_likelihoods(self, p: np.ndarray) -> np.ndarray:
         """Return the multinomial log probability of each question's counts.

@@ -92,11 +92,13 @@ def read_respondents(
     """
     if respondent is None:
         return None
-    row_indices, names = encode_column(frame, respondent)
+    row_indices, respondent_names = encode_column(frame, respondent)
     return RowRespondents(
-        names,
+        respondent_names,
         row_indices,
-        build_people_table(frame, {respondent, *used_columns}, row_indices, names, respondent),
+        build_people_table(
+            frame, {respondent, *used_columns}, row_indices, respondent_names, respondent
+        ),
     )
 
 
@@ -131,11 +133,14 @@ class RespondentAnswers(Frozen):
     ) -> Self:
         """Sum the values of rows with equal respondent and position."""
         n_positions = int(position.max()) + 1
-        keys, sum_index = np.unique(
+        distinct_keys, sum_index = np.unique(
             row_respondents.number * n_positions + position, return_inverse=True
         )
-        sums = (np.bincount(sum_index, row_values, len(keys)) for row_values in values)
-        key_fields = (keys // n_positions).astype(np.int32), (keys % n_positions).astype(np.int32)
+        sums = (np.bincount(sum_index, row_values, len(distinct_keys)) for row_values in values)
+        key_fields = (
+            (distinct_keys // n_positions).astype(np.int32),
+            (distinct_keys % n_positions).astype(np.int32),
+        )
         return cls._from_fields(row_respondents.names, row_respondents.people, *key_fields, *sums)
 
     def _select_rows(self, rows: np.ndarray) -> Self:
@@ -149,22 +154,22 @@ class RespondentAnswers(Frozen):
         Return None if there are no such answers.
         """
         is_selected = is_kept[getattr(self, self._KEY)]
-        selected = self._select_rows(is_selected)
-        positions = new_positions[getattr(selected, self._KEY)].astype(np.int32)
+        selected_answers = self._select_rows(is_selected)
+        positions = new_positions[getattr(selected_answers, self._KEY)].astype(np.int32)
         if not is_selected.any():
             return None
-        return selected._copy_with_fields(**{self._KEY: positions})
+        return selected_answers._copy_with_fields(**{self._KEY: positions})
 
     def select_respondents(self, members: np.ndarray) -> Self:
         """Keep the answers of the respondents with these indices; renumber them."""
-        selected = self._select_rows(np.isin(self.respondent, members))
+        selected_answers = self._select_rows(np.isin(self.respondent, members))
         people = self.people
         if people is not None:
             people = people.iloc[members]
-        return selected._copy_with_fields(
+        return selected_answers._copy_with_fields(
             respondents=tuple(self.respondents[k] for k in members),
             people=people,
-            respondent=np.searchsorted(members, selected.respondent).astype(np.int32),
+            respondent=np.searchsorted(members, selected_answers.respondent).astype(np.int32),
         )
 
 
@@ -212,13 +217,13 @@ class Answers(RespondentAnswers):
 
         Return None if there are no such answers.
         """
-        if (selected := self.select_positions(is_kept, new_positions)) is None:
+        if (selected_answers := self.select_positions(is_kept, new_positions)) is None:
             return None
         is_turned = turned[self.pair[is_kept[self.pair]]]
-        wins = np.where(is_turned, selected.losses, selected.wins)
-        losses = np.where(is_turned, selected.wins, selected.losses)
-        return selected._copy_with_fields(wins=wins, losses=losses)._select_rows(
-            np.lexsort((selected.pair, selected.respondent))
+        wins = np.where(is_turned, selected_answers.losses, selected_answers.wins)
+        losses = np.where(is_turned, selected_answers.wins, selected_answers.losses)
+        return selected_answers._copy_with_fields(wins=wins, losses=losses)._select_rows(
+            np.lexsort((selected_answers.pair, selected_answers.respondent))
         )
 
     def merge_pairs(self, new_positions: np.ndarray) -> "Answers":
@@ -235,9 +240,9 @@ class Answers(RespondentAnswers):
 
         Return the answers and the indices of these pairs.
         """
-        selected = self.select_respondents(members)
-        pairs, pair = np.unique(selected.pair, return_inverse=True)
-        return selected._copy_with_fields(pair=pair.astype(np.int32)), pairs
+        selected_answers = self.select_respondents(members)
+        pair_indices, new_pairs = np.unique(selected_answers.pair, return_inverse=True)
+        return selected_answers._copy_with_fields(pair=new_pairs.astype(np.int32)), pair_indices
 
     def without_ties(self, share: float) -> "Answers | None":
         """Convert each tie to `share` of a choice of the first and of the second option.
@@ -248,8 +253,8 @@ class Answers(RespondentAnswers):
         is_kept = wins + losses > 0
         if not is_kept.any():
             return None
-        converted = self._copy_with_fields(wins=wins, losses=losses, tied=0.0 * self.tied)
-        return converted._select_rows(is_kept)
+        converted_answers = self._copy_with_fields(wins=wins, losses=losses, tied=0.0 * self.tied)
+        return converted_answers._select_rows(is_kept)
 
 
 class ChosenPlaces(RespondentAnswers):

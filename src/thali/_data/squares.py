@@ -37,13 +37,14 @@ def read_square_table(
     _check_square(values.shape, words)
     if labels is None:
         labels = range(values.shape[0])
-    names = check_labels(labels)
-    if len(names) != values.shape[0]:
+    label_texts = check_labels(labels)
+    if len(label_texts) != values.shape[0]:
         raise DataError(
-            f"`labels` must name every {words.noun} once; got {format_plural(len(names), 'label')}"
+            f"`labels` must name every {words.noun} once; got"
+            f" {format_plural(len(label_texts), 'label')}"
             f" for {format_plural(values.shape[0], words.noun)}."
         )
-    return names, values
+    return label_texts, values
 
 
 def describe_cell(names: Sequence[Any], row: int, column: int) -> str:

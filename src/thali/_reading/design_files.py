@@ -164,16 +164,23 @@ def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignR
     if version_column is None:
         version_labels[:] = ALL_RESPONDENTS
     rows_by_task: dict[tuple[str, str], list[int]] = {}
-    for row, key in enumerate(
+    for row_index, version_and_task in enumerate(
         zip(version_labels, frame[task_column].map(format_label), strict=True)
     ):
-        rows_by_task.setdefault(key, []).append(row)
-    if single_row_tasks := [key for key, task_rows in rows_by_task.items() if len(task_rows) < 2]:
+        rows_by_task.setdefault(version_and_task, []).append(row_index)
+    if single_row_tasks := [
+        version_and_task
+        for version_and_task, task_rows in rows_by_task.items()
+        if len(task_rows) < 2
+    ]:
         raise DataError(
             f"Task {single_row_tasks[0][1]!r} has only one row; a design needs one row per"
             " alternative of a task (thali design writes it as design.csv)."
         )
-    row_arrays = {key: np.array(task_rows) for key, task_rows in rows_by_task.items()}
+    row_arrays = {
+        version_and_task: np.array(task_rows)
+        for version_and_task, task_rows in rows_by_task.items()
+    }
     return DesignRows(frame, version_column, task_column, alternative_column, row_arrays)
 
 
@@ -238,8 +245,8 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
     design_version_column = VERSION.find_column(design_names, option_columns)
     design_task_column = TASK.find_column(design_names, option_columns)
     rows_by_version: dict[str, list[int]] = {}
-    for row, version_name in enumerate(_label_cells(design.frame, design_version_column)):
-        rows_by_version.setdefault(version_name, []).append(row)
+    for row_index, version_name in enumerate(_label_cells(design.frame, design_version_column)):
+        rows_by_version.setdefault(version_name, []).append(row_index)
     answer_names = map_plain_names(column_names(answer_frame))
     version_column = None
     if len(rows_by_version) > 1:
@@ -269,7 +276,7 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
         respondent_cells = {column: answer_row[column] for column in respondent_columns}
         if respondent_column is None:
             respondent_cells = {"respondent": answer_index + 1} | respondent_cells
-        for set_number, row in enumerate(rows_by_version[version_name], start=1):
+        for set_number, row_index in enumerate(rows_by_version[version_name], start=1):
             answer_cells = {
                 stem: answer_row.get(columns.get(set_number))
                 for stem, columns in answer_series.items()
@@ -277,10 +284,15 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
             if any(map(format_label, answer_cells.values())):
                 set_cells: dict[str, Any] = {}
                 if design_task_column is not None:
-                    set_cells[str(design_task_column)] = design.frame[design_task_column].iloc[row]
+                    set_cells[str(design_task_column)] = design.frame[design_task_column].iloc[
+                        row_index
+                    ]
                 set_cells |= _join_options(
                     answer_cells,
-                    {name: format_label(design.frame[name].iloc[row]) for name in option_columns},
+                    {
+                        name: format_label(design.frame[name].iloc[row_index])
+                        for name in option_columns
+                    },
                 )
                 answered_sets.append(respondent_cells | set_cells)
     if not answered_sets:
@@ -453,14 +465,14 @@ def _find_task_columns(
         answer_columns, len(tasks), _split_loop_name
     )
     if len(matching_series) != 1:
-        reason = "no series of columns contains the answers"
+        problem = "no series of columns contains the answers"
         if matching_series:
             first_columns = shorten([next(iter(columns.values())) for columns in matching_series])
-            reason = (
+            problem = (
                 f"several series of columns may contain the answers, starting with {first_columns}"
             )
         raise DataError(
-            f"The design has {format_plural(len(tasks), 'task')}, but {reason}; use one column per"
+            f"The design has {format_plural(len(tasks), 'task')}, but {problem}; use one column per"
             " task"
             " with the label or number of the chosen alternative ('choice1', 'choice2', ...), or"
             " one row per respondent and task."
@@ -508,14 +520,14 @@ def _join_answers(
         chosen_position == len(task_rows)
         for task_rows, chosen_position in choice_by_answer.values()
     )
-    row_indices, is_picked, answer_indices, labels = [], [], [], []
+    row_indices, is_picked, answer_indices, alternative_labels = [], [], [], []
     for index, (task_rows, chosen_position) in choice_by_answer.items():
         rows_of_task, labels_of_task = task_rows.tolist(), design.list_labels(task_rows)
         if has_added_none:
             rows_of_task.append(-1)
             labels_of_task.append(NONE)
         row_indices += rows_of_task
-        labels += labels_of_task
+        alternative_labels += labels_of_task
         is_picked += [k == chosen_position for k in range(len(rows_of_task))]
         answer_indices += [index] * len(rows_of_task)
     n_unanswered = len(answers.picked) - len(choice_by_answer)
@@ -523,7 +535,7 @@ def _join_answers(
         np.array(row_indices),
         np.array(is_picked),
         np.array(answer_indices),
-        labels,
+        alternative_labels,
         n_unanswered,
     )
 

@@ -91,10 +91,11 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
 def _iterate_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield (line number, object) of each non-empty line of JSON Lines."""
     decode = json.JSONDecoder().decode
-    start, line_number = 0, 0
-    while start < len(text):
-        end = text.find("\n", start) % (len(text) + 1)  # `find` returns -1 in the last line
-        line, line_number, start = text[start:end], line_number + 1, end + 1
+    line_start, line_number = 0, 0
+    while line_start < len(text):
+        # `find` returns -1 in the last line
+        line_end = text.find("\n", line_start) % (len(text) + 1)
+        line, line_number, line_start = text[line_start:line_end], line_number + 1, line_end + 1
         if not line or line.isspace():
             continue
         try:

@@ -66,10 +66,13 @@ class _FilteredFile(NamedTuple):
         import pyarrow as pa
 
         filter_columns = list(self.where.columns)
-        start = 0
+        first_row = 0
         for batch in self.batches.read_batches(list(dict.fromkeys([*columns, *filter_columns]))):
             batch_table = pa.Table.from_batches([batch])
-            row_numbers, end = np.arange(start, start + len(batch_table)), start + len(batch_table)
+            row_numbers, end_row = (
+                np.arange(first_row, first_row + len(batch_table)),
+                first_row + len(batch_table),
+            )
             if filter_columns:
                 frame = self.batches.as_frame(
                     batch_table.select(filter_columns),
@@ -82,8 +85,8 @@ class _FilteredFile(NamedTuple):
                     batch_table.filter(pa.array(is_kept)),
                     row_numbers[is_kept],
                 )
-            yield batch_table.select(columns), row_numbers, end
-            start = end
+            yield batch_table.select(columns), row_numbers, end_row
+            first_row = end_row
 
     def read_head(self) -> RawTable:
         """Read the first selected rows, from which the layout is recognised."""
@@ -357,34 +360,43 @@ def _count_distinct_rows(
     # dates with times are reduced to days
     import pyarrow as pa
 
-    names, batches, file = list(columns), filtered_file.batches, filtered_file.batches.head.file
+    column_names, batches, file = (
+        list(columns),
+        filtered_file.batches,
+        filtered_file.batches.head.file,
+    )
     group_tables, n_groups, n_kept, n_read, max_groups = [], 0, 0, 0, 2 * BATCH
-    codes_by_column: dict[str, _TextCodes] = {name: _TextCodes() for name in names}
+    codes_by_column: dict[str, _TextCodes] = {name: _TextCodes() for name in column_names}
     with (
         Progress(progressbar, f"reading {file}", batches.n_rows, "rows") as progress,
         prefix_errors(file),
     ):
-        for batch, row_numbers, n_read in filtered_file.iterate_batches(names):
+        for batch, row_numbers, n_read in filtered_file.iterate_batches(column_names):
             if date is not None:
                 days = _convert_batch_days(filtered_file, batch[date], date, row_numbers)
                 batch = batch.set_column(batch.column_names.index(date), date, days)
-            coded_columns = [codes_by_column[name].encode(batch[name]) for name in names]
-            table = pa.table([*coded_columns, pa.array(row_numbers)], names=[*names, _ROW])
-            group_tables.append(_group_rows(table, names, None))
+            coded_columns = [codes_by_column[name].encode(batch[name]) for name in column_names]
+            coded_table = pa.table(
+                [*coded_columns, pa.array(row_numbers)], names=[*column_names, _ROW]
+            )
+            group_tables.append(_group_rows(coded_table, column_names, None))
             n_groups, n_kept = n_groups + len(group_tables[-1]), n_kept + len(row_numbers)
             progress.update(min(n_read, batches.n_rows))
             if n_groups > max_groups:
-                group_tables = [_group_rows(pa.concat_tables(group_tables), names, _HOW_OFTEN)]
+                group_tables = [
+                    _group_rows(pa.concat_tables(group_tables), column_names, _HOW_OFTEN)
+                ]
                 n_groups = len(group_tables[0])
                 # otherwise, tables of mostly distinct rows would be grouped with every batch
                 max_groups = 2 * max(BATCH, n_groups)
     distinct_rows = _group_rows(
-        pa.concat_tables(group_tables, promote_options="permissive"), names, _HOW_OFTEN
+        pa.concat_tables(group_tables, promote_options="permissive"), column_names, _HOW_OFTEN
     ).sort_by(_ROW)
     line_numbers = (distinct_rows[_ROW].to_numpy() + 1).tolist()
     row_counts = distinct_rows[_HOW_OFTEN].to_numpy()
     distinct_rows = pa.table(
-        [codes_by_column[name].decode(distinct_rows[name]) for name in names], names=names
+        [codes_by_column[name].decode(distinct_rows[name]) for name in column_names],
+        names=column_names,
     )
     with prefix_errors(file):
         frame = batches.as_frame(distinct_rows, line_numbers, file, {})
@@ -417,8 +429,8 @@ def _warn_about_practice_rows(filtered_file: _FilteredFile, head: RawTable, data
     counts_by_column = {name: Counter[str]() for name in practice_columns}
     for batch, _, _ in filtered_file.iterate_batches(practice_columns):
         for name in practice_columns:
-            cells = _remove_dictionary(batch[name]).combine_chunks()
-            for cell in cells.value_counts().to_pylist():
+            batch_cells = _remove_dictionary(batch[name]).combine_chunks()
+            for cell in batch_cells.value_counts().to_pylist():
                 counts_by_column[name][format_label(cell["values"])] += cell["counts"]
     for name, counts in counts_by_column.items():
         practice_words = tuple(text for text in counts if is_practice_label(text))
@@ -451,15 +463,17 @@ class _TextCodes:
             encoded_chunk = chunk
             if not pa.types.is_dictionary(chunk.type):
                 encoded_chunk = chunk.dictionary_encode()
-            codes = []
+            dictionary_codes = []
             for text in encoded_chunk.dictionary.to_pylist():
                 code = -1
                 if text is not None:
                     code = code_by_text.setdefault(text, len(code_by_text))
-                codes.append(code)
-            chunk_codes = encoded_chunk.indices.fill_null(len(codes)).to_numpy(zero_copy_only=False)
+                dictionary_codes.append(code)
+            chunk_codes = encoded_chunk.indices.fill_null(len(dictionary_codes)).to_numpy(
+                zero_copy_only=False
+            )
             code_chunks.append(
-                pa.array(np.append(np.array(codes, np.int32), np.int32(-1))[chunk_codes])
+                pa.array(np.append(np.array(dictionary_codes, np.int32), np.int32(-1))[chunk_codes])
             )
         return pa.chunked_array(code_chunks, pa.int32())
 
@@ -562,13 +576,13 @@ def _open_batched_parquet(path: Path) -> _BatchedFile | None:
 
     try:
         file = parquet.ParquetFile(path)
-        names = file.schema_arrow.names
+        all_columns = file.schema_arrow.names
         fields = list(file.schema_arrow)
         flat_names = [field.name for field in fields if not pa.types.is_nested(field.type)]
         first_batch = next(file.iter_batches(HEAD, columns=flat_names), None)
     except (pa.ArrowException, OSError):
         return None
-    if first_batch is None or has_repeats(names):
+    if first_batch is None or has_repeats(all_columns):
         return None
 
     def as_frame(
@@ -606,11 +620,11 @@ def _open_batched_text(path: Path, first_bytes: bytes) -> _BatchedFile | None:
         return None
     if separator is None or not first_table.named:
         return None
-    names, decimal_comma = first_table.names, separator != ","
+    all_columns, decimal_comma = first_table.names, separator != ","
 
     def read_batches(columns: list[str]) -> Iterator["pyarrow.RecordBatch"]:
         """Yield batches of these columns as text."""
-        read_options = csv.ReadOptions(column_names=names, skip_rows=1, block_size=BLOCK)
+        read_options = csv.ReadOptions(column_names=all_columns, skip_rows=1, block_size=BLOCK)
         parse_options = csv.ParseOptions(delimiter=separator, newlines_in_values=True)
         column_types = dict.fromkeys(columns, pa.string())
         convert_options = csv.ConvertOptions(

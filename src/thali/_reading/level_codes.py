@@ -120,9 +120,10 @@ def _replace_column_codes(cells: Any, labels: Mapping[str, str], name: str) -> A
     texts = cells.map(format_label)
     label_by_code = dict(labels) | {text: text for text in LACKING if text not in labels}
     if (is_unknown := ~texts.isin(list(label_by_code))).any():
-        row = int(np.flatnonzero(is_unknown)[0])
+        wrong_row = int(np.flatnonzero(is_unknown)[0])
         raise DataError(
-            f"Column {name!r} contains {texts.iloc[row]!r} in row {cells.index[row]}, which ",
+            f"Column {name!r} contains {texts.iloc[wrong_row]!r} in row {cells.index[wrong_row]},"
+            " which ",
             Argument("codes"),
             f" does not list; the listed codes are {shorten(list(labels), 12)}.",
         )

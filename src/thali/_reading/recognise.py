@@ -98,18 +98,22 @@ def strip_file_names(table: RawTable) -> RawTable:
 
     The note reports an example.
     """
-    names = [
+    file_names = [
         name
         for column in _list_text_cells(table)
         if all(map(_MEDIA.fullmatch, column))
         for name in column
     ]
-    labels = {name: _strip_media_name(name) for name in dict.fromkeys(names)}
-    if not labels or len(set(labels.values())) < len(labels) or not all(labels.values()):
+    label_by_name = {name: _strip_media_name(name) for name in dict.fromkeys(file_names)}
+    if (
+        not label_by_name
+        or len(set(label_by_name.values())) < len(label_by_name)
+        or not all(label_by_name.values())
+    ):
         return table
-    name, label = next(iter(labels.items()))
+    name, label = next(iter(label_by_name.items()))
     note = f"file names in labels shown without folder and extension ({label!r} for {name!r})"
-    return _apply_labels(table, labels, note)
+    return _apply_labels(table, label_by_name, note)
 
 
 def _strip_media_name(name: str) -> str:
@@ -124,10 +128,10 @@ def _list_text_cells(table: RawTable) -> list[list[str]]:
     """Return the distinct texts of each text column, and of a square's header."""
     if table.sheets:
         return [column for _, sheet in table.sheets for column in _list_text_cells(sheet)]
-    columns = [table.frame.iloc[:, k] for k in range(table.frame.shape[1])]
+    frame_columns = [table.frame.iloc[:, k] for k in range(table.frame.shape[1])]
     label_lists = [
         labels
-        for column in columns
+        for column in frame_columns
         if _is_text_dtype(column) and (labels := _list_distinct_labels(column))
     ]
     if _has_header_labels(table):
@@ -153,10 +157,10 @@ def _is_text_dtype(column: pd.Series) -> bool:
 
 def _list_distinct_labels(column: pd.Series) -> list[str]:
     """Return a column's distinct non-empty texts; [] if there are too many."""
-    cells = column.dropna().unique()
-    if len(cells) > _MAX_DISTINCT_LABELS:
+    distinct_cells = column.dropna().unique()
+    if len(distinct_cells) > _MAX_DISTINCT_LABELS:
         return []
-    return [label for cell in cells if (label := format_label(cell))]
+    return [label for cell in distinct_cells if (label := format_label(cell))]
 
 
 def _apply_labels(table: RawTable, labels: Mapping[str, str], note: str = "") -> RawTable:

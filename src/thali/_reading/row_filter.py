@@ -158,8 +158,8 @@ class RowFilter:
         if empty_conditions:
             condition = empty_conditions[0]
             reason = f"; {condition.column!r} is empty"
-            if texts := _list_texts(_find_column(condition, frame)):
-                reason = f"; column {condition.column!r} contains {shorten(texts, 6)}"
+            if column_texts := _list_texts(_find_column(condition, frame)):
+                reason = f"; column {condition.column!r} contains {shorten(column_texts, 6)}"
         raise self.empty_error(len(frame), reason)
 
     def empty_error(self, n_rows: int, reason: str = "") -> DataError:
@@ -179,9 +179,9 @@ class RowFilter:
                 or _has_dates(cells)
             ):
                 continue
-            texts = _list_texts(cells)
+            column_texts = _list_texts(cells)
             for text in condition.values:
-                if text not in texts and (suggestion := suggest(text, texts)):
+                if text not in column_texts and (suggestion := suggest(text, column_texts)):
                     warn(
                         DataWarning(
                             f"No row contains {text!r} in column {condition.column!r}.{suggestion}"
@@ -427,12 +427,12 @@ def _parse_list(source: _FilterText, tokens: Any) -> tuple[str, ...]:
     """Parse values in parentheses, such as (a, b)."""
     if (opening_token := next(tokens)) != _Token("sign", "(", opening_token.at):
         raise _unexpected_error(source, opening_token, "'(' before the values of 'in'")
-    values = []
+    operands = []
     while True:
-        values.append(_parse_value(source, next(tokens)))
+        operands.append(_parse_value(source, next(tokens)))
         separator_token = next(tokens)
         if separator_token == _Token("sign", ")", separator_token.at):
-            return tuple(values)
+            return tuple(operands)
         if separator_token != _Token("sign", ",", separator_token.at):
             raise _unexpected_error(source, separator_token, "',' or ')'")
 

@@ -147,8 +147,8 @@ def _match_labels(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | N
     column_labels = check_labels(header[1:], "Labels in the header")
     row_by_label = index_labels(check_labels(row_labels, "Labels in the first column"))
     if set(row_by_label) != set(column_labels):
-        numbers = frame.iloc[:, 1:].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
-        refuse_lone_totals(list(row_by_label), column_labels, numbers)
+        cell_numbers = frame.iloc[:, 1:].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+        refuse_lone_totals(list(row_by_label), column_labels, cell_numbers)
         raise DataError(describe_label_mismatch(row_by_label, column_labels))
     return frame.iloc[[row_by_label[name] for name in column_labels], 1:].to_numpy(), column_labels
 

@@ -227,13 +227,13 @@ def read_parquet_frame(file_bytes: bytes) -> "pd.DataFrame":
             f"This is not a readable Parquet file ({error}); save it again, or as CSV."
         ) from None
     if not isinstance(frame.index, pd.RangeIndex):
-        names = [*(name or "" for name in frame.index.names), *frame.columns]
+        column_labels = [*(name or "" for name in frame.index.names), *frame.columns]
         frame = frame.set_axis(
             range(frame.shape[1]), axis=1
         )  # a column may have the name of the index
         frame = frame.reset_index(
             names=[f"index {k}" for k in range(frame.index.nlevels)]
-        ).set_axis(names, axis=1)
+        ).set_axis(column_labels, axis=1)
     if not len(frame):
         raise DataError("The file has a header but no rows of data.")
     return frame.set_axis([format_label(name) for name in frame.columns], axis=1)
@@ -318,15 +318,17 @@ def parse_preflib_cells(file_bytes: bytes) -> TextTable:
     ]
     if not name_by_code:
         name_by_code, order_lines = _parse_old_preflib(order_lines)
-    rows, line_numbers, ranked_names = [], [], set()
+    table_rows, line_numbers, ranked_names = [], [], set()
     for line_number, line in order_lines:
-        count, colon, order = line.partition(":")
-        if not colon or not count.strip().isdigit():
+        count_text, colon, order_text = line.partition(":")
+        if not colon or not count_text.strip().isdigit():
             raise DataError(
                 f"Line {line_number} is {line!r}, but PrefLib files contain orders such as '3:"
                 " 2,1,4'."
             )
-        tied_groups = [(tied or single).split(",") for tied, single in _PREFLIB_RANK.findall(order)]
+        tied_groups = [
+            (tied or single).split(",") for tied, single in _PREFLIB_RANK.findall(order_text)
+        ]
         tied_groups = [[code.strip() for code in group if code.strip()] for group in tied_groups]
         if unknown_codes := [
             code for group in tied_groups for code in group if code not in name_by_code
@@ -341,22 +343,22 @@ def parse_preflib_cells(file_bytes: bytes) -> TextTable:
             for group in tied_groups
             if group
         ]
-        rows.append([count.strip(), *rank_cells])
+        table_rows.append([count_text.strip(), *rank_cells])
         line_numbers.append(line_number)
-    if not rows:
+    if not table_rows:
         raise DataError("The file has a header but no orders.")
     if unranked_names := [name for name in name_by_code.values() if name not in ranked_names]:
-        rows.append(["0", *unranked_names])
+        table_rows.append(["0", *unranked_names])
         line_numbers.append(line_numbers[-1])
-    if (n_columns := max(3, *map(len, rows))) * max(
-        len(rows), MAX_CELLS // MAX_COLUMNS
+    if (n_columns := max(3, *map(len, table_rows))) * max(
+        len(table_rows), MAX_CELLS // MAX_COLUMNS
     ) > MAX_CELLS:
         raise DataError(
             f"The longest order contains {n_columns - 1:,} alternatives, which makes too large a"
             " table; truncate the orders."
         )
     header = ["count", *(f"rank{k}" for k in range(1, n_columns))]
-    columns = list(map(list, zip_longest(header, *rows, fillvalue="")))
+    columns = list(map(list, zip_longest(header, *table_rows, fillvalue="")))
     return TextTable(header, [cells for _, *cells in columns], line_numbers, note="a PrefLib file")
 
 
@@ -395,11 +397,11 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
     codes 0; tasks with choice 0 were not answered.
     """
     integer_tokens = iter(_parse_integers(file_bytes))
-    rows: list[list[str]] = []
+    table_rows: list[list[str]] = []
     line_numbers: list[int] = []
     expected_numbers, n_unanswered = None, 0
     try:
-        for line_number, respondent in integer_tokens:
+        for line_number, respondent_text in integer_tokens:
             n_variables, n_attributes, n_tasks, has_none = [
                 int(next(integer_tokens)[1]) for _ in range(4)
             ]
@@ -415,11 +417,14 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
                 )
             expected_numbers = n_variables, n_attributes
             variables = [next(integer_tokens)[1] for _ in range(n_variables)]
-            for task in range(1, n_tasks + 1):
+            for task_number in range(1, n_tasks + 1):
                 concepts = _read_cho_concepts(integer_tokens, n_attributes)
                 chosen_concept, _ = int(next(integer_tokens)[1]), next(integer_tokens)
                 _check_cho_task(
-                    concepts, chosen_concept, has_none, f"Task {task} of respondent {respondent}"
+                    concepts,
+                    chosen_concept,
+                    has_none,
+                    f"Task {task_number} of respondent {respondent_text}",
                 )
                 if not chosen_concept:
                     n_unanswered += 1
@@ -431,13 +436,20 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
                         [code for _, code in tokens],
                         str(int(concept == chosen_concept)),
                     )
-                    rows.append(
-                        [respondent, str(task), str(concept), *codes, is_chosen, *variables]
+                    table_rows.append(
+                        [
+                            respondent_text,
+                            str(task_number),
+                            str(concept),
+                            *codes,
+                            is_chosen,
+                            *variables,
+                        ]
                     )
                     line_numbers.append(tokens[0][0])
     except StopIteration:
         raise DataError("The file ends within a task; it is not a complete .cho file.") from None
-    if expected_numbers is None or not rows:
+    if expected_numbers is None or not table_rows:
         raise DataError("The file contains no choices.")
     header = [
         "respondent",
@@ -450,7 +462,9 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
     note = "a .cho file"
     if n_unanswered:
         note += f"; {format_plural(n_unanswered, 'task')} without an answer dropped"
-    return TextTable(header, list(map(list, zip(*rows, strict=True))), line_numbers, note=note)
+    return TextTable(
+        header, list(map(list, zip(*table_rows, strict=True))), line_numbers, note=note
+    )
 
 
 Token = tuple[int, str]  # line and text of an integer
@@ -804,13 +818,13 @@ def build_raw_table(
 
 def _refuse_numeric_header(header: list[str], columns: list[dict[str, None]]) -> None:
     """Raise DataError if the header looks like a row of integers."""
-    cells = [cell for column in columns for cell in column]
-    is_like_rows = all(map(INTEGER.fullmatch, (*header, *cells)))
+    all_cells = [cell for column in columns for cell in column]
+    is_like_rows = all(map(INTEGER.fullmatch, (*header, *all_cells)))
     # options called 1, 2, 3, ..., or years
     if not is_like_rows or header == [str(k + int(header[0])) for k in range(len(header))]:
         return
-    numbers = list(map(int, cells))
-    if min(numbers) <= min(map(int, header)) and max(map(int, header)) <= max(numbers):
+    cell_numbers = list(map(int, all_cells))
+    if min(cell_numbers) <= min(map(int, header)) and max(map(int, header)) <= max(cell_numbers):
         raise DataError(
             f"The first line ({' '.join(header)}) contains integers, like the other lines, but"
             " column names are expected. Add a line of names above it, such as 'object1',"
@@ -820,8 +834,7 @@ def _refuse_numeric_header(header: list[str], columns: list[dict[str, None]]) ->
 
 
 def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:
-    """Return {name: True} for columns in which NA is an option, or respondents' labels would merge
-    as numbers."""
+    """Return {name: True} for columns to keep as text: NA is an option, or 1e2 is not 100."""
     is_text = {}
     answer_names = {name for name in header if simplify_name(name) in _ANSWER_NAMES}
     side_names = [
@@ -835,10 +848,10 @@ def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> d
         ):
             is_text[name] = True
         if simplify_name(name) in RESPONDENT.sure:
-            texts = set(cells) - MISSING
-            if all(map(NUMBER.fullmatch, texts)) and len(set(map(_parse_float, texts))) < len(
-                texts
-            ):
+            label_texts = set(cells) - MISSING
+            if all(map(NUMBER.fullmatch, label_texts)) and len(
+                set(map(_parse_float, label_texts))
+            ) < len(label_texts):
                 is_text[name] = True
     return is_text
 
@@ -915,13 +928,13 @@ def _retype_columns(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
     numeric_columns = {}
     for name, cells in frame.items():
         if not has_numbers(cells):
-            column = cells.astype(object).where(cells.notna(), "").tolist()
-            distinct_texts = dict.fromkeys(column)
+            cell_texts = cells.astype(object).where(cells.notna(), "").tolist()
+            distinct_texts = dict.fromkeys(cell_texts)
             if (
                 all(isinstance(text, str) for text in distinct_texts)
                 and is_text_column(set(distinct_texts), decimal_comma) is False
             ):
-                numeric_columns[name] = _convert_column(column, distinct_texts, decimal_comma)
+                numeric_columns[name] = _convert_column(cell_texts, distinct_texts, decimal_comma)
     return frame.assign(**numeric_columns)
 
 

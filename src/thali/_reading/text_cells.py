@@ -331,10 +331,10 @@ def _complete_rows(
         [width + 1 for width in lengths_without_diagonal],
     ):
         return None
-    rows: NumberedRows = [*[(first_line, [])] * n_absent_rows, *triangle]
+    numbered_rows: NumberedRows = [*[(first_line, [])] * n_absent_rows, *triangle]
     return [
         (line, [name, *cells, *[""] * (len(names) - len(cells))])
-        for name, (line, cells) in zip(names, rows, strict=True)
+        for name, (line, cells) in zip(names, numbered_rows, strict=True)
     ]
 
 

@@ -83,28 +83,36 @@ def find_best_worst_columns(
 
     Names in `named_columns` and `options` are taken as given. Raises DataError if one is missing.
     """
-    names = column_names(frame)
+    all_columns = column_names(frame)
     check_columns(frame, (*named_columns.values(), *(options or ())))
-    best, worst, respondent, count = find_named_columns(
-        map_plain_names(names), named_columns, (BEST, WORST, RESPONDENT, COUNT)
+    best_column, worst_column, respondent_column, count_column = find_named_columns(
+        map_plain_names(all_columns), named_columns, (BEST, WORST, RESPONDENT, COUNT)
     )
-    for role, name in (("best", best), ("worst", worst)):
+    for role, name in (("best", best_column), ("worst", worst_column)):
         if name is None:
             raise DataError(
                 f"No column of {role} options was recognised; name one with ", Argument(role), "."
             )
-    role_columns = (best, worst, respondent, count)
-    option_series = find_column_series([name for name in names if name not in role_columns])
+    role_columns = (best_column, worst_column, respondent_column, count_column)
+    option_series = find_column_series([name for name in all_columns if name not in role_columns])
     if options is not None:
         option_series = [tuple(options)]
     if not option_series:
         raise DataError(
             "No columns such as 'option1', 'option2', 'option3' contain the options offered in"
-            f" addition to {best!r} and {worst!r}; rename those columns, or name them with"
-            " `options`."
+            f" addition to {best_column!r} and {worst_column!r}; rename those columns, or name"
+            " them with `options`."
         )
-    fitting_series = [group for group in option_series if _is_best_offered(frame, group, best)]
-    return BestWorstColumns(best, worst, (fitting_series or option_series)[0], respondent, count)
+    fitting_series = [
+        group for group in option_series if _is_best_offered(frame, group, best_column)
+    ]
+    return BestWorstColumns(
+        best_column,
+        worst_column,
+        (fitting_series or option_series)[0],
+        respondent_column,
+        count_column,
+    )
 
 
 def find_best_columns(
@@ -114,22 +122,34 @@ def find_best_columns(
 
     Return None if another column may contain the worst option.
     """
-    names = column_names(frame)
-    name_by_simplified = map_plain_names(names)
-    best = BEST.find_column(name_by_simplified)
-    respondent = named_columns.get("respondent") or RESPONDENT.find_column(name_by_simplified)
-    count = named_columns.get("count") or COUNT.find_column(name_by_simplified, (best, respondent))
-    if best is None or WORST.find_column(name_by_simplified) is not None:
+    all_columns = column_names(frame)
+    name_by_simplified = map_plain_names(all_columns)
+    best_column = BEST.find_column(name_by_simplified)
+    respondent_column = named_columns.get("respondent") or RESPONDENT.find_column(
+        name_by_simplified
+    )
+    count_column = named_columns.get("count") or COUNT.find_column(
+        name_by_simplified, (best_column, respondent_column)
+    )
+    if best_column is None or WORST.find_column(name_by_simplified) is not None:
         return None
-    other_columns = [name for name in names if name not in (best, respondent, count)]
-    for options in find_column_series(other_columns):
-        if len(options) < 3 or not len(frame) or not _is_best_offered(frame, options, best):
+    other_columns = [
+        name for name in all_columns if name not in (best_column, respondent_column, count_column)
+    ]
+    for option_columns in find_column_series(other_columns):
+        if (
+            len(option_columns) < 3
+            or not len(frame)
+            or not _is_best_offered(frame, option_columns, best_column)
+        ):
             continue
-        answered_frame = select_answered_rows(frame, [best], options, is_reported=False)
-        if simplify_name(options[0])[:-1] in RANK.sure:
+        answered_frame = select_answered_rows(
+            frame, [best_column], option_columns, is_reported=False
+        )
+        if simplify_name(option_columns[0])[:-1] in RANK.sure:
             continue  # rankings, with one column per rank
-        option_rows = _list_rows(answered_frame, options)
-        best_texts = list_texts(answered_frame, best)
+        option_rows = _list_rows(answered_frame, option_columns)
+        best_texts = list_texts(answered_frame, best_column)
         if _are_numbers(option_rows) and not all(
             text in row for text, row in zip(best_texts, option_rows, strict=True)
         ):
@@ -137,14 +157,16 @@ def find_best_columns(
         if are_rank_rows(option_rows):
             continue
         best_labels = [
-            row[_find_chosen_index(text, row, options, "")]
+            row[_find_chosen_index(text, row, option_columns, "")]
             for text, row in zip(best_texts, option_rows, strict=True)
         ]
         other_cells = [
-            list_texts(answered_frame, name) for name in other_columns if name not in options
+            list_texts(answered_frame, name) for name in other_columns if name not in option_columns
         ]
         if not any(_may_be_worst(cells, option_rows, best_labels) for cells in other_cells):
-            return BestWorstColumns(best, None, options, respondent, count)
+            return BestWorstColumns(
+                best_column, None, option_columns, respondent_column, count_column
+            )
     return None
 
 
@@ -174,15 +196,15 @@ def find_column_series(names: list[str]) -> list[tuple[str, ...]]:
     name_by_simplified = map_plain_names(names)
     all_series = []
     for name in name_by_simplified:
-        for marks in _SERIES_MARKS:
-            if name.endswith(marks[0]):
-                stem, columns = name[: -len(marks[0])], []
-                for mark in marks:
+        for series_marks in _SERIES_MARKS:
+            if name.endswith(series_marks[0]):
+                stem, series_columns = name[: -len(series_marks[0])], []
+                for mark in series_marks:
                     if stem + mark not in name_by_simplified:
                         break
-                    columns.append(name_by_simplified[stem + mark])
-                if len(columns) > 1:
-                    all_series.append(tuple(columns))
+                    series_columns.append(name_by_simplified[stem + mark])
+                if len(series_columns) > 1:
+                    all_series.append(tuple(series_columns))
     return all_series
 
 
@@ -345,23 +367,30 @@ def find_long_columns(
 ) -> LongBestWorst | None:
     """Find the columns of a long best-worst table; None if the layout differs."""
     name_by_simplified = map_plain_names(column_names(frame))
-    best, worst = find_named_columns(name_by_simplified, named_columns, (BEST, WORST))
-    task = TASK.find_column(name_by_simplified)
-    option = ALTERNATIVE.find_column(name_by_simplified, (best, worst, task))
-    if best is None or worst is None or task is None or option is None:
+    best_column, worst_column = find_named_columns(name_by_simplified, named_columns, (BEST, WORST))
+    task_column = TASK.find_column(name_by_simplified)
+    option_column = ALTERNATIVE.find_column(
+        name_by_simplified, (best_column, worst_column, task_column)
+    )
+    if best_column is None or worst_column is None or task_column is None or option_column is None:
         return None
     distinct_marks = {
-        format_label(value).lower() for name in (best, worst) for value in get_column(frame, name)
+        format_label(value).lower()
+        for name in (best_column, worst_column)
+        for value in get_column(frame, name)
     }
     if not distinct_marks <= set(_CHOSEN) | set(_BLANKS):
         return None
-    respondent = named_columns.get("respondent") or RESPONDENT.find_column(
-        name_by_simplified, (best, worst, task, option)
+    respondent_column = named_columns.get("respondent") or RESPONDENT.find_column(
+        name_by_simplified, (best_column, worst_column, task_column, option_column)
     )
-    count = named_columns.get("count") or COUNT.find_column(
-        name_by_simplified, (best, worst, task, option, respondent)
+    count_column = named_columns.get("count") or COUNT.find_column(
+        name_by_simplified,
+        (best_column, worst_column, task_column, option_column, respondent_column),
     )
-    return LongBestWorst(best, worst, option, task, respondent, count)
+    return LongBestWorst(
+        best_column, worst_column, option_column, task_column, respondent_column, count_column
+    )
 
 
 def widen_table(
@@ -378,7 +407,7 @@ def widen_table(
         respondent_codes, respondent_names = encode_column(frame, columns.respondent)
         set_keys = set_keys * len(respondent_names) + respondent_codes
     option_codes, option_names = encode_column(frame, columns.option)
-    labels = np.array(option_names, object)[option_codes]
+    row_options = np.array(option_names, object)[option_codes]
     is_marked = {
         name: np.array([_CHOSEN.get(format_label(value).lower(), False) for value in frame[name]])
         for name in (columns.best, columns.worst)
@@ -386,8 +415,8 @@ def widen_table(
     role_columns = {role: name for role in ROLES if (name := getattr(columns, role)) is not None}
     _, first_rows, set_index = np.unique(set_keys, return_index=True, return_inverse=True)
     max_options = int(np.bincount(set_index).max())
-    options = tuple(f"option {k + 1}" for k in range(max_options))
-    used_columns = {*columns, "best", "worst", *role_columns, *options}
+    option_columns = tuple(f"option {k + 1}" for k in range(max_options))
+    used_columns = {*columns, "best", "worst", *role_columns, *option_columns}
     kept_columns = role_columns | {
         name: name
         for name in frame.columns
@@ -396,16 +425,16 @@ def widen_table(
     wide_rows, row_labels, n_unmarked = [], [], 0
     for set_number in np.argsort(first_rows):
         set_rows = np.flatnonzero(set_index == set_number)
-        row = dict(zip(options, labels[set_rows], strict=False))
+        option_by_column = dict(zip(option_columns, row_options[set_rows], strict=False))
         first_row = frame.index[set_rows[0]]
-        if len(set(labels[set_rows])) < len(set_rows):
+        if len(set(row_options[set_rows])) < len(set_rows):
             raise DataError(
                 f"An option is listed twice in the set that starts in row {first_row}; list each"
                 " once."
             )
         marked_options = {}
         for role, name in (("best", columns.best), ("worst", columns.worst)):
-            options_of_role = labels[set_rows[is_marked[name][set_rows]]].tolist()
+            options_of_role = row_options[set_rows[is_marked[name][set_rows]]].tolist()
             if len(options_of_role) > 1:
                 raise _build_marks_error(role, name, len(options_of_role), first_row)
             if options_of_role:
@@ -414,7 +443,7 @@ def widen_table(
             n_unmarked += 1
             continue
         kept_cells = {key: frame[name].iloc[set_rows[0]] for key, name in kept_columns.items()}
-        wide_rows.append(row | marked_options | kept_cells)
+        wide_rows.append(option_by_column | marked_options | kept_cells)
         row_labels.append(first_row)
     if not wide_rows:
         raise DataError(
@@ -423,14 +452,14 @@ def widen_table(
         )
     note_omission(n_unmarked, noun="set")
     wide_frame = pd.DataFrame(
-        wide_rows, index=row_labels, columns=[*options, "best", "worst", *kept_columns]
+        wide_rows, index=row_labels, columns=[*option_columns, "best", "worst", *kept_columns]
     )
-    wide_columns = BestWorstColumns("best", "worst", options, None, None)
+    wide_columns = BestWorstColumns("best", "worst", option_columns, None, None)
     return wide_frame, wide_columns._replace(**{role: role for role in role_columns})
 
 
 def _build_marks_error(role: str, column_name: str, n_marked: int, first_row: Any) -> DataError:
-    """Build the error for a set with no or several options marked as best or worst."""
+    """Build the error for a set with several options marked as best or as worst."""
     return DataError(
         f"{n_marked} options are marked in column {column_name!r} of the set that starts in row"
         f" {first_row}; mark one as the {role}."

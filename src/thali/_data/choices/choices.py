@@ -116,15 +116,15 @@ def describe_best_worst(data: "Choices") -> str:
     assert data.worst is not None
     top_row = int(data.times.argmax())
     set_index = int(data.set_of[data.choice[top_row]])
-    best = data.labels[data.members[data.choice[top_row]]]
-    worst = data.labels[data.members[data.worst[top_row]]]
+    best_label = data.labels[data.members[data.choice[top_row]]]
+    worst_label = data.labels[data.members[data.worst[top_row]]]
     is_same_answer = (data.choice == data.choice[top_row]) & (data.worst == data.worst[top_row])
     n_answers = data.counts[part_slice(data.start, set_index)].sum()
     n_times = simplify_number(data.times[is_same_answer].sum())
     total_text = format_plural(simplify_number(n_answers), "time")
     return (
-        f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_index])}: {n_times:,} of"
-        f" {total_text}"
+        f"{best_label!r} best and {worst_label!r} worst of {shorten(data.sets[set_index])}:"
+        f" {n_times:,} of {total_text}"
     )
 
 
@@ -315,10 +315,10 @@ class Choices(Judged):
                 counted_answers.respondent.astype(np.int64),
                 counted_answers.pair.astype(np.int64),
             )
-        counts = np.column_stack([counted_answers.wins, counted_answers.losses])
-        row, side = np.nonzero(counts)
+        answer_counts = np.column_stack([counted_answers.wins, counted_answers.losses])
+        row, side = np.nonzero(answer_counts)
         respondent, pair = respondent[row], pair[row]
-        answer_fields = respondent, 2 * pair + side, counts[row, side]
+        answer_fields = respondent, 2 * pair + side, answer_counts[row, side]
         return cls._from_fields(
             data.labels,
             data.respondents,
@@ -409,7 +409,7 @@ class Choices(Judged):
         )
 
     def places_of(self, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return indices in `members` of each answer's best, and of its worst, if recorded."""
+        """Return the index in `members` of each answer's best, and of its worst if recorded."""
         if self.worst is None:
             return answers, None
         possible = list_possible_answers(self.start)

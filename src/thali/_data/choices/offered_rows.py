@@ -109,8 +109,7 @@ def read_long_occasions(
 def _select_answered(
     frame: "pd.DataFrame", column_by_role: Mapping[str, Any], is_reported: bool
 ) -> "pd.DataFrame":
-    """Return the rows of answered choice occasions; if `is_reported`, note how many others were
-    dropped."""
+    """Return the rows of answered choice occasions; if `is_reported`, note the others."""
     task_columns = column_by_role["choice_id"], column_by_role["respondent"]
     return select_answered_rows(
         frame,
@@ -299,15 +298,15 @@ def read_occasion_counts(
     occasion: np.ndarray,
     describe_occasion: Callable[[int], str],
 ) -> np.ndarray:
-    """Read the count of each row's choice occasion; raise if rows of one differ."""
+    """Read each row's count; raise DataError if rows of one choice occasion differ."""
     import pandas as pd
 
     if count is None:
         return np.ones(len(frame))
     count_column = get_column(frame, count)
     first_rows = np.unique(occasion, return_index=True)[1][occasion]
-    codes, _ = pd.factorize(count_column)
-    if (is_different := codes != codes[first_rows]).any():
+    count_codes, _ = pd.factorize(count_column)
+    if (is_different := count_codes != count_codes[first_rows]).any():
         k = int(is_different.argmax())
         count_texts = " and ".join(
             format_label(count_column.iloc[row]) or "none" for row in (first_rows[k], k)
@@ -329,7 +328,7 @@ def _read_chosen(
     is_yes, is_wrong = classify_yes_no(answer_column)
     if not is_wrong.any():
         return is_yes
-    texts = np.array(list(map(format_label, answer_column)))
-    if set(texts) <= set(option_labels):
-        return texts == np.array(option_labels)[alternative]
+    answer_texts = np.array(list(map(format_label, answer_column)))
+    if set(answer_texts) <= set(option_labels):
+        return answer_texts == np.array(option_labels)[alternative]
     return read_flags(frame, name)

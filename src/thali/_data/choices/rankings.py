@@ -125,12 +125,12 @@ def find_ranking_columns(
     `given` are the known names of option, rank, respondent and count. If unnamed options are worse,
     an empty column is an option without ranks.
     """
-    names = column_names(frame)
-    name_by_simplified = map_plain_names(names)
+    all_columns = column_names(frame)
+    name_by_simplified = map_plain_names(all_columns)
     respondent_column, count_column = find_named_columns(
         name_by_simplified, named_columns, (RESPONDENT, COUNT)
     )
-    other_columns = [name for name in names if name not in (respondent_column, count_column)]
+    other_columns = [name for name in all_columns if name not in (respondent_column, count_column)]
     rank_columns = (
         name_by_simplified[n]
         for n in name_by_simplified
@@ -174,14 +174,14 @@ def _find_text_separator(name: str, column: Any) -> str:
         if not is_named_ranking and ({*first_labels} != {*second_labels} or len(first_labels) < 3):
             continue
         label_lists = [_split_list(text, separator) for text in texts]
-        options = {label for labels in label_lists for label in labels}
+        all_labels = {label for labels in label_lists for label in labels}
         n_labels = [len({*labels}) for labels in label_lists]
         # lists of all options, or lists of some of them in a column called ranking
-        is_complete = {*n_labels} == {len(options)}
+        is_complete = {*n_labels} == {len(all_labels)}
         is_partial = (
             is_named_ranking
             and separator != " "
-            and min(n_labels) > 1 < sum(n_labels) / len(options)
+            and min(n_labels) > 1 < sum(n_labels) / len(all_labels)
         )
         if n_labels == list(map(len, label_lists)) and (is_complete or is_partial):
             return separator
@@ -213,9 +213,9 @@ def require_ranking_columns(
     columns_found = find_ranking_columns(frame, named_columns, unranked)
     if layout in (RANKS, OPTIONS) and (columns_found is None or columns_found.shape != layout):
         used_names = set(named_columns.values())
-        columns = tuple(str(name) for name in frame.columns if name not in used_names)
+        other_columns = tuple(str(name) for name in frame.columns if name not in used_names)
         columns_found = RankingColumns(
-            layout, columns, named_columns.get("respondent"), None, named_columns.get("count")
+            layout, other_columns, named_columns.get("respondent"), None, named_columns.get("count")
         )
     if columns_found is None or layout not in (None, columns_found.shape):
         raise DataError(
@@ -264,22 +264,22 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
         if len(columns) > 1 and (stem or _has_distinct_cells(frame, columns))
     ]
     longest_series = max(candidate_series, key=len, default=[])
-    if len(longest_series) == 2 and simplify_name(longest_series[0]) in (
-        "first",
-        "best",
-    ):  # two sides
+    # two sides
+    if len(longest_series) == 2 and simplify_name(longest_series[0]) in ("first", "best"):
         return []
     return longest_series
 
 
 def _has_distinct_cells(frame: "pd.DataFrame", columns: list[str]) -> bool:
     """Return whether rows have no repeated labels but columns share some, as in rankings."""
-    rows = [
+    label_rows = [
         [cell for cell in row if cell]
         for row in zip(*read_labels(frame, tuple(columns)), strict=True)
     ]
-    n_labels = len({cell for row in rows for cell in row})
-    return all(len({*row}) == len(row) for row in rows) and n_labels < sum(map(len, rows))
+    n_labels = len({cell for row in label_rows for cell in row})
+    return all(len({*row}) == len(row) for row in label_rows) and n_labels < sum(
+        map(len, label_rows)
+    )
 
 
 def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: bool) -> list[str]:
@@ -307,8 +307,10 @@ def _match_option_columns(frame: "pd.DataFrame", names: list[str], with_empty: b
 
 def _contains_ordinals(column: Any) -> bool:
     """Return whether all cells are ordinals such as "1st choice"."""
-    cells = column.dropna().unique()[:_MAX_COLUMNS]
-    return len(cells) > 0 and all(isinstance(c, str) and _parse_rank(c) is not c for c in cells)
+    distinct_cells = column.dropna().unique()[:_MAX_COLUMNS]
+    return len(distinct_cells) > 0 and all(
+        isinstance(c, str) and _parse_rank(c) is not c for c in distinct_cells
+    )
 
 
 def is_ranking(ranks: np.ndarray, has_ties: bool = False) -> np.ndarray:
@@ -395,12 +397,12 @@ def _read_sequence(ranking_number: int, ranking: Any) -> list[list[str]]:
             "Each ranking must be a list of options, best first, or a text such as 'a > b = c';"
             f" number {ranking_number + 1} is {ranking!r}."
         )
-    groups = []
+    tied_groups = []
     for entry in ranking:
         if not isinstance(entry, list | tuple | set):
             entry = [entry]
-        groups.append(list(map(format_label, entry)))
-    return groups
+        tied_groups.append(list(map(format_label, entry)))
+    return tied_groups
 
 
 def read_ranking_frame(
@@ -445,16 +447,22 @@ def read_ranking_frame(
             _sort_by_rank(row, ranks, all_options, option_labels, describe_row)
             for row, ranks in enumerate(rank_rows)
         ]
-    respondent, respondent_names = np.full(len(frame), -1), ()
+    respondent_index, respondent_names = np.full(len(frame), -1), ()
     people = None
     if columns.respondent is not None:
-        respondent, respondent_names = encode_column(frame, columns.respondent)
+        respondent_index, respondent_names = encode_column(frame, columns.respondent)
     elif columns.count is None:
-        respondent, respondent_names = np.arange(len(frame)), _name_rankings(len(frame))
+        respondent_index, respondent_names = np.arange(len(frame)), _name_rankings(len(frame))
     if respondent_names:
-        people = build_people_table(frame, columns.used, respondent, respondent_names)
+        people = build_people_table(frame, columns.used, respondent_index, respondent_names)
     return Rankings(
-        option_labels, orders, describe_row, ranking_counts, respondent_names, respondent, people
+        option_labels,
+        orders,
+        describe_row,
+        ranking_counts,
+        respondent_names,
+        respondent_index,
+        people,
     )
 
 
@@ -562,8 +570,8 @@ def _read_long_rankings(
     key_columns = list(filter(None, (columns.respondent, columns.group)))
     ranking_keys = np.zeros(len(frame), np.int64)
     for column in key_columns:
-        codes, labels_of_codes = encode_column(frame, column)
-        ranking_keys = ranking_keys * len(labels_of_codes) + codes
+        key_codes, labels_of_codes = encode_column(frame, column)
+        ranking_keys = ranking_keys * len(labels_of_codes) + key_codes
     distinct_keys, first_rows, ranking_index = np.unique(
         ranking_keys, return_index=True, return_inverse=True
     )

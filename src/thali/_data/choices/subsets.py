@@ -92,11 +92,13 @@ def select_rows(data: "Choices", rows: np.ndarray, people: np.ndarray | None = N
     worst = data.worst
     if worst is not None:
         worst = worst[rows]
-    selected = select_choices(
+    selected_choices = select_choices(
         data, respondent_index, data.choice[rows], worst, times=data.times[rows]
     )
-    answer_fields = (getattr(selected, name) for name in data._FIELDS[2:-2])
-    return selected._from_fields(data.labels, names, *answer_fields, people_table, selected.n_tied)
+    answer_fields = (getattr(selected_choices, name) for name in data._FIELDS[2:-2])
+    return selected_choices._from_fields(
+        data.labels, names, *answer_fields, people_table, selected_choices.n_tied
+    )
 
 
 def list_row_members(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
@@ -234,9 +236,9 @@ def _merge_respondents(datasets: "Sequence[Choices]") -> RowRespondents:
     ranking_numbers = count(1)
     for k, dataset in enumerate(respondents_of_parts):
         names, people = list(dataset.names), dataset.people
-        for index, name in enumerate(names):
+        for name_index, name in enumerate(names):
             if name.startswith(NAMELESS):
-                names[index] = f"{NAMELESS}{next(ranking_numbers)}"
+                names[name_index] = f"{NAMELESS}{next(ranking_numbers)}"
         if people is not None:
             people = people.set_axis(names, axis=0)
         respondents_of_parts[k] = RowRespondents(tuple(names), dataset.number, people)
@@ -296,7 +298,11 @@ def _merge_occasions(
         counts_by_dataset.append(dataset.times)
         n_occasions += len(dataset.times)
     occasion, alternative = np.concatenate(occasion), np.concatenate(alternative)
-    order = np.lexsort((alternative, occasion))
-    sorted_marks = [np.concatenate(marks)[order] for marks in zip(*marks_by_dataset, strict=True)]
+    sort_order = np.lexsort((alternative, occasion))
+    sorted_marks = [
+        np.concatenate(marks)[sort_order] for marks in zip(*marks_by_dataset, strict=True)
+    ]
     counts = np.concatenate(counts_by_dataset)
-    return count_choices(occasion[order], alternative[order], sorted_marks, respondent, counts)
+    return count_choices(
+        occasion[sort_order], alternative[sort_order], sorted_marks, respondent, counts
+    )

@@ -277,19 +277,19 @@ def build_choice_fields(rows: RawOccasions) -> tuple[Any, ...]:
             f"A choice requires at least two options; got {shorten(rows.labels) or 'none'}."
         )
     *arrays, n_tied = aggregate_occasions(rows)
-    fields = rows.labels, rows.respondents, *arrays, rows.people, n_tied
+    choice_fields = rows.labels, rows.respondents, *arrays, rows.people, n_tied
     warn_each(find_similar_labels(rows.labels), find_total_labels(rows.labels))
-    return fields
+    return choice_fields
 
 
 def aggregate_occasions(rows: RawOccasions) -> Arrays:
     """Check each choice occasion, then count choices by respondent and set."""
-    order = np.lexsort((rows.alternative, rows.occasion))
-    occasion, alternative = rows.occasion[order], rows.alternative[order]
-    is_chosen, row_counts = rows.chosen[order], rows.count[order]
-    is_available = np.ones(len(order), bool)
+    sort_order = np.lexsort((rows.alternative, rows.occasion))
+    occasion, alternative = rows.occasion[sort_order], rows.alternative[sort_order]
+    is_chosen, row_counts = rows.chosen[sort_order], rows.count[sort_order]
+    is_available = np.ones(len(sort_order), bool)
     if rows.available is not None:
-        is_available = rows.available[order]
+        is_available = rows.available[sort_order]
     is_repeated = (np.diff(occasion) == 0) & (np.diff(alternative) == 0)
     if is_repeated.any():
         k = int(is_repeated.argmax())
@@ -320,20 +320,20 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
             f"{subject} chosen in {rows.name(k)}, but exactly one must be; correct or remove the"
             " set."
         )
-    counts = np.zeros(n_occasions)
-    counts[occasion[is_chosen]] = row_counts[is_chosen]
+    occasion_counts = np.zeros(n_occasions)
+    occasion_counts[occasion[is_chosen]] = row_counts[is_chosen]
     if n_single := int(is_single.sum()):
-        counts[is_single] = 0.0
+        occasion_counts[is_single] = 0.0
         add_note(f"{format_plural(n_single, 'choice')} from a single alternative dropped")
-    if not counts.any():
+    if not occasion_counts.any():
         raise DataError("Every count is 0, so there are no choices; check the column of counts.")
-    respondent = np.empty(n_occasions, np.int64)
-    respondent[rows.occasion] = rows.respondent
+    respondent_index = np.empty(n_occasions, np.int64)
+    respondent_index[rows.occasion] = rows.respondent
     marks = [is_chosen[is_available]]
     if rows.worst is not None:
-        marks.append(rows.worst[order][is_available])
+        marks.append(rows.worst[sort_order][is_available])
     return count_choices(
-        occasion[is_available], alternative[is_available], marks, respondent, counts
+        occasion[is_available], alternative[is_available], marks, respondent_index, occasion_counts
     )
 
 
@@ -349,8 +349,8 @@ def count_choices(
     n_chosen = np.bincount(occasion, all_marks[0], counts.size).astype(np.int64)
     if (n_chosen > 1).any():  # tied alternatives come first
         is_tied_first = all_marks[0] & (n_chosen[occasion] > 1)
-        order = np.lexsort((alternative, ~is_tied_first, occasion))
-        is_counted = order[is_counted[order]]
+        sort_order = np.lexsort((alternative, ~is_tied_first, occasion))
+        is_counted = sort_order[is_counted[sort_order]]
     occasion, alternative = occasion[is_counted], alternative[is_counted]
     all_marks = [marks[is_counted] for marks in all_marks]
     set_size_by_occasion = np.bincount(occasion, minlength=counts.size)
@@ -378,15 +378,15 @@ def count_choices(
         n_tied += [n_tied_options] * len(sets)
         members.append(sets.ravel())
         n_places += sets.size
-    occasions, *answers = (np.concatenate(parts) for parts in zip(*answer_rows, strict=True))
+    occasions, *answer_columns = (np.concatenate(parts) for parts in zip(*answer_rows, strict=True))
     row_keys = respondent[occasions] + 1
-    for answer in answers:
-        row_keys = row_keys * n_places + answer
+    for answer_column in answer_columns:
+        row_keys = row_keys * n_places + answer_column
     distinct_keys, row_index = np.unique(row_keys, return_inverse=True)
     times = np.bincount(row_index, weights=counts[occasions])
     start = part_bounds(set_sizes)
     worst = None
-    if len(answers) > 1:
+    if len(answer_columns) > 1:
         distinct_keys, worst = distinct_keys // n_places, distinct_keys % n_places
     answer_fields = distinct_keys // n_places - 1, distinct_keys % n_places, times, worst
     return (

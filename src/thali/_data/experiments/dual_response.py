@@ -61,9 +61,9 @@ def add_no_choice(
     import pandas as pd
 
     task_column, alternative_column, chosen_column = columns
-    answers = read_row_texts(get_column(frame, bought))
-    _check_bought_answers(answers, task, frame, task_column, bought)
-    is_bought = np.isin([text.casefold() for text in answers], list(YES))
+    bought_answers = read_row_texts(get_column(frame, bought))
+    _check_bought_answers(bought_answers, task, frame, task_column, bought)
+    is_bought = np.isin([text.casefold() for text in bought_answers], list(YES))
     if alternative_column is None:
         alternative_column = ALTERNATIVES
         frame = frame.assign(**{alternative_column: number_positions(task)})
@@ -114,12 +114,12 @@ def _check_bought_answers(
     is_different = answers != answers[first_rows][np.unique(task, return_inverse=True)[1]]
     if is_known.all() and not is_different.any():
         return
-    row = int((~is_known | is_different).argmax())
+    wrong_row = int((~is_known | is_different).argmax())
     problem = "differs between rows"
-    if not is_known[row]:
-        problem = describe_content(answers[row])
+    if not is_known[wrong_row]:
+        problem = describe_content(answers[wrong_row])
     raise DataError(
-        f"Column {bought!r} {problem} in task {format_label(frame[task_column].iloc[row])!r}; it"
-        " must be 1 (or"
+        f"Column {bought!r} {problem} in task"
+        f" {format_label(frame[task_column].iloc[wrong_row])!r}; it must be 1 (or"
         " yes) in all rows of a task whose product would be bought, and 0 in all other tasks."
     )

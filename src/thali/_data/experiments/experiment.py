@@ -71,12 +71,14 @@ def select_held_respondents(
             f"`respondents` must be an integer or a list of labels; got {respondents!r}."
         )
     else:
-        labels = list(map(format_label, respondents))
+        held_labels = list(map(format_label, respondents))
         index_by_label = index_labels(data.respondents)
-        for label in labels:
+        for label in held_labels:
             if label not in index_by_label:
                 raise DataError(f"Unknown respondent {label!r}.{suggest(label, data.respondents)}")
-        held_respondents = np.array([index_by_label[label] for label in labels], dtype=np.int64)
+        held_respondents = np.array(
+            [index_by_label[label] for label in held_labels], dtype=np.int64
+        )
     is_held = np.isin(data.respondent_of_task, held_respondents)
     if is_held.all() or not is_held.any():
         raise DataError(
@@ -134,14 +136,14 @@ def _write_cells(
 
     missing_words = [word for word in attribute.missing[:1] if word]
     extra_levels = dict.fromkeys(filter(None, [*missing_words, label]))
-    texts = np.array([*attribute.levels, None], dtype=object)[codes]
+    cell_texts = np.array([*attribute.levels, None], dtype=object)[codes]
     if missing_words:
-        texts[(codes < 0) & ~is_none] = missing_words[0]
-    texts[is_none] = label
+        cell_texts[(codes < 0) & ~is_none] = missing_words[0]
+    cell_texts[is_none] = label
     if attribute.order == MEASURED:
-        return texts
+        return cell_texts
     return pd.Categorical(
-        texts, [*attribute.levels, *extra_levels], ordered=attribute.order != ALPHABET
+        cell_texts, [*attribute.levels, *extra_levels], ordered=attribute.order != ALPHABET
     )
 
 

@@ -115,10 +115,10 @@ def order_levels(
             for label in dict.fromkeys(category_labels)
             if label not in hidden_labels or label in used_labels
         )
-        sorted_levels, order = sort_by_value(levels)
+        sorted_levels, order_rule = sort_by_value(levels)
         if dtype.ordered or levels != sorted_levels:
-            order = CATEGORIES
-        return levels, order
+            order_rule = CATEGORIES
+        return levels, order_rule
     return sort_by_value(used_labels)
 
 
@@ -129,14 +129,14 @@ def sort_by_value(labels: Sequence[str]) -> tuple[tuple[str, ...], str]:
     }
     if len(number_by_label) == len(labels):
         _check_number_marks(number_by_label)
-        distinct_numbers, order = set(number_by_label.values()), NUMBERS
+        distinct_numbers, order_rule = set(number_by_label.values()), NUMBERS
         if len(distinct_numbers) > MANY_LEVELS and not all(map(float.is_integer, distinct_numbers)):
-            order = MEASURED
-        return tuple(sorted(labels, key=lambda label: (number_by_label[label], label))), order
-    order = ALPHABET
+            order_rule = MEASURED
+        return tuple(sorted(labels, key=lambda label: (number_by_label[label], label))), order_rule
+    order_rule = ALPHABET
     if set(labels) <= {"False", "True"}:
-        order = NUMBERS
-    return tuple(sorted(labels)), order
+        order_rule = NUMBERS
+    return tuple(sorted(labels)), order_rule
 
 
 _GROUPED = re.compile(r"\D*[1-9]\d{0,2}([.,])\d{3}\D*")
@@ -173,21 +173,21 @@ def encode_levels(
     """Return the level index of each row; raise DataError for an unknown level."""
     level_numbers = find_label_indices(texts, levels)[codes]
     if (level_numbers < 0).any():
-        row = int((level_numbers < 0).argmax())
-        text = texts[codes[row]]
-        if not text:
+        wrong_row = int((level_numbers < 0).argmax())
+        unknown_level = texts[codes[wrong_row]]
+        if not unknown_level:
             raise DataError(
-                f"Attribute {name!r} {describe_row(row)} is missing; fill in the value",
+                f"Attribute {name!r} {describe_row(wrong_row)} is missing; fill in the value",
                 Clause(
                     ", or enter a code for missing values and declare it with ", Argument("missing")
                 ),
                 ".",
             )
         raise DataError(
-            f"Attribute {name!r} {describe_row(row)} is {text!r}, which is not one of its levels"
-            f" {shorten(levels)}; declare it with ",
+            f"Attribute {name!r} {describe_row(wrong_row)} is {unknown_level!r}, which is not one"
+            f" of its levels {shorten(levels)}; declare it with ",
             Argument("levels"),
-            f".{suggest(text, levels)}",
+            f".{suggest(unknown_level, levels)}",
         )
     return level_numbers
 
@@ -205,11 +205,11 @@ def read_numbers(
     """
     row_numbers = np.array([parse_number(text) for text in texts], float)[codes]
     if np.isnan(row_numbers).any():
-        row = int(np.isnan(row_numbers).argmax())
+        wrong_row = int(np.isnan(row_numbers).argmax())
         problem = "is missing"
-        if text := texts[codes[row]]:
+        if text := texts[codes[wrong_row]]:
             problem = f"is {text!r}, but must be a finite number"
-        raise DataError(f"Attribute {name!r} {describe_row(row)} {problem}; {reason}.")
+        raise DataError(f"Attribute {name!r} {describe_row(wrong_row)} {problem}; {reason}.")
     return row_numbers
 
 
@@ -269,9 +269,9 @@ def _count_digits(values: Sequence[float] | np.ndarray, min_digits: int) -> int:
 
 def shorten_numbers(levels: Sequence[str]) -> tuple[str, ...]:
     """Round numeric levels to the digits that distinguish minimum, quartiles, maximum."""
-    values = np.array(list(map(parse_number, levels)), float)
-    digits = _count_digits(select_landmarks(values), _SHOWN)
-    return tuple(f"{value:.{digits}g}" for value in values.tolist())
+    level_numbers = np.array(list(map(parse_number, levels)), float)
+    digits = _count_digits(select_landmarks(level_numbers), _SHOWN)
+    return tuple(f"{value:.{digits}g}" for value in level_numbers.tolist())
 
 
 def group_quarters(levels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
@@ -283,15 +283,15 @@ def group_quarters(levels: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
     >>> names, groups.tolist()
     (('to 1', '1 to 2', '2 to 3', 'from 3'), [0, 0, 1, 1, 2, 2, 3, 3])
     """
-    values = np.array(list(map(parse_number, levels)), float)
-    upper_ends = compute_cut_points("", _GROUPS, values)
+    level_numbers = np.array(list(map(parse_number, levels)), float)
+    upper_ends = compute_cut_points("", _GROUPS, level_numbers)
     end_texts = [f"{end:.{_count_digits(upper_ends, 3)}g}" for end in upper_ends]
-    names = (
+    group_names = (
         f"to {end_texts[0]}",
         *(f"{a} to {b}" for a, b in pairwise(end_texts)),
         f"from {end_texts[-1]}",
     )
-    return names, np.searchsorted(upper_ends, values, side="left")
+    return group_names, np.searchsorted(upper_ends, level_numbers, side="left")
 
 
 def encode_bins(
@@ -306,8 +306,8 @@ def encode_bins(
     bin_index = find_label_indices(texts, levels)[codes]
     is_unnamed = bin_index < 0
     unnamed_rows = np.flatnonzero(is_unnamed)
-    values = read_numbers(
+    row_numbers = read_numbers(
         name, texts, codes[is_unnamed], lambda k: describe_row(int(unnamed_rows[k]))
     )
-    bin_index[is_unnamed] = np.searchsorted(np.asarray(cuts), values, side="left")
+    bin_index[is_unnamed] = np.searchsorted(np.asarray(cuts), row_numbers, side="left")
     return bin_index

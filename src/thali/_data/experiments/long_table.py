@@ -144,44 +144,49 @@ def find_none_condition(
             (str(get_column(frame, str(name)).name), format_label(value))
             for name, value in none.items()
         )
-    label = format_label(none)
-    if label in frame.columns:
-        if alternative is not None and label in encode_texts(get_column(frame, alternative))[1]:
+    none_label = format_label(none)
+    if none_label in frame.columns:
+        if (
+            alternative is not None
+            and none_label in encode_texts(get_column(frame, alternative))[1]
+        ):
             raise DataError(
-                Setting("none", label),
+                Setting("none", none_label),
                 " is both a column and an alternative; rename one, or give the column and its"
                 " value.",
             )
-        if not set(read_row_texts(get_column(frame, label))) <= _MARKS:
+        if not set(read_row_texts(get_column(frame, none_label))) <= _MARKS:
             raise DataError(
-                f"Column {label!r}, named by ",
+                f"Column {none_label!r}, named by ",
                 Argument("none"),
                 ", must contain 1 for the no-choice option and 0 elsewhere.",
             )
-        return ((label, "1"),)
+        return ((none_label, "1"),)
     if alternative is None:
         raise DataError(
-            Setting("none", label),
+            Setting("none", none_label),
             " is not a column, and there is no column of alternatives; name that with ",
             Argument("alternative"),
             ".",
         )
-    return ((alternative, label),)
+    return ((alternative, none_label),)
 
 
 def build_absent_none_error(
     condition: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alternative: str | None
 ) -> Message:
     """Build the error message for a `none` that matches no row."""
-    name, label = condition[0]
-    texts = [text for text in encode_texts(get_column(frame, name))[1] if text]
-    if len(condition) == 1 and name == alternative:
+    none_column, none_label = condition[0]
+    known_labels = [text for text in encode_texts(get_column(frame, none_column))[1] if text]
+    if len(condition) == 1 and none_column == alternative:
         return Message(
             Argument("none"),
-            f" is {label!r}, but there is no such alternative; the alternatives are"
-            f" {shorten(texts)}.{suggest(label, texts)}",
+            f" is {none_label!r}, but there is no such alternative; the alternatives are"
+            f" {shorten(known_labels)}.{suggest(none_label, known_labels)}",
         )
-    condition_text = " and ".join(f"{label!r} in column {name!r}" for name, label in condition)
+    condition_text = " and ".join(
+        f"{none_label!r} in column {none_column!r}" for none_column, none_label in condition
+    )
     return Message(
         Argument("none"), f" is {condition_text}, but no row has this value; correct the value."
     )
@@ -235,10 +240,10 @@ def recognise_none(
     if (bare_rows := _find_bare_rows(frame, names, rows, "")) is not None:
         none_setting: Any = Argument("none")
         if len(bare_rows.labels) == 1:
-            (label,) = bare_rows.labels
-            if alternative is not None and simplify_name(label) in NO_CHOICE:
-                return ((alternative, label),)
-            none_setting = Setting("none", label)
+            (none_label,) = bare_rows.labels
+            if alternative is not None and simplify_name(none_label) in NO_CHOICE:
+                return ((alternative, none_label),)
+            none_setting = Setting("none", none_label)
         missing_names = shorten(
             [names[name_index] for name_index in np.flatnonzero(bare_rows.lacking)]
         )
@@ -257,13 +262,13 @@ def recognise_none(
         or len(zero_rows.labels) > 1
     ):
         return ()
-    tasks, task_index = np.unique(
+    distinct_tasks, task_index = np.unique(
         list(zip(rows.person, rows.task, strict=True)), axis=0, return_inverse=True
     )
     other_names = [name for name, lacks in zip(names, zero_rows.lacking, strict=True) if not lacks]
     codes_by_column = [encode_texts(get_column(frame, name))[0] for name in other_names]
-    if zero_rows.rows.sum() < len(tasks) or any(
-        len(set(zip(task_index.ravel(), column_codes, strict=True))) > len(tasks)
+    if zero_rows.rows.sum() < len(distinct_tasks) or any(
+        len(set(zip(task_index.ravel(), column_codes, strict=True))) > len(distinct_tasks)
         for column_codes in codes_by_column
     ):
         return ()
@@ -286,14 +291,15 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.nd
     task_index = number_tasks(rows.person, rows.task)
     first_rows = np.unique(task_index, return_index=True)[1]
     if (row_texts == row_texts[first_rows][task_index]).all():
-        labels = rows.alternative
-        if labels is None:
-            labels = number_positions(task_index).astype(str)
-        if set(row_texts) <= set(labels):
-            return row_texts == labels
-    row = int((row_marks < 0).argmax())
+        alternative_labels = rows.alternative
+        if alternative_labels is None:
+            alternative_labels = number_positions(task_index).astype(str)
+        if set(row_texts) <= set(alternative_labels):
+            return row_texts == alternative_labels
+    wrong_row = int((row_marks < 0).argmax())
     raise DataError(
-        f"Column {name!r} {describe_content(texts[codes[row]])} {rows.describe_task(row)}; it must"
+        f"Column {name!r} {describe_content(texts[codes[wrong_row]])}"
+        f" {rows.describe_task(wrong_row)}; it must"
         " be 1 for the chosen alternative and 0 for the others."
     )
 
@@ -378,16 +384,16 @@ def read_experiment(
         _convert_keys(bins, "bins"),
         missing,
     )
-    table = _read_task_table(frame, columns, settings, bought)
+    task_table = _read_task_table(frame, columns, settings, bought)
     if bought is not None:
-        table = _add_no_choice(table, bought)
-        none = {table.alternative: NOTHING}
-    frame, row_labels = table.frame, table.read_labels()
+        task_table = _add_no_choice(task_table, bought)
+        none = {task_table.alternative: NOTHING}
+    frame, row_labels = task_table.frame, task_table.read_labels()
     _refuse_idle_respondents(
-        get_column(frame, table.respondent), row_labels.person, table.respondent
+        get_column(frame, task_table.respondent), row_labels.person, task_table.respondent
     )
-    scheme, is_none = _read_scheme(table, row_labels, settings, none, inside)
-    is_chosen = read_chosen_rows(frame, table.chosen, row_labels)
+    scheme, is_none = _read_scheme(task_table, row_labels, settings, none, inside)
+    is_chosen = read_chosen_rows(frame, task_table.chosen, row_labels)
     experiment_arrays = _sort_rows(
         scheme,
         row_labels,
@@ -400,11 +406,11 @@ def read_experiment(
         experiment_arrays, settings.declared.union(dict(scheme.none)), is_guessed
     )
     _check_attributes(experiment_arrays.scheme.attributes)
-    used_columns = table.roles.union(
+    used_columns = task_table.roles.union(
         attribute.name for attribute in experiment_arrays.scheme.attributes
     )
     other_columns = [name for name in frame.columns if name not in used_columns]
-    people = read_people(frame, other_columns, row_labels.person, table.respondent)
+    people = read_people(frame, other_columns, row_labels.person, task_table.respondent)
     # columns that describe people and are not named as attributes
     if is_guessed and people is not None:
         constant_attributes = [name for name in constant_attributes if name not in people.columns]
@@ -459,12 +465,15 @@ def _read_task_table(
     bought: str | None,
 ) -> TaskTable:
     """Find the columns; keep the rows of offered alternatives in answered tasks."""
-    respondent, task, alternative, chosen = columns
+    respondent_column, task_column, alternative_column, chosen_column = columns
     frame = select_answered_rows(
-        frame, [chosen], list(filter(None, [alternative])), task_columns=(respondent, task)
+        frame,
+        [chosen_column],
+        list(filter(None, [alternative_column])),
+        task_columns=(respondent_column, task_column),
     )
     table = TaskTable(frame, *columns)
-    if alternative is None and settings.names is None:
+    if alternative_column is None and settings.names is None:
         table = table._replace(alternative=_find_position_column(table))
     kept_columns = table.roles.union(settings.declared, settings.names or (), [bought])
     table = _select_offered_rows(
@@ -619,19 +628,19 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
                 f"Column {name!r} has more than one role (respondent, task, alternative or"
                 " chosen); name different columns."
             )
-    respondent, task, alternative, chosen = columns
-    assert respondent is not None and task is not None and chosen is not None
-    return respondent, task, alternative, chosen
+    respondent_column, task_column, alternative_column, chosen_column = columns
+    assert respondent_column is not None and task_column is not None and chosen_column is not None
+    return respondent_column, task_column, alternative_column, chosen_column
 
 
 def _read_labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
     """Read a column of labels as texts; raise DataError if a cell is empty."""
     texts = read_row_texts(get_column(frame, name))
     if (texts == "").any():
-        row = int((texts == "").argmax())
+        empty_row = int((texts == "").argmax())
         raise DataError(
-            f"A label is missing in row {frame.index[row]}, column {name!r}; fill it in or remove"
-            " the row."
+            f"A label is missing in row {frame.index[empty_row]}, column {name!r}; fill it in or"
+            " remove the row."
         )
     return texts
 
@@ -785,8 +794,8 @@ def _read_attribute(
         return Attribute(name, check_level_order(name, levels[name]), GIVEN, (), missing_words)
     used_labels = [texts[k] for k in np.unique(codes[present_rows]) if texts[k]]
     hidden_labels = [*missing_words, *(texts[k] for k in np.unique(codes[is_absent]))]
-    sorted_levels, order = order_levels(column, used_labels, hidden_labels)
-    return Attribute(name, sorted_levels, order, (), missing_words)
+    sorted_levels, order_rule = order_levels(column, used_labels, hidden_labels)
+    return Attribute(name, sorted_levels, order_rule, (), missing_words)
 
 
 def _drop_constant_attributes(
@@ -795,8 +804,8 @@ def _drop_constant_attributes(
     """Drop attributes constant within every task; return their names too."""
     # If attributes are guessed, ignore the no-choice option, which always differs from the others.
     is_compared = ~(experiment_arrays.is_none & is_guessed)
-    sizes = np.diff(experiment_arrays.first_row)
-    task_index = repeat_indices(sizes)[is_compared]
+    task_sizes = np.diff(experiment_arrays.first_row)
+    task_index = repeat_indices(task_sizes)[is_compared]
     first_attribute = int(experiment_arrays.scheme.has_inside)
     products = experiment_arrays.products_of_rows[is_compared, first_attribute:]
     n_levels = int(products.max(initial=0)) + 2
@@ -850,9 +859,9 @@ def _sort_rows(
 
     respondent_index, respondent_labels = pd.factorize(row_labels.person)
     task_index = number_tasks(row_labels.person, row_labels.task)
-    order = np.lexsort((task_index, respondent_index))
-    task_index, respondent_index = task_index[order], respondent_index[order]
-    first_row = np.append(np.flatnonzero(np.diff(task_index, prepend=-1)), len(order)).astype(
+    sort_order = np.lexsort((task_index, respondent_index))
+    task_index, respondent_index = task_index[sort_order], respondent_index[sort_order]
+    first_row = np.append(np.flatnonzero(np.diff(task_index, prepend=-1)), len(sort_order)).astype(
         np.int64
     )
     first_rows, task_sizes = first_row[:-1], np.diff(first_row)
@@ -861,23 +870,29 @@ def _sort_rows(
     ).astype(np.int64)
     alternative_labels = number_positions(task_index).astype(object)
     if row_labels.alternative is not None:
-        alternative_labels = row_labels.alternative[order]
+        alternative_labels = row_labels.alternative[sort_order]
         task_of_row = repeat_indices(task_sizes)
         check_unique_alternatives(
-            alternative_labels, task_of_row, lambda k: row_labels.describe_task(order[k])
+            alternative_labels, task_of_row, lambda k: row_labels.describe_task(sort_order[k])
         )
     _check_tasks(
-        row_labels, order, first_rows, is_chosen[order], is_none[order], task_sizes, products[order]
+        row_labels,
+        sort_order,
+        first_rows,
+        is_chosen[sort_order],
+        is_none[sort_order],
+        task_sizes,
+        products[sort_order],
     )
-    chosen = np.flatnonzero(is_chosen[order]) - first_rows
+    chosen_index = np.flatnonzero(is_chosen[sort_order]) - first_rows
     respondents = tuple(str(label) for label in respondent_labels)
-    task_labels = row_labels.task[order][first_rows].astype(str)
+    task_labels = row_labels.task[sort_order][first_rows].astype(str)
     arrays = (
         first_task,
         first_row,
-        chosen,
-        products[order],
-        is_none[order],
+        chosen_index,
+        products[sort_order],
+        is_none[sort_order],
         task_labels,
         alternative_labels.astype(str),
     )

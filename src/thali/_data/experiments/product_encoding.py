@@ -275,8 +275,8 @@ class Scheme:
 
     def _convert_products(self, data: SchemeTasks) -> np.ndarray:
         """Convert another experiment's products to this scheme's level numbers."""
-        levels, other_levels, names = self.levels, data.scheme.levels, data.scheme.names
-        if levels == other_levels and self.names == names:
+        levels, other_levels, other_names = self.levels, data.scheme.levels, data.scheme.names
+        if levels == other_levels and self.names == other_names:
             return data.products
         new_products = np.full((len(data.products), len(levels)), -1, dtype=np.int64)
         for k, name in enumerate(self.names):
@@ -288,15 +288,15 @@ class Scheme:
                     f"The new tasks lack the attribute {name!r}, which the model was fitted with;"
                     " add it."
                 )
-            codes = data.products[:, names.index(name)]
+            level_codes = data.products[:, other_names.index(name)]
             index_by_level = index_labels(levels[name])
             new_codes = np.array(
                 [*(index_by_level.get(label, -2) for label in other_levels[name]), -1],
                 dtype=np.int64,
             )
-            new_products[:, k] = new_codes[codes]
+            new_products[:, k] = new_codes[level_codes]
             if (new_products[:, k] == -2).any():
-                label = other_levels[name][codes[int((new_products[:, k] == -2).argmax())]]
+                label = other_levels[name][level_codes[int((new_products[:, k] == -2).argmax())]]
                 raise DataError(
                     f"Attribute {name!r} of the new tasks is {label!r}, which did not occur when"
                     " the model was fitted; declare it with ",
@@ -387,10 +387,10 @@ def check_unique_alternatives(
 
     is_repeated = pd.DataFrame({"task": task_of_row, "alternative": labels}).duplicated().to_numpy()
     if is_repeated.any():
-        row = int(is_repeated.argmax())
+        repeated_row = int(is_repeated.argmax())
         raise DataError(
-            f"Alternative {labels[row]!r} {describe_row(row)} is listed twice; remove a row, or"
-            " number the alternatives."
+            f"Alternative {labels[repeated_row]!r} {describe_row(repeated_row)} is listed twice;"
+            " remove a row, or number the alternatives."
         )
 
 
@@ -495,13 +495,13 @@ def add_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
             constants_setting,
             f" requires at least two labels; all alternatives are {alternative_labels[0]!r}.",
         )
-    levels, order = sort_by_value(alternative_labels)
+    levels, order_rule = sort_by_value(alternative_labels)
     label_codes = find_label_indices(data.alternative_labels, levels)
     label_codes[is_none] = -1
     products, row_product = np.unique(
         np.column_stack([old_levels, label_codes]), axis=0, return_inverse=True
     )
-    attributes = (*scheme.attributes, Attribute(scheme.alternative, levels, order))
+    attributes = (*scheme.attributes, Attribute(scheme.alternative, levels, order_rule))
     changed_fields = {
         "scheme": replace(scheme, attributes=attributes),
         "products": products,

@@ -56,8 +56,8 @@ class WideTasks(NamedTuple):
     @property
     def used(self) -> set[str | None]:
         """Set of all column names that are not None."""
-        groups = (self.available, *self.attributes.values())
-        described_columns = (name for columns in groups for name in columns.values())
+        column_groups = (self.available, *self.attributes.values())
+        described_columns = (name for columns in column_groups for name in columns.values())
         return {self.respondent, self.task, self.chosen, self.none, *described_columns}
 
     def __str__(self) -> str:
@@ -81,31 +81,35 @@ def find_wide_tasks(
 
     `alternatives` are their names, as in the names of columns.
     """
-    names = column_names(frame)
-    respondent, task, chosen = find_named_columns(
-        map_plain_names(names), named_columns, (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN)
+    all_columns = column_names(frame)
+    respondent_column, task_column, chosen_column = find_named_columns(
+        map_plain_names(all_columns),
+        named_columns,
+        (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN),
     )
-    if chosen is None:
+    if chosen_column is None:
         return None
-    none_column = _find_none_offer(names)
-    role_columns = {respondent, task, chosen, none_column}
-    other_columns = [name for name in names if name not in role_columns]
+    none_column = _find_none_offer(all_columns)
+    role_columns = {respondent_column, task_column, chosen_column, none_column}
+    other_columns = [name for name in all_columns if name not in role_columns]
     listed_names: tuple[str, ...] = ()
     if alternatives is not None:
         listed_names = tuple(map(format_label, alternatives))
-    chosen_texts = {format_label(value) for value in frame[chosen].dropna().unique()}
+    chosen_texts = {format_label(value) for value in frame[chosen_column].dropna().unique()}
     number_by_text = match_codes(_drop_none_words(chosen_texts), _NUMBERS)
     columns_by_attribute: ColumnGroups = {}
     alternative_names, is_sure = listed_names, True
     for candidate_groups, is_separated in _list_groupings(
         other_columns, listed_names, chosen_texts | {*number_by_text.values()}
     ):
-        labels = tuple(dict.fromkeys(name for group in candidate_groups.values() for name in group))
+        alternative_labels = tuple(
+            dict.fromkeys(name for group in candidate_groups.values() for name in group)
+        )
         if len(candidate_groups) > len(columns_by_attribute) and _fit_choices(
-            candidate_groups, labels, listed_names, chosen_texts
+            candidate_groups, alternative_labels, listed_names, chosen_texts
         ):
             columns_by_attribute, is_sure = candidate_groups, is_separated
-            alternative_names = listed_names or labels
+            alternative_names = listed_names or alternative_labels
     availability_attributes = [
         name for name in columns_by_attribute if simplify_name(name) in AVAILABLE.sure
     ]
@@ -117,16 +121,16 @@ def find_wide_tasks(
     # without separators and numbers, a single attribute may be due to chance
     if not attributes or (len(attributes) < 2 and not (is_sure or number_by_text)):
         return None
-    available: dict[str, str] = {}
+    available_columns: dict[str, str] = {}
     if availability_attributes:
-        available = dict(columns_by_attribute[availability_attributes[0]])
+        available_columns = dict(columns_by_attribute[availability_attributes[0]])
     return WideTasks(
         alternative_names,
         attributes,
-        available,
-        respondent,
-        task,
-        chosen,
+        available_columns,
+        respondent_column,
+        task_column,
+        chosen_column,
         alternatives is not None,
         is_sure,
         none_column,
@@ -140,12 +144,12 @@ def _list_groupings(
     for separator in _SEPARATORS:
         for is_suffix in (True, False):  # the alternative ends a name, or begins it
             yield _group_columns(names, separator, is_suffix), True
-    groups = _group_endings(names, listed_names)
-    if not groups:
+    column_groups = _group_endings(names, listed_names)
+    if not column_groups:
         matches = filter(None, map(_NUMBERED.fullmatch, names))
         numbered_groups = _group_splits((match[1], match[2], match[0]) for match in matches)
-        groups = _select_numbered(numbered_groups, listed_names, chosen_texts)
-    yield groups, False
+        column_groups = _select_numbered(numbered_groups, listed_names, chosen_texts)
+    yield column_groups, False
 
 
 def _fit_choices(
@@ -192,9 +196,11 @@ def list_numbered_columns(names: list[str]) -> list[str]:
         return []
     for separator in _SEPARATORS:
         columns_by_attribute = _group_columns(names, separator, True)
-        groups = columns_by_attribute.values()
-        if groups and all(set(group) == set(_NUMBERS[: len(group)]) for group in groups):
-            return [name for group in groups for name in group.values()]
+        column_groups = columns_by_attribute.values()
+        if column_groups and all(
+            set(group) == set(_NUMBERS[: len(group)]) for group in column_groups
+        ):
+            return [name for group in column_groups for name in group.values()]
     return []
 
 
@@ -237,14 +243,14 @@ def _select_numbered(
     for attribute, columns in columns_by_attribute.items():
         groups_by_numbers.setdefault(tuple(columns), {})[attribute] = columns
     chosen_labels = set(listed_names) or _drop_none_words(chosen_texts)
-    groups = [
+    matching_groups = [
         group
         for column_numbers, group in groups_by_numbers.items()
         if set(column_numbers) == chosen_labels
     ]
-    groups = groups or list(groups_by_numbers.values())
-    largest_size = max(map(len, groups), default=0)
-    largest_groups = [group for group in groups if len(group) == largest_size]
+    matching_groups = matching_groups or list(groups_by_numbers.values())
+    largest_size = max(map(len, matching_groups), default=0)
+    largest_groups = [group for group in matching_groups if len(group) == largest_size]
     if len(largest_groups) != 1:
         return {}
     return largest_groups[0]
@@ -304,10 +310,10 @@ def add_lacking_word(columns: WideTasks, missing: Any) -> Any:
     elif missing is not None:
         words_by_attribute = dict.fromkeys(columns.attributes, missing)
     for name in incomplete_attributes:
-        words = words_by_attribute.get(name, [])
-        if not isinstance(words, list | tuple):
-            words = [words]
-        words_by_attribute[name] = [*words, LACKING]
+        missing_words = words_by_attribute.get(name, [])
+        if not isinstance(missing_words, list | tuple):
+            missing_words = [missing_words]
+        words_by_attribute[name] = [*missing_words, LACKING]
     return words_by_attribute
 
 
@@ -318,16 +324,18 @@ def _check_column_order(columns: WideTasks) -> None:
         for group in (columns.available, *columns.attributes.values())
         if group
     }
-    for name, order in order_by_column.items():
-        indices = [
-            columns.alternatives.index(label) for label in order if label in columns.alternatives
+    for name, column_order in order_by_column.items():
+        alternative_indices = [
+            columns.alternatives.index(label)
+            for label in column_order
+            if label in columns.alternatives
         ]
-        if not columns.is_listed and indices != sorted(indices):
+        if not columns.is_listed and alternative_indices != sorted(alternative_indices):
             raise DataError(
                 f"Column {columns.chosen!r} contains numbers of alternatives, but the columns list"
                 f" the alternatives in different orders (first {shorten(columns.alternatives)};"
-                f" from column {name!r} on {shorten(order)}); list the alternatives in the order"
-                " of these numbers with ",
+                f" from column {name!r} on {shorten(column_order)}); list the alternatives in the"
+                " order of these numbers with ",
                 Argument("alternatives"),
                 ".",
             )
@@ -370,28 +378,28 @@ def build_long_frame(
     if bought is not None:
         task_columns[BOUGHT] = frame[bought]
     alternative_frames, row_indices = [], []
-    for label in filter(None, (*columns.alternatives, none_label)):
-        offer_column, missing_cell = columns.available.get(label), LACKING
-        if label == none_label:
+    for alternative in filter(None, (*columns.alternatives, none_label)):
+        offer_column, missing_cell = columns.available.get(alternative), LACKING
+        if alternative == none_label:
             offer_column, missing_cell = columns.none, None
-        is_offered, is_chosen = np.ones(len(frame), bool), chosen_labels == label
+        is_offered, is_chosen = np.ones(len(frame), bool), chosen_labels == alternative
         if offer_column is not None:
             is_offered = read_flags(frame, offer_column)
         if (is_wrong := is_chosen & ~is_offered).any():
             raise DataError(
-                f"{label!r} was chosen in row {frame.index[is_wrong.argmax()]}, but was not"
+                f"{alternative!r} was chosen in row {frame.index[is_wrong.argmax()]}, but was not"
                 " available; correct or remove the row."
             )
-        task_cells = task_columns | {"alternative": label, "chosen": is_chosen.astype(int)}
+        task_cells = task_columns | {"alternative": alternative, "chosen": is_chosen.astype(int)}
         attribute_cells = dict.fromkeys(columns.attributes, missing_cell) | {
-            name: frame[group[label]]
+            name: frame[group[alternative]]
             for name, group in columns.attributes.items()
-            if label in group
+            if alternative in group
         }
         alternative_frames.append(pd.DataFrame(task_cells | attribute_cells).loc[is_offered])
         row_indices.append(np.flatnonzero(is_offered))
-    order = np.argsort(np.concatenate(row_indices), kind="stable")
-    return pd.concat(alternative_frames, ignore_index=True).iloc[order].reset_index(
+    row_order = np.argsort(np.concatenate(row_indices), kind="stable")
+    return pd.concat(alternative_frames, ignore_index=True).iloc[row_order].reset_index(
         drop=True
     ), none_label
 
@@ -400,28 +408,28 @@ def _read_chosen_labels(
     frame: "pd.DataFrame", columns: WideTasks, none: Any
 ) -> tuple[np.ndarray, str | None]:
     """Return the chosen alternative of each row, and the label of the no-choice option."""
-    labels, texts = columns.alternatives, list_texts(frame, columns.chosen)
-    none_label = find_none_word(texts, labels)
+    alternatives, chosen_texts = columns.alternatives, list_texts(frame, columns.chosen)
+    none_label = find_none_word(chosen_texts, alternatives)
     if none is not None:
         none_label = format_label(none)
-    label_by_text = match_codes({*texts} - {*labels, none_label}, labels)
-    chosen_labels = [label_by_text.get(text, text) for text in texts]
+    label_by_text = match_codes({*chosen_texts} - {*alternatives, none_label}, alternatives)
+    chosen_labels = [label_by_text.get(text, text) for text in chosen_texts]
     if none_label is None:
-        numbered_labels = labels
+        numbered_labels = alternatives
         if columns.none is not None:
             none_label = NO_CHOICE[0]  # perhaps offered but never chosen
-            numbered_labels = (*labels, none_label)
+            numbered_labels = (*alternatives, none_label)
         if set(chosen_labels) <= set(_NUMBERS[: len(numbered_labels)]) and not set(
             chosen_labels
-        ) <= set(labels):
+        ) <= set(alternatives):
             _check_column_order(columns)
             chosen_labels = [numbered_labels[int(text) - 1] for text in chosen_labels]
     for row, text in zip(frame.index, chosen_labels, strict=True):
-        if text not in labels and text != none_label:
+        if text not in alternatives and text != none_label:
             raise DataError(
                 f"Column {columns.chosen!r} contains {text!r} in row {row}, which is not one of the"
-                f" alternatives {shorten(labels)}. If this means that no alternative was chosen,"
-                " set ",
+                f" alternatives {shorten(alternatives)}. If this means that no alternative was"
+                " chosen, set ",
                 Setting("none", text),
                 ".",
             )

@@ -121,8 +121,8 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
         """Return whether columns with all these simplified names exist."""
         return all(name in name_by_simplified for name in plain_names)
 
-    respondent = find_respondent_column(names, used_columns)
-    ties = find_ties_column(names)
+    respondent_column = find_respondent_column(names, used_columns)
+    ties_column = find_ties_column(names)
     side_columns = find_side_columns(names)
     option_and_count_columns = [
         (pair.columns, _list_count_columns(pair), pair.side[0] in PLACES) for pair in side_columns
@@ -134,8 +134,8 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
         PairColumns(
             options,
             (name_by_simplified[times], name_by_simplified[reverse_times]),
-            ties,
-            respondent,
+            ties_column,
+            respondent_column,
             in_order,
         )
         for options, count_names, in_order in option_and_count_columns
@@ -161,7 +161,10 @@ def list_readings(names: list[str], used_columns: Collection[str | None] = ()) -
     count_columns = count_columns or [()]
     return [
         PairColumns(
-            (name_by_simplified[chosen], name_by_simplified[rejected]), times, ties, respondent
+            (name_by_simplified[chosen], name_by_simplified[rejected]),
+            times,
+            ties_column,
+            respondent_column,
         )
         for chosen, rejected in CHOSEN_REJECTED
         # a triplet
@@ -183,8 +186,8 @@ def _list_count_columns(pair: SideColumns) -> list[tuple[str, str]]:
 def _list_count_names(side_columns: list) -> set[str]:
     """Return all simplified names that a count column of these pairs may have."""
     marks = {marks for columns in side_columns for marks in _list_marks(columns)} | set(SIDES)
-    names = {pattern.format(*side_marks) for side_marks in marks for pattern in COUNT_NAMES}
-    return names | {name for names_of_pair in WINS_LOSSES for name in names_of_pair}
+    count_names = {pattern.format(*side_marks) for side_marks in marks for pattern in COUNT_NAMES}
+    return count_names | {name for names_of_pair in WINS_LOSSES for name in names_of_pair}
 
 
 def _list_marks(pair: SideColumns) -> tuple[tuple[str, str], ...]:

@@ -131,16 +131,16 @@ class PairCovariates(Frozen):
 
         `won` states whether the first of the pair was chosen.
         """
-        names, values = rows
-        cells, cell = _sum_cells(
+        names, covariate_values = rows
+        cells, cell_index = _sum_cells(
             pair,
-            values + 0.0,
+            covariate_values + 0.0,
             np.zeros((n_options, len(names))),
             (counts * won, counts * ~won, tied),
         )
         answers = None
         if row_respondents is not None:
-            answers = Answers.from_rows(row_respondents, cell, won, counts, tied)
+            answers = Answers.from_rows(row_respondents, cell_index, won, counts, tied)
         return cls._from_fields(names, *cells, answers)
 
     def select_pairs(
@@ -155,22 +155,24 @@ class PairCovariates(Frozen):
         if not has_kept_pair.any():
             return None
         is_turned = turned[self.pair]
-        values = np.where(is_turned[:, None], -self.values, self.values) + 0.0
+        new_values = np.where(is_turned[:, None], -self.values, self.values) + 0.0
         turned_counts = (
             np.where(is_turned, self.losses, self.wins),
             np.where(is_turned, self.wins, self.losses),
             self.tied,
         )
-        cells = np.flatnonzero(has_kept_pair)
-        cells = cells[np.lexsort((*values[cells].T[::-1], new_indices[self.pair[cells]]))]
+        cell_indices = np.flatnonzero(has_kept_pair)
+        cell_indices = cell_indices[
+            np.lexsort((*new_values[cell_indices].T[::-1], new_indices[self.pair[cell_indices]]))
+        ]
         cell_fields = (
-            new_indices[self.pair[cells]],
-            values[cells],
+            new_indices[self.pair[cell_indices]],
+            new_values[cell_indices],
             self.options[options],
-            *(counts[cells] for counts in turned_counts),
+            *(counts[cell_indices] for counts in turned_counts),
         )
         new_cell_indices = np.zeros(len(has_kept_pair), np.int64)
-        new_cell_indices[cells] = np.arange(len(cells))
+        new_cell_indices[cell_indices] = np.arange(len(cell_indices))
         answers = self.answers
         if answers is not None:
             answers = answers.select_pairs(has_kept_pair, new_cell_indices, is_turned)
@@ -204,11 +206,13 @@ class PairCovariates(Frozen):
         `members` are indices of respondents, and `pairs` the pairs that they compared.
         """
         assert self.answers is not None
-        answers, cells = self.answers.select_respondents_and_pairs(members)
-        pair = np.searchsorted(pairs, self.pair[cells])
+        answers, cell_indices = self.answers.select_respondents_and_pairs(members)
+        new_pairs = np.searchsorted(pairs, self.pair[cell_indices])
         counts = answers.wins, answers.losses, answers.tied
-        sums = [np.bincount(answers.pair, side_counts, len(cells)) for side_counts in counts]
-        return self._from_fields(self.names, pair, self.values[cells], self.options, *sums, answers)
+        sums = [np.bincount(answers.pair, side_counts, len(cell_indices)) for side_counts in counts]
+        return self._from_fields(
+            self.names, new_pairs, self.values[cell_indices], self.options, *sums, answers
+        )
 
     def without_ties(self, share: float) -> "PairCovariates | None":
         """Convert each tie to `share` of a choice of the first and of the second option.
@@ -244,7 +248,7 @@ class PairCovariates(Frozen):
 
         `pairs` are the new indices of each data set's pairs.
         """
-        pair = np.concatenate(
+        pair_index = np.concatenate(
             [new_pairs[part.pair] for part, new_pairs in zip(parts, pairs, strict=True)]
         )
         values = np.concatenate([part.values for part in parts])
@@ -253,7 +257,7 @@ class PairCovariates(Frozen):
             for name in ("wins", "losses", "tied")
         ]
         return self._from_fields(
-            self.names, *_sum_cells(pair, values, self.options, counts)[0], None
+            self.names, *_sum_cells(pair_index, values, self.options, counts)[0], None
         )
 
     def with_counts(
@@ -267,10 +271,10 @@ def _sum_cells(
     pair: np.ndarray, values: np.ndarray, options: np.ndarray, counts: Sequence[np.ndarray]
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
     """Sum counts of rows with equal pair and covariates; also return each row's cell."""
-    cell_keys, cell = np.unique(np.column_stack([pair, values]), axis=0, return_inverse=True)
-    cell = cell.ravel()
-    sums = [np.bincount(cell, row_counts, len(cell_keys)) for row_counts in counts]
-    return (cell_keys[:, 0].astype(np.int64), cell_keys[:, 1:].copy(), options, *sums), cell
+    cell_keys, cell_index = np.unique(np.column_stack([pair, values]), axis=0, return_inverse=True)
+    cell_index = cell_index.ravel()
+    sums = [np.bincount(cell_index, row_counts, len(cell_keys)) for row_counts in counts]
+    return (cell_keys[:, 0].astype(np.int64), cell_keys[:, 1:].copy(), options, *sums), cell_index
 
 
 def read_covariates(
@@ -397,12 +401,12 @@ def find_side_pair(
 
 def _split_side_words(column: str) -> list[tuple[str, str, str]]:
     """Return (rest, side word, other side's word) splits of a column name."""
-    splits, words = [], re.split(r"([ _.\-]+)", column)
-    for k in range(0, len(words), 2):
-        other_words = [*words[: max(k - 1, 0)], *words[k + 1 if k else 2 :]]
+    splits, name_parts = [], re.split(r"([ _.\-]+)", column)
+    for k in range(0, len(name_parts), 2):
+        other_words = [*name_parts[: max(k - 1, 0)], *name_parts[k + 1 if k else 2 :]]
         for side_pair in _SIDES:
-            if words[k].lower() in side_pair and other_words:
-                side_word = words[k].lower()
+            if name_parts[k].lower() in side_pair and other_words:
+                side_word = name_parts[k].lower()
                 splits.append(
                     ("".join(other_words), side_word, side_pair[1 - side_pair.index(side_word)])
                 )
@@ -455,8 +459,8 @@ def _build_indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]
 
     codes, categories = encode_column(frame, name)
     if not isinstance(frame[name].dtype, pd.CategoricalDtype):
-        order = np.argsort(np.argsort(categories))
-        codes, categories = order[codes], sorted(categories)
+        category_ranks = np.argsort(np.argsort(categories))
+        codes, categories = category_ranks[codes], sorted(categories)
     present_codes = np.unique(codes)
     if len(present_codes) == 1:
         raise _build_constant_error(name, repr(categories[present_codes[0]]))

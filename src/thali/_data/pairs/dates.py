@@ -226,8 +226,10 @@ class DatedComparisons(Frozen):
         else:
             days = self.time.astype("datetime64[D]")
             period_numbers = days.astype(f"datetime64[{_LETTERS[period]}]").astype(np.int64)
-        names = [_format_period(self.unit, period, time) for time in np.unique(period_numbers)]
-        return period_numbers, names
+        period_names = [
+            _format_period(self.unit, period, time) for time in np.unique(period_numbers)
+        ]
+        return period_numbers, period_names
 
 
 def group_equal_rows(
@@ -316,11 +318,11 @@ def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
         return RowDates(name, DAY, _convert_days(date_column))
     if has_numbers(date_column) and not pd.api.types.is_bool_dtype(date_column.dtype):
         return _parse_numbers(name, date_column.to_numpy(float), frame)
-    texts = date_column.astype(str).str.strip()
-    numbers: Any = pd.to_numeric(texts, errors="coerce")
-    if numbers.notna().all():
-        return _parse_numbers(name, numbers.to_numpy(float), frame)
-    return RowDates(name, DAY, _parse_texts(name, texts, frame))
+    date_texts = date_column.astype(str).str.strip()
+    parsed_numbers: Any = pd.to_numeric(date_texts, errors="coerce")
+    if parsed_numbers.notna().all():
+        return _parse_numbers(name, parsed_numbers.to_numpy(float), frame)
+    return RowDates(name, DAY, _parse_texts(name, date_texts, frame))
 
 
 def _convert_days(series: "pd.Series") -> np.ndarray:

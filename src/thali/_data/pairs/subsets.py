@@ -99,19 +99,19 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
     )
     counts = np.concatenate([data.wins[is_kept], data.losses[is_kept]])
     tied = np.concatenate([data.tied[is_kept], 0.0 * data.tied[is_kept]])
-    selected = data._from_fields(*build_fields(subset_labels, winner, loser, counts, tied))
+    selected_data = data._from_fields(*build_fields(subset_labels, winner, loser, counts, tied))
     new_first_index, new_second_index = new_index[data.first], new_index[data.second]
     pair_key = np.minimum(new_first_index, new_second_index) * len(subset_labels) + np.maximum(
         new_first_index, new_second_index
     )
     new_pair, is_turned = (
-        np.searchsorted(selected.first * len(subset_labels) + selected.second, pair_key),
+        np.searchsorted(selected_data.first * len(subset_labels) + selected_data.second, pair_key),
         new_first_index > new_second_index,
     )
     forward_counts = None
     if data.forward is not None:
         backward_counts = np.array([data.losses, data.wins, data.tied]) - data.forward[[1, 0, 2]]
-        forward_counts = np.empty((3, selected.n_pairs))
+        forward_counts = np.empty((3, selected_data.n_pairs))
         forward_counts[:, new_pair[is_kept]] = np.where(is_turned, backward_counts, data.forward)[
             :, is_kept
         ]
@@ -124,7 +124,7 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
         )
     if data.dates is not None:
         dates = data.dates.select_options(new_index)
-    return selected._copy_with_fields(
+    return selected_data._copy_with_fields(
         forward=forward_counts, answers=answers, covariates=covariates, dates=dates
     )
 
@@ -188,7 +188,9 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     """
     shares = {"half": 0.5, "drop": 0.0}
     share = shares[check_allowed("how", how, tuple(shares))]
-    converted = with_counts(data, data.wins + share * data.tied, data.losses + share * data.tied)
+    converted_data = with_counts(
+        data, data.wins + share * data.tied, data.losses + share * data.tied
+    )
     forward_counts = None
     if data.forward is not None:
         wins, losses, tied = data.forward
@@ -200,18 +202,18 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
         covariates = covariates.without_ties(share)
     if dates is not None:
         dates = dates.without_ties(share)
-    converted = converted._copy_with_fields(
+    converted_data = converted_data._copy_with_fields(
         forward=forward_counts, answers=answers, covariates=covariates, dates=dates
     )
-    is_compared = converted.wins + converted.losses > 0
+    is_compared = converted_data.wins + converted_data.losses > 0
     if not is_compared.any():
         raise DataError(
             f"All {format_plural(data.n_ties, 'comparison')} are ties, so nothing would be left"
             " without them; keep the ties."
         )
     if is_compared.all():
-        return converted
-    return select_pairs(converted, is_compared)
+        return converted_data
+    return select_pairs(converted_data, is_compared)
 
 
 def select_pairs(data: "PairedComparisons", is_kept: np.ndarray) -> "PairedComparisons":
@@ -310,7 +312,7 @@ def build_questions(
     """
     n_outcomes = len(outcomes)
 
-    def given() -> GivenAnswers | None:
+    def list_given_answers() -> GivenAnswers | None:
         """Return the answers of each respondent; None if respondents are unknown."""
         if (answers := cells.answers) is None:
             return None
@@ -327,7 +329,7 @@ def build_questions(
             times[is_positive],
         )
 
-    def rows() -> ReportRows:
+    def build_rows() -> ReportRows:
         """Build the rows of a predictive check: one per pair and outcome but the last."""
         labels, shown_pairs = (
             np.array(data.labels),
@@ -350,7 +352,13 @@ def build_questions(
 
     counts = np.column_stack([getattr(cells, name) for name in outcomes])
     n_asked = cells.wins + cells.tied + cells.losses
-    return Questions(n_outcomes * np.arange(len(counts) + 1), counts.ravel(), given, rows, n_asked)
+    return Questions(
+        n_outcomes * np.arange(len(counts) + 1),
+        counts.ravel(),
+        list_given_answers,
+        build_rows,
+        n_asked,
+    )
 
 
 def with_order(data: "PairedComparisons") -> "PairedComparisons":
@@ -391,10 +399,15 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
         [np.array([data.wins, data.losses, data.tied]) - forward_counts, forward_counts], axis=2
     )
     is_positive = counts.sum(axis=0) > 0.0
-    pair, is_forward = np.nonzero(is_positive)
-    values, options = np.where(is_forward, 1.0, -1.0)[:, None], np.zeros((data.n_options, 1))
+    pair_index, is_forward = np.nonzero(is_positive)
+    order_values, option_values = (
+        np.where(is_forward, 1.0, -1.0)[:, None],
+        np.zeros((data.n_options, 1)),
+    )
     cell_counts = [outcome_counts[is_positive] for outcome_counts in counts]
-    covariates = PairCovariates._from_fields((ORDER,), pair, values, options, *cell_counts, None)
+    covariates = PairCovariates._from_fields(
+        (ORDER,), pair_index, order_values, option_values, *cell_counts, None
+    )
     return data._copy_with_fields(covariates=covariates)
 
 
@@ -473,7 +486,7 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
     PairedComparisons(3 options, 3 pairs, 14 comparisons, 1 covariate, 1 component)
     """
     data.refuse_dates()
-    names, values = read_option_covariates(convert_frame(frame), data.labels)
+    new_names, option_values = read_option_covariates(convert_frame(frame), data.labels)
     covariates = data.covariates
     if covariates is None:
         cells = build_cells(data)
@@ -481,19 +494,19 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
         covariates = PairCovariates._from_fields(
             (), cells.pair, *no_covariates, cells.wins, cells.losses, cells.tied, cells.answers
         )
-    if repeated_names := [name for name in names if name in covariates.names]:
+    if repeated_names := [name for name in new_names if name in covariates.names]:
         raise DataError(f"There is already a covariate {repeated_names[0]!r}; rename the column.")
-    cell_values = np.hstack([covariates.values, np.zeros((len(covariates.pair), len(names)))])
+    cell_values = np.hstack([covariates.values, np.zeros((len(covariates.pair), len(new_names)))])
     cell_fields = (
         covariates.pair,
         cell_values,
-        np.hstack([covariates.options, values]),
+        np.hstack([covariates.options, option_values]),
         covariates.wins,
         covariates.losses,
         covariates.tied,
         covariates.answers,
     )
-    covariates = PairCovariates._from_fields((*covariates.names, *names), *cell_fields)
+    covariates = PairCovariates._from_fields((*covariates.names, *new_names), *cell_fields)
     return data._copy_with_fields(covariates=covariates)
 
 
@@ -837,16 +850,23 @@ def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
 
 def select_respondents(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":
     """Keep the comparisons of respondents with these indices, with all options."""
-    answers, pairs = require_answers(data).select_respondents_and_pairs(members)
+    answers, pair_indices = require_answers(data).select_respondents_and_pairs(members)
     counts = answers.wins, answers.losses, answers.tied
-    sums = [np.bincount(answers.pair, side_counts, len(pairs)) for side_counts in counts]
+    sums = [np.bincount(answers.pair, side_counts, len(pair_indices)) for side_counts in counts]
     covariates = dates = None
     if data.covariates is not None:
-        covariates = data.covariates.select_respondents(members, pairs)
+        covariates = data.covariates.select_respondents(members, pair_indices)
     if data.dates is not None:
         dates = data.dates.select_respondents(members)
     return data._from_fields(
-        data.labels, data.first[pairs], data.second[pairs], *sums, None, answers, covariates, dates
+        data.labels,
+        data.first[pair_indices],
+        data.second[pair_indices],
+        *sums,
+        None,
+        answers,
+        covariates,
+        dates,
     )
 
 
@@ -867,8 +887,8 @@ def _find_option_positions(data: "PairedComparisons", names: Iterable[str]) -> l
     option_indices = index_labels(data.labels)
     for name in names:
         if name not in option_indices:
-            hint = suggest(name, data.labels) or f" The options are {shorten(data.labels)}."
-            raise DataError(f"Unknown option {name!r}.{hint}")
+            hint_text = suggest(name, data.labels) or f" The options are {shorten(data.labels)}."
+            raise DataError(f"Unknown option {name!r}.{hint_text}")
     return [option_indices[name] for name in names]
 
 

@@ -103,9 +103,9 @@ def from_frame(
     PairedComparisons(3 options, 2 pairs, 3 comparisons, 1 component)
     """
     frame = convert_frame(frame)
-    names = column_names(frame)
-    if chosen is None and rejected is None and not {"chosen", "rejected"} <= set(names):
-        columns = find_pair_columns(names, (count, losses, ties, respondent))
+    all_columns = column_names(frame)
+    if chosen is None and rejected is None and not {"chosen", "rejected"} <= set(all_columns):
+        columns = find_pair_columns(all_columns, (count, losses, ties, respondent))
         if (
             count is None
             and respondent is None
@@ -117,9 +117,9 @@ def from_frame(
     else:
         columns = PairColumns(
             (chosen or "chosen", rejected or "rejected"),
-            tuple(name for name in names if name == "count"),
-            next((name for name in names if name == "ties"), None),
-            find_respondent_column(names, (count, respondent)),
+            tuple(name for name in all_columns if name == "count"),
+            next((name for name in all_columns if name == "ties"), None),
+            find_respondent_column(all_columns, (count, respondent)),
         )
     count_columns = (
         count or next(iter(columns.times), None),
@@ -154,7 +154,7 @@ def read_list(
         if has_two_counts and not weights and (hint := _suggest_counts(frame, columns)):
             raise DataError(error, f" {hint}") from None
         raise
-    names, *option_indices = encode_labels(
+    option_labels, *option_indices = encode_labels(
         first_column, second_column, np.add.reduce(counts), labels
     )
     row_respondents = read_respondents(frame, columns.respondent, columns.used)
@@ -168,7 +168,7 @@ def read_list(
         row_dates = read_dates(frame, date)
     data = build_from_counts(
         cls,
-        names,
+        option_labels,
         (*option_indices, *counts),
         (row_respondents, covariate_rows, row_dates),
         knows_order=columns.in_order and has_two_counts,
@@ -195,22 +195,23 @@ def _read_counts(
     frame: "pd.DataFrame", columns: PairColumns, weights: bool
 ) -> tuple[np.ndarray, ...]:
     """Read each row's counts of the first option, the second, and ties."""
-    zeros, ties = np.zeros(len(frame)), columns.ties
-    tied = zeros
-    if ties is not None and not frame[ties].isna().to_numpy().all():
-        tied = read_counts(frame, ties, weights)
+    zeros, ties_column = np.zeros(len(frame)), columns.ties
+    tie_counts = zeros
+    if ties_column is not None and not frame[ties_column].isna().to_numpy().all():
+        tie_counts = read_counts(frame, ties_column, weights)
     counts_by_column = [read_counts(frame, name, weights) for name in columns.times]
-    chosen, rejected = [*counts_by_column, zeros, zeros][:2]
+    chosen_counts, rejected_counts = [*counts_by_column, zeros, zeros][:2]
     if columns.times:
-        return chosen, rejected, tied
-    if (rows_of_large_ties := np.flatnonzero(tied > 1)).size:
+        return chosen_counts, rejected_counts, tie_counts
+    if (rows_of_large_ties := np.flatnonzero(tie_counts > 1)).size:
         k = int(rows_of_large_ties[0])
         raise DataError(
-            f"Column {ties!r} contains {tied[k]:g} in row {frame.index[k]}, but no column contains"
+            f"Column {ties_column!r} contains {tie_counts[k]:g} in row {frame.index[k]}, but no"
+            " column contains"
             " the number of choices; name that column with `count`, or enter 1 for ties and 0 for"
             " choices."
         )
-    return 1.0 - tied, zeros, tied
+    return 1.0 - tie_counts, zeros, tie_counts
 
 
 def from_pairs(
@@ -653,19 +654,19 @@ def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
     """
     import pandas as pd
 
-    chosen = np.column_stack([data.first, data.second]).ravel()
-    rejected = np.column_stack([data.second, data.first]).ravel()
-    count = np.column_stack([data.wins, data.losses]).ravel()
-    ties = np.column_stack([data.tied, 0.0 * data.tied]).ravel()
-    is_shown = count + ties > 0
+    chosen_index = np.column_stack([data.first, data.second]).ravel()
+    rejected_index = np.column_stack([data.second, data.first]).ravel()
+    choice_counts = np.column_stack([data.wins, data.losses]).ravel()
+    tie_counts = np.column_stack([data.tied, 0.0 * data.tied]).ravel()
+    is_shown = choice_counts + tie_counts > 0
     categories = pd.Index(data.labels)
     table = {
-        "chosen": pd.Categorical.from_codes(chosen[is_shown], categories),
-        "rejected": pd.Categorical.from_codes(rejected[is_shown], categories),
-        "count": data._convert_counts(count[is_shown]),
+        "chosen": pd.Categorical.from_codes(chosen_index[is_shown], categories),
+        "rejected": pd.Categorical.from_codes(rejected_index[is_shown], categories),
+        "count": data._convert_counts(choice_counts[is_shown]),
     }
-    if ties.any():
-        table["ties"] = data._convert_counts(ties[is_shown])
+    if tie_counts.any():
+        table["ties"] = data._convert_counts(tie_counts[is_shown])
     return pd.DataFrame(table)
 
 
@@ -781,14 +782,14 @@ def build_fields(
             " counts."
         )
     winner, loser, counts, tied = (values[is_positive] for values in (winner, loser, counts, tied))
-    pair_fields, pair = sum_pair_counts(n_options, winner, loser, counts, tied)
+    pair_fields, pair_index = sum_pair_counts(n_options, winner, loser, counts, tied)
     is_first_winner, forward, answers, covariates = winner < loser, None, None, None
     if row_respondents is not None:
         row_respondents = row_respondents.select_rows(is_positive)
     if in_order is not None:
         is_forward = in_order[is_positive] == is_first_winner
         forward_counts = [
-            np.bincount(pair, outcome_counts * is_forward, len(pair_fields[0]))
+            np.bincount(pair_index, outcome_counts * is_forward, len(pair_fields[0]))
             for outcome_counts in (counts * is_first_winner, counts * ~is_first_winner, tied)
         ]
         forward = np.array(forward_counts)
@@ -798,8 +799,14 @@ def build_fields(
             )
             covariate_rows = CovariateColumns(described.names, x)
             covariates = PairCovariates.from_rows(
-                covariate_rows, n_options, pair, is_first_winner, counts, tied, row_respondents
+                covariate_rows,
+                n_options,
+                pair_index,
+                is_first_winner,
+                counts,
+                tied,
+                row_respondents,
             )
     if row_respondents is not None:
-        answers = Answers.from_rows(row_respondents, pair, is_first_winner, counts, tied)
+        answers = Answers.from_rows(row_respondents, pair_index, is_first_winner, counts, tied)
     return labels, *pair_fields, forward, answers, covariates

@@ -187,11 +187,11 @@ def _recognise_outcomes(
     if sides_by_text is not None:
         return _build_verdicts(codes, texts, sides_by_text, "the chosen side")
     if coding is not None:
-        row = int(is_unread.argmax())
+        wrong_row = int(is_unread.argmax())
         raise DataError(
-            f"Column {chosen!r} contains {format_label(frame[chosen].iloc[row])!r} in row"
-            f" {frame.index[row]}, which is neither an option of that row, nor a word for a side"
-            " or a tie, nor defined by ",
+            f"Column {chosen!r} contains {format_label(frame[chosen].iloc[wrong_row])!r} in row"
+            f" {frame.index[wrong_row]}, which is neither an option of that row, nor a word for a"
+            " side or a tie, nor defined by ",
             Argument("coding"),
             "; correct it, or define it.",
         )
@@ -340,8 +340,8 @@ def _build_unreadable_error(
     )
     if not is_fault.any():
         is_fault = is_unread
-    row = int(is_fault.argmax())
-    faulty_text = cell_texts[row]
+    wrong_row = int(is_fault.argmax())
+    faulty_text = cell_texts[wrong_row]
     equal_rows = frame.loc[
         is_fault & (frame[chosen].astype(str).str.strip() == faulty_text).to_numpy()
     ]
@@ -350,11 +350,11 @@ def _build_unreadable_error(
         repetitions_text = f" (and {n_repetitions - 1:,.0f} more times)"
     if game:
         side_examples = "a result (H, D, A; 1, X, 2; 1, 0, -1; 3-1)"
-    row_options = [format_label(frame[name].iloc[row]) for name in option_columns]
+    row_options = [format_label(frame[name].iloc[wrong_row]) for name in option_columns]
     known_words = [*row_options, *option_columns, *filter(str.isalpha, TIE_WORDS)]
     return DataError(
-        f"Column {chosen!r} contains {faulty_text!r} in row {frame.index[row]}{repetitions_text},"
-        " which is neither"
+        f"Column {chosen!r} contains {faulty_text!r} in row"
+        f" {frame.index[wrong_row]}{repetitions_text}, which is neither"
         f" an option of that row ({shorten(row_options)}), {side_examples} nor a word for a tie;"
         " correct it,"
         " or define it with ",
@@ -408,17 +408,25 @@ def find_trial_columns(
     frame: "pd.DataFrame", named_columns: Mapping[str, str | None], game: bool
 ) -> TrialColumns:
     """Find the columns of the two options and the outcome."""
-    names = column_names(frame)
+    all_columns = column_names(frame)
     check_columns(frame, named_columns.values())
-    name_by_simplified = map_plain_names(names)
-    first_column, second_column, has_home_side = _find_options(frame, names, named_columns, game)
+    name_by_simplified = map_plain_names(all_columns)
+    first_column, second_column, has_home_side = _find_options(
+        frame, all_columns, named_columns, game
+    )
     used_columns = {
         first_column,
         second_column,
         *(name for name in named_columns.values() if name is not None),
     }
     verdict_columns = _find_verdict_columns(
-        name_by_simplified, first_column, second_column, named_columns, game, used_columns, names
+        name_by_simplified,
+        first_column,
+        second_column,
+        named_columns,
+        game,
+        used_columns,
+        all_columns,
     )
     used_columns |= set(verdict_columns)
     respondent_column = named_columns.get("respondent") or next(
@@ -485,14 +493,14 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
 
     Return None if the table is not similar to trials or games.
     """
-    names = column_names(frame)
-    name_by_simplified = map_plain_names(names)
-    role, outcome_text = CHOSEN_OF_TWO, "was chosen"
+    all_columns = column_names(frame)
+    name_by_simplified = map_plain_names(all_columns)
+    outcome_role, outcome_text = CHOSEN_OF_TWO, "was chosen"
     if game:
-        role, outcome_text = RESULT, "won"
-    verdict_column = role.find_column(name_by_simplified)
+        outcome_role, outcome_text = RESULT, "won"
+    verdict_column = outcome_role.find_column(name_by_simplified)
     try:
-        first_column, second_column, has_home_side = _find_options(frame, names, {}, game)
+        first_column, second_column, has_home_side = _find_options(frame, all_columns, {}, game)
     except DataError:
         if verdict_column is None:
             return None
@@ -689,14 +697,14 @@ def _decode_verdict_column(
 
     verdict_column = columns.verdict[0]
     if coding is None and {simplify_name(str(c)) for c in frame.columns} >= set(_JSPSYCH):
-        values = set(frame[verdict_column].dropna().unique())
-        if values <= {0, 1}:  # the number of the button, from 0
+        distinct_cells = set(frame[verdict_column].dropna().unique())
+        if distinct_cells <= {0, 1}:  # the number of the button, from 0
             verdicts = decode_column(
                 frame, columns[:2], verdict_column, {0: "first", 1: "second"}, columns.game
             )
             return verdicts._replace(how="the button number, 0 for the first (jsPsych)")
-    codes, values = pd.factorize(frame[verdict_column])
-    texts = list(map(format_label, values))
+    codes, distinct_cells = pd.factorize(frame[verdict_column])
+    texts = list(map(format_label, distinct_cells))
     option_labels = {format_label(label) for side in columns[:2] for label in frame[side].unique()}
     outcome_by_text = _read_scores(texts)
     no_answer_texts = {*find_no_answers(texts, option_labels), *({_UNFINISHED} & {*texts})}

@@ -84,12 +84,12 @@ def find_wide_columns(
 
     Cells that `coding` covers are ignored. Return None if there are none.
     """
-    names = column_names(frame)
-    name_by_simplified = map_plain_names(names)
+    all_columns = column_names(frame)
+    name_by_simplified = map_plain_names(all_columns)
     respondent_column, count_column = find_named_columns(
         name_by_simplified, named_columns, (RESPONDENT, COUNT)
     )
-    other_columns = [name for name in names if name not in (respondent_column, count_column)]
+    other_columns = [name for name in all_columns if name not in (respondent_column, count_column)]
     coded_texts = {"", *map(format_label, coding or ())}
     texts_by_column = {
         name: {format_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]}

@@ -139,11 +139,11 @@ class Similarities(JudgedByPeople):
         sigma: float | None = None,
         judgements: Any = None,
     ) -> None:
-        measured = read_measured_pairs(
+        measured_pairs = read_measured_pairs(
             matrix, labels, check_allowed("symmetrize", symmetrize, (None, "mean")), judgements
         )
-        self._set_fields(measured, sigma)
-        _warn_cleared_zeros(measured)
+        self._set_fields(measured_pairs, sigma)
+        _warn_cleared_zeros(measured_pairs)
 
     @classmethod
     def from_frame(
@@ -239,10 +239,10 @@ class Similarities(JudgedByPeople):
             list(frame.columns),
             **{role: str(name) for role, name in named_columns.items() if name is not None},
         )
-        measured, empirical_sigma, answers = read_pair_list(frame, columns, labels)
+        measured_pairs, empirical_sigma, answers = read_pair_list(frame, columns, labels)
         if isinstance(sigma, str):
             sigma = empirical_sigma
-        return cls._build(measured, sigma, answers)
+        return cls._build(measured_pairs, sigma, answers)
 
     @classmethod
     def from_dissimilarities(
@@ -303,15 +303,17 @@ class Similarities(JudgedByPeople):
         """
         if not callable(how):
             check_allowed("how", how, ("linear", "exponential"))
-        measured = read_measured_pairs(
+        measured_pairs = read_measured_pairs(
             matrix, labels, check_allowed("symmetrize", symmetrize, (None, "mean")), judgements
         )
-        cls._build(measured)  # run the checks of the class before the checks of the numbers
+        cls._build(measured_pairs)  # run the checks of the class before the checks of the numbers
         data = cls._build(
-            measured._replace(values=convert_dissimilarities(measured, how), lowest_diagonal=False),
+            measured_pairs._replace(
+                values=convert_dissimilarities(measured_pairs, how), lowest_diagonal=False
+            ),
             sigma,
         )
-        _warn_cleared_zeros(measured)
+        _warn_cleared_zeros(measured_pairs)
         return data
 
     @classmethod
@@ -372,13 +374,13 @@ class Similarities(JudgedByPeople):
         if isinstance(sigma, str):
             check_allowed("sigma", sigma, ("standard error", "deviation"))
         check_allowed("symmetrize", symmetrize, (None, "mean"))
-        measured, empirical_sigma, answers = average_respondents(
+        measured_pairs, empirical_sigma, answers = average_respondents(
             matrices, labels, symmetrize, sigma
         )
         if isinstance(sigma, str):
             sigma = empirical_sigma
-        data = cls._build(measured, sigma, answers)
-        _warn_cleared_zeros(measured)
+        data = cls._build(measured_pairs, sigma, answers)
+        _warn_cleared_zeros(measured_pairs)
         return data
 
     @classmethod
@@ -441,8 +443,8 @@ class Similarities(JudgedByPeople):
         if (answers := self.answers) is None:
             return super().by_respondent()
         data_by_name = {}
-        for respondent, name in enumerate(answers.respondents):
-            is_by_respondent = answers.respondent == respondent
+        for respondent_index, name in enumerate(answers.respondents):
+            is_by_respondent = answers.respondent == respondent_index
             pair_indices, values = answers.pair[is_by_respondent], answers.values[is_by_respondent]
             if len(pair_indices):
                 arrays = (
@@ -572,11 +574,18 @@ class Similarities(JudgedByPeople):
             np.minimum(first_indices, second_indices),
             np.maximum(first_indices, second_indices),
         )
-        order = np.lexsort((higher, lower))
-        pair_fields = lower[order], higher[order], self.values[order], self.judgements[order]
+        sort_order = np.lexsort((higher, lower))
+        pair_fields = (
+            lower[sort_order],
+            higher[sort_order],
+            self.values[sort_order],
+            self.judgements[sort_order],
+        )
         answers = self.answers
         if answers is not None:
-            answers = answers.select_positions(np.ones(len(order), bool), np.argsort(order))
+            answers = answers.select_positions(
+                np.ones(len(sort_order), bool), np.argsort(sort_order)
+            )
         return self._from_fields(labels, *pair_fields, self.sigma, self._lowest_diagonal, answers)
 
     def to_square(self) -> "pd.DataFrame":

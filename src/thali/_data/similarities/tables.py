@@ -62,19 +62,19 @@ def expand_condensed(matrix: Any) -> Any:
     """
     if hasattr(matrix, "columns") or hasattr(matrix, "shape") and len(matrix.shape) != 1:
         return matrix
-    values = np.asarray(matrix, dtype=object)
-    if values.ndim != 1 or any(isinstance(value, list | tuple | np.ndarray) for value in values):
+    cells = np.asarray(matrix, dtype=object)
+    if cells.ndim != 1 or any(isinstance(value, list | tuple | np.ndarray) for value in cells):
         return matrix
-    n = round((1 + (1 + 8 * len(values)) ** 0.5) / 2)
-    if n < 2 or count_pairs(n) != len(values):
+    n = round((1 + (1 + 8 * len(cells)) ** 0.5) / 2)
+    if n < 2 or count_pairs(n) != len(cells):
         raise DataError(
-            f"A vector of {len(values):,} similarities does not match any number of pairs of"
+            f"A vector of {len(cells):,} similarities does not match any number of pairs of"
             " objects (1, 3, 6, 10, ...); give a square table, or the condensed vector of"
             " scipy.spatial.distance."
         )
     square = np.full((n, n), None, dtype=object)
-    square[np.triu_indices(n, k=1)] = values
-    square.T[np.triu_indices(n, k=1)] = values
+    square[np.triu_indices(n, k=1)] = cells
+    square.T[np.triu_indices(n, k=1)] = cells
     return square
 
 
@@ -88,31 +88,31 @@ def read_measured_pairs(
             " for missing similarities (matrix.toarray() fills in 0)."
         )
     refuse_triplets(matrix)
-    names, table = read_square_table(expand_condensed(matrix), labels, MATRIX)
-    n = len(names)
+    object_labels, table = read_square_table(expand_condensed(matrix), labels, MATRIX)
+    n = len(object_labels)
     diagonal = [_convert_leniently(table[k, k]) for k in range(n)]
-    table = convert_numbers(table, names, "similarity")
+    table = convert_numbers(table, object_labels, "similarity")
     if np.isinf(table).any():
         k = int(np.isinf(table).argmax())
         raise DataError(
-            f"The similarity {describe_cell(names, k // n, k % n)} is infinite; enter finite"
-            " numbers, or NaN for pairs that were not measured."
+            f"The similarity {describe_cell(object_labels, k // n, k % n)} is infinite; enter"
+            " finite numbers, or NaN for pairs that were not measured."
         )
     layout, has_cleared_zeros = _find_layout(table)
     i, j = np.triu_indices(n, k=1)
     upper_values, lower_values = table[i, j], table[j, i]
     if not has_cleared_zeros and symmetrize is None:
-        _check_symmetry(names, table)
+        _check_symmetry(object_labels, table)
     n_judgements, upper_share = np.ones(len(i)), 0.5  # share of the judgements above the diagonal
     if judgements is not None:
-        judgement_counts = read_judgements(judgements, names)
+        judgement_counts = read_judgements(judgements, object_labels)
         # the two sides have separate judgements
         if symmetrize is not None and not is_symmetric(table):
             judgement_counts[np.isnan(table)] = 0.0
             n_judgements = judgement_counts[i, j] + judgement_counts[j, i]
             upper_share = judgement_counts[i, j] / replace_zeros(n_judgements)
         else:
-            n_judgements = check_judgement_symmetry(names, judgement_counts)[i, j]
+            n_judgements = check_judgement_symmetry(object_labels, judgement_counts)[i, j]
     weighted_means = upper_share * upper_values + (1.0 - upper_share) * lower_values
     values = np.where(
         np.isnan(upper_values),
@@ -125,12 +125,12 @@ def read_measured_pairs(
         j[measured_indices].astype(np.int64),
     )
     values, n_judgements = values[measured_indices], n_judgements[measured_indices]
-    check_judgements_known(names, first_indices, second_indices, n_judgements)
+    check_judgements_known(object_labels, first_indices, second_indices, n_judgements)
     has_lowest_diagonal = _is_diagonal_lowest(
         np.array(diagonal), first_indices, second_indices, values
     )
     return MeasuredPairs(
-        names,
+        object_labels,
         first_indices,
         second_indices,
         values,
@@ -382,14 +382,14 @@ def average_respondents(
         _read_one_respondent(number, matrix, labels, symmetrize)
         for number, matrix in enumerate(matrices_in_order, start=1)
     ]
-    names = pairs_by_respondent[0].labels
+    object_labels = pairs_by_respondent[0].labels
     tables_by_respondent = np.stack(
         [
-            _sort_objects(measured_pairs, names, number)
+            _sort_objects(measured_pairs, object_labels, number)
             for number, measured_pairs in enumerate(pairs_by_respondent, start=1)
         ]
     )
-    i, j = np.triu_indices(len(names), k=1)
+    i, j = np.triu_indices(len(object_labels), k=1)
     pair_values = tables_by_respondent[:, i, j]
     is_measured = ~np.isnan(pair_values).all(axis=0)
     first_indices, second_indices = i[is_measured].astype(np.int64), j[is_measured].astype(np.int64)
@@ -408,7 +408,7 @@ def average_respondents(
         if measured_pairs.zeros_not_read
     ]
     measured = MeasuredPairs(
-        names,
+        object_labels,
         first_indices,
         second_indices,
         mean_values,
@@ -577,10 +577,10 @@ def are_similarity_columns(names: list[str], accept_vague: bool) -> bool:
     If `accept_vague`, a column named "rating" is accepted.
     """
     name_by_simplified = map_plain_names(names)
-    columns = SIMILARITY.find_certain_columns(name_by_simplified)
+    similarity_columns = SIMILARITY.find_certain_columns(name_by_simplified)
     if accept_vague:
-        columns = SIMILARITY.find_possible_columns(name_by_simplified)
-    if next(columns, None) is None:
+        similarity_columns = SIMILARITY.find_possible_columns(name_by_simplified)
+    if next(similarity_columns, None) is None:
         return False
     try:
         find_pair_columns(names)
@@ -618,7 +618,7 @@ def read_pair_list(
         get_column(frame, columns.second),
     )
     # rows that compare an object with itself are the diagonal; count 0 avoids an error
-    names, first_index, second_index = encode_labels(
+    object_labels, first_index, second_index = encode_labels(
         first_column, second_column, np.zeros(len(frame)), labels
     )
     is_used = (first_index != second_index) & (counts > 0) & ~np.isnan(values)
@@ -635,9 +635,14 @@ def read_pair_list(
     )
     row_respondents = read_respondents(frame, columns.who, columns)
     if row_respondents is None:
-        return *_average_pairs(names, first_index, second_index, values, counts), None
+        return *_average_pairs(object_labels, first_index, second_index, values, counts), None
     return _average_judged_rows(
-        names, first_index, second_index, values, counts, row_respondents.select_rows(is_used)
+        object_labels,
+        first_index,
+        second_index,
+        values,
+        counts,
+        row_respondents.select_rows(is_used),
     )
 
 
@@ -652,13 +657,13 @@ def _average_judged_rows(
     """Average the rows of each pair; return means, sigma, respondents' values."""
     # Respondents who wrote every pair in both orders judged it once.
     n = len(names)
-    pair = number_pairs(n, i, j)
+    pair_keys = number_pairs(n, i, j)
     _, first_rows, key_index = np.unique(
-        row_respondents.number * n * n + pair, return_index=True, return_inverse=True
+        row_respondents.number * n * n + pair_keys, return_index=True, return_inverse=True
     )
     if _is_written_twice(i < j, key_index, values == values[first_rows][key_index], counts):
         i, j, values, counts = i[first_rows], j[first_rows], values[first_rows], counts[first_rows]
-        pair, respondent_index = pair[first_rows], row_respondents.number[first_rows]
+        pair_keys, respondent_index = pair_keys[first_rows], row_respondents.number[first_rows]
     elif len(first_rows) == len(key_index):
         respondent_index = row_respondents.number
     else:
@@ -676,14 +681,17 @@ def _average_judged_rows(
     measured, sigma = _average_pairs(names, i, j, values, counts)
     if (counts != 1.0).any():  # a row is the mean of several judgements
         return measured, sigma, None
-    pair_index = np.searchsorted(measured.first * n + measured.second, pair)
-    order = np.lexsort((pair_index, respondent_index))
-    answer_keys = respondent_index[order].astype(np.int32), pair_index[order].astype(np.int32)
+    pair_index = np.searchsorted(measured.first * n + measured.second, pair_keys)
+    sort_order = np.lexsort((pair_index, respondent_index))
+    answer_keys = (
+        respondent_index[sort_order].astype(np.int32),
+        pair_index[sort_order].astype(np.int32),
+    )
     return (
         measured,
         sigma,
         JudgedValues._from_fields(
-            row_respondents.names, *answer_keys, values[order], row_respondents.people
+            row_respondents.names, *answer_keys, values[sort_order], row_respondents.people
         ),
     )
 
@@ -695,23 +703,25 @@ def _average_pairs(
     # Sigma is None unless most pairs have two judgements, in one row each.
     # with fewer repeated pairs, the features that fit the other pairs are more informative on sigma
     n = len(names)
-    pairs, first_rows, pair_index = np.unique(
+    pair_keys, first_rows, pair_index = np.unique(
         number_pairs(n, i, j), return_index=True, return_inverse=True
     )
     first_values = values[first_rows]  # makes the mean of equal numbers exactly that number
     excess_sums = np.bincount(
-        pair_index, weights=counts * (values - first_values[pair_index]), minlength=len(pairs)
+        pair_index, weights=counts * (values - first_values[pair_index]), minlength=len(pair_keys)
     )
-    n_judgements = np.bincount(pair_index, weights=counts, minlength=len(pairs))
+    n_judgements = np.bincount(pair_index, weights=counts, minlength=len(pair_keys))
     mean = first_values + excess_sums / n_judgements
     is_written_twice = _is_written_twice(
         i < j, pair_index, values == first_values[pair_index], counts
     )
-    measured = MeasuredPairs(names, pairs // n, pairs % n, mean, n_judgements, "table of pairs")
+    measured = MeasuredPairs(
+        names, pair_keys // n, pair_keys % n, mean, n_judgements, "table of pairs"
+    )
     if is_written_twice:
         return measured._replace(judgements=n_judgements / 2.0), None
     if (
-        not len(pairs)
+        not len(pair_keys)
         or min(np.median(n_judgements), np.mean(n_judgements)) < 2.0
         or (counts != 1.0).any()
     ):
@@ -719,7 +729,7 @@ def _average_pairs(
     # if each judgement is written twice, sigma would be too small
     if _are_mostly_mirrored(i < j, pair_index, values - first_values[pair_index]):
         return measured, None
-    square_sums = np.bincount(pair_index, (values - mean[pair_index]) ** 2, len(pairs))
+    square_sums = np.bincount(pair_index, (values - mean[pair_index]) ** 2, len(pair_keys))
     return measured, _estimate_judgement_sigma(square_sums, mean, n_judgements)
 
 
@@ -777,9 +787,10 @@ def _explain_missing_columns(
     names: list[str], name_by_simplified: dict[str, str]
 ) -> tuple[Any, ...]:
     """Return the error parts that the columns are not similarities, with a fix."""
-    if (name := DISSIMILARITY.find_column(name_by_simplified)) is not None:
+    if (dissimilarity_column := DISSIMILARITY.find_column(name_by_simplified)) is not None:
         return (
-            f"Column {name!r} contains dissimilarities; convert them to similarities",
+            f"Column {dissimilarity_column!r} contains dissimilarities; convert them to"
+            " similarities",
             InPython(
                 ", for example with Similarities.from_dissimilarities for a square table",
                 Clause(

@@ -101,12 +101,12 @@ def sum_questions(
 
     Return (start, first, second, counts), and the position of each answer, by part.
     """
-    sizes, pair_keys, counts, answer_positions, n_places = [], [], [], [], 0
+    set_sizes, pair_keys, answer_counts, answer_positions, n_places = [], [], [], [], 0
     for questions in sorted(parts, key=lambda part: part.pairs.shape[1]):
         is_asked = questions.times > 0
         if not is_asked.any():
             continue
-        pairs, chosen, m = (
+        pairs, chosen, n_pairs = (
             questions.pairs[is_asked],
             questions.chosen[is_asked],
             questions.pairs.shape[1],
@@ -115,20 +115,27 @@ def sum_questions(
         pairs = np.take_along_axis(pairs, sort_order, axis=1)
         chosen_position = (sort_order == chosen[:, None]).argmax(axis=1)
         set_index, first_rows = number_distinct_rows(pairs)
-        sizes.append(np.full(len(first_rows), m))
+        set_sizes.append(np.full(len(first_rows), n_pairs))
         pair_keys.append(pairs[first_rows].ravel())
-        counts.append(
+        answer_counts.append(
             np.bincount(
-                set_index * m + chosen_position, questions.times[is_asked], m * len(first_rows)
+                set_index * n_pairs + chosen_position,
+                questions.times[is_asked],
+                n_pairs * len(first_rows),
             )
         )
-        answer_positions.append(n_places + set_index * m + chosen_position)
-        n_places += m * len(first_rows)
-    if not sizes:
+        answer_positions.append(n_places + set_index * n_pairs + chosen_position)
+        n_places += n_pairs * len(first_rows)
+    if not set_sizes:
         raise DataError("There are no answers; give at least one answered question.")
-    start = part_bounds(np.concatenate(sizes))
+    start = part_bounds(np.concatenate(set_sizes))
     all_pair_keys = np.concatenate(pair_keys)
-    return (start, all_pair_keys // n, all_pair_keys % n, np.concatenate(counts)), answer_positions
+    return (
+        start,
+        all_pair_keys // n,
+        all_pair_keys % n,
+        np.concatenate(answer_counts),
+    ), answer_positions
 
 
 def check_question_names(
@@ -137,11 +144,11 @@ def check_question_names(
     """Raise DataError if answers with the same question name have different sets."""
     row_by_name: dict[Any, int] = {}
     sets = np.sort(questions.pairs, axis=1).tolist()
-    for row, name in enumerate(names.tolist()):
-        first_row = row_by_name.setdefault(name, row)
+    for row, question_name in enumerate(names.tolist()):
+        first_row = row_by_name.setdefault(question_name, row)
         if sets[first_row] != sets[row]:
             raise DataError(
-                f"Question {name!r} has different sets:"
+                f"Question {question_name!r} has different sets:"
                 f" {_describe_objects(sets[first_row], labels)} {describe(first_row)},"
                 f" {_describe_objects(sets[row], labels)} {describe(row)}; use different names for"
                 " different questions."
@@ -195,13 +202,13 @@ def _encode_array(
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Encode an array of object names or indices as indices; return labels too."""
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and are_integers(array)):
-        indices = array.astype(np.int64)
+        object_indices = array.astype(np.int64)
         if labels is None:
-            _check_object_numbers(indices, None)
-            return indices, tuple(map(str, range(int(indices.max()) + 1)))
+            _check_object_numbers(object_indices, None)
+            return object_indices, tuple(map(str, range(int(object_indices.max()) + 1)))
         object_labels = check_labels(labels)
-        _check_object_numbers(indices, len(object_labels))
-        return indices, object_labels
+        _check_object_numbers(object_indices, len(object_labels))
+        return object_indices, object_labels
     if array.dtype.kind == "f":
         raise DataError(
             "`triplets` contains non-integer numbers; give positions or names of objects. For a"
@@ -231,10 +238,10 @@ def _check_object_numbers(indices: np.ndarray, n_labels: int | None) -> None:
             f"positions, which range from 0 to {n_allowed - 1} for so few answers; give IDs as"
             " strings"
         )
-    row = int(is_wrong.any(axis=1).argmax())
+    wrong_row = int(is_wrong.any(axis=1).argmax())
     raise DataError(
-        f"{invalid_number} {describe_row(row)} is not a valid object number; object numbers are"
-        f" {allowed_text}."
+        f"{invalid_number} {describe_row(wrong_row)} is not a valid object number; object numbers"
+        f" are {allowed_text}."
     )
 
 
@@ -312,12 +319,12 @@ def read_sets(
 ) -> tuple[tuple[str, ...], list[TripletQuestions]]:
     """Read sets and chosen pairs; return labels, and questions by set size."""
     pairs_by_set = [list_pairs(number, members) for number, members in enumerate(sets)]
-    answers = [tuple(map(format_label, pair)) for pair in chosen]
-    if len(answers) != len(pairs_by_set):
+    chosen_pairs = [tuple(map(format_label, pair)) for pair in chosen]
+    if len(chosen_pairs) != len(pairs_by_set):
         raise DataError(
             "Each set requires one chosen pair, but there are"
             f" {format_plural(len(pairs_by_set), 'set')}"
-            f" and {format_plural(len(answers), 'pair')}."
+            f" and {format_plural(len(chosen_pairs), 'pair')}."
         )
     object_labels = choose_labels(
         labels, [name for pairs in pairs_by_set for pair in pairs for name in pair]
@@ -334,7 +341,7 @@ def read_sets(
             np.int64,
         )
         chosen_keys = np.array(
-            [_compute_pair_key(label_indices, n, answers[k], k) for k in set_indices], np.int64
+            [_compute_pair_key(label_indices, n, chosen_pairs[k], k) for k in set_indices], np.int64
         )
         if (is_repeated := (np.diff(np.sort(pair_keys, axis=1), axis=1) == 0).any(axis=1)).any():
             raise DataError(
@@ -345,8 +352,8 @@ def read_sets(
         if (is_missing := ~is_chosen.any(axis=1)).any():
             k = set_indices[int(is_missing.argmax())]
             raise DataError(
-                f"The pair {answers[k]} {describe_row(k)} is not in its set; correct the pair or"
-                " the set."
+                f"The pair {chosen_pairs[k]} {describe_row(k)} is not in its set; correct the pair"
+                " or the set."
             )
         questions_by_size.append(
             TripletQuestions(pair_keys, is_chosen.argmax(axis=1), times[set_indices])
@@ -364,18 +371,20 @@ def list_pairs(set_number: int, members: Iterable[Any]) -> list[Pair]:
             )
         pairs = [(format_label(a), format_label(b)) for a, b in entries]
     else:
-        names = [format_label(entry) for entry in entries]
-        if len(names) < 3:
+        object_labels = [format_label(entry) for entry in entries]
+        if len(object_labels) < 3:
             raise DataError(
-                f"Set {set_number} has {format_plural(len(names), 'object')}; choosing the most"
-                " similar pair requires at least three."
+                f"Set {set_number} has {format_plural(len(object_labels), 'object')}; choosing the"
+                " most similar pair requires at least three."
             )
-        if has_repeats(names):
-            repeated_name = next(name for k, name in enumerate(names) if name in names[:k])
+        if has_repeats(object_labels):
+            repeated_name = next(
+                name for k, name in enumerate(object_labels) if name in object_labels[:k]
+            )
             raise DataError(
                 f"Set {set_number} contains {repeated_name!r} twice; give different objects."
             )
-        pairs = [(a, b) for k, a in enumerate(names) for b in names[k + 1 :]]
+        pairs = [(a, b) for k, a in enumerate(object_labels) for b in object_labels[k + 1 :]]
     for a, b in pairs:
         if a == b or not a or not b:
             raise DataError(

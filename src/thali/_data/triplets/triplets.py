@@ -111,10 +111,10 @@ class Triplets(JudgedByPeople):
         self, triplets: Any, labels: Iterable[Any] | None = None, counts: Any = None
     ) -> None:
         rows = check_three_columns(triplets)
-        members, names, times = read_objects(rows, labels, counts)
-        n, odd = len(names), np.full(len(rows), 2)
+        members, object_labels, times = read_objects(rows, labels, counts)
+        n, odd = len(object_labels), np.full(len(rows), 2)
         self._set_fields(
-            names, [build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)]
+            object_labels, [build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)]
         )
 
     @classmethod
@@ -207,9 +207,9 @@ class Triplets(JudgedByPeople):
                 f" expected {EXPECTED}."
             )
         frame = select_answered_rows(frame, columns.chosen or [columns.odd], columns.objects)
-        names, questions = read_answers(frame, columns, labels, weights)
+        object_labels, questions = read_answers(frame, columns, labels, weights)
         row_respondents = read_respondents(frame, columns.who, columns.used)
-        return cls.__new__(cls)._set_fields(names, [questions], row_respondents)
+        return cls.__new__(cls)._set_fields(object_labels, [questions], row_respondents)
 
     @classmethod
     def from_anchored(
@@ -264,9 +264,9 @@ class Triplets(JudgedByPeople):
             rows = rows.copy()
             is_reversed = ~read_responses(responses, len(rows))
             rows[is_reversed] = rows[is_reversed][:, [0, 2, 1]]
-        members, names, times = read_objects(rows, labels, counts)
-        questions = build_anchored_questions(len(names), members, times)
-        return cls.__new__(cls)._set_fields(names, [questions])
+        members, object_labels, times = read_objects(rows, labels, counts)
+        questions = build_anchored_questions(len(object_labels), members, times)
+        return cls.__new__(cls)._set_fields(object_labels, [questions])
 
     @classmethod
     def from_sets(
@@ -355,9 +355,9 @@ class Triplets(JudgedByPeople):
     def take(self, sets: np.ndarray) -> "Triplets":
         """Return the answers to some sets, given by mask or index, with all objects."""
         set_indices = np.arange(self.n_sets)[sets]
-        sizes = self.sizes[set_indices]
-        start = part_bounds(sizes)
-        pair_positions = np.repeat(self.start[set_indices] - start[:-1], sizes) + np.arange(
+        set_sizes = self.sizes[set_indices]
+        start = part_bounds(set_sizes)
+        pair_positions = np.repeat(self.start[set_indices] - start[:-1], set_sizes) + np.arange(
             start[-1]
         )
         answers = self.answers
@@ -377,8 +377,8 @@ class Triplets(JudgedByPeople):
         assert self.answers is not None
         answers = self.answers.select_respondents(members)
         counts = np.bincount(answers.place, answers.times, len(self.counts))
-        selected = self._copy_with_fields(counts=counts, answers=answers)
-        return selected.take(sum_parts(selected.counts, self.start) > 0)
+        selected_data = self._copy_with_fields(counts=counts, answers=answers)
+        return selected_data.take(sum_parts(selected_data.counts, self.start) > 0)
 
     def _require_answers(self) -> ChosenPlaces:
         """Return the answers of each respondent; raise DataError if unknown."""
@@ -455,7 +455,7 @@ class Triplets(JudgedByPeople):
         answers_of_datasets = []
         for dataset_index, dataset in enumerate(datasets):
             new_indices = np.array([object_indices[label] for label in dataset.labels])
-            keys = number_pairs(
+            pair_keys = number_pairs(
                 len(labels), new_indices[dataset.first], new_indices[dataset.second]
             )
             positions_of_answers = (
@@ -471,18 +471,26 @@ class Triplets(JudgedByPeople):
                 )
             set_index = dataset.set_of[positions_of_answers[0]]
             answers_of_datasets.append(
-                (keys, dataset.start[set_index], dataset.sizes[set_index], positions_of_answers)
+                (
+                    pair_keys,
+                    dataset.start[set_index],
+                    dataset.sizes[set_index],
+                    positions_of_answers,
+                )
             )
         questions, respondents = [], []
         for m in np.unique(
             np.concatenate([sizes for _, _, sizes, _ in answers_of_datasets])
         ).tolist():
             chunks = []
-            for dataset_index, (keys, starts, sizes, (position, times, respondent)) in enumerate(
-                answers_of_datasets
-            ):
+            for dataset_index, (
+                pair_keys,
+                starts,
+                sizes,
+                (position, times, respondent),
+            ) in enumerate(answers_of_datasets):
                 is_m = sizes == m
-                pairs = keys[starts[is_m, None] + np.arange(m)]
+                pairs = pair_keys[starts[is_m, None] + np.arange(m)]
                 chunks.append((pairs, position[is_m] - starts[is_m], times[is_m]))
                 respondents.append((dataset_index, respondent[is_m]))
             arrays = (np.concatenate(columns) for columns in zip(*chunks, strict=True))

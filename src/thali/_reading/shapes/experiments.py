@@ -78,9 +78,9 @@ def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:
     if table.holdout_split is None:
         return
     frame, is_holdout, row_filter = table.holdout_split
-    names = [name for name in table.names if name != options.get("bought")]
+    task_columns = [name for name in table.names if name != options.get("bought")]
     respondent_column, task_column, *_ = find_task_columns(
-        names, *(options.get(role.name) for role in LONG_TABLE.roles)
+        task_columns, *(options.get(role.name) for role in LONG_TABLE.roles)
     )
     cells_of_parts = [
         [read_row_texts(get_column(rows, name)) for name in (respondent_column, task_column)]
@@ -145,9 +145,9 @@ def has_position_labels(table: RawTable) -> bool:
         return False
     name = find_columns(table.frame, dict.fromkeys(LONG_ROLES))["alternative"]
     label_by_cell = {cell: format_label(cell) for cell in table.frame[name].unique()}
-    labels = table.frame[name].map(label_by_cell.get).fillna("")
-    is_product = ~labels.map(simplify_name).isin(NO_CHOICE)
-    product_labels = set(labels[is_product])
+    alternative_labels = table.frame[name].map(label_by_cell.get).fillna("")
+    is_product = ~alternative_labels.map(simplify_name).isin(NO_CHOICE)
+    product_labels = set(alternative_labels[is_product])
     if product_labels != {str(k + 1) for k in range(len(product_labels))}:
         return False
     product_rows, attributes = table.frame.loc[is_product], list_attributes(table)
@@ -156,7 +156,9 @@ def has_position_labels(table: RawTable) -> bool:
     if not text_attributes:
         return False
     return bool(
-        (product_rows[text_attributes].groupby(labels[is_product]).nunique() > 1).any(axis=1).all()
+        (product_rows[text_attributes].groupby(alternative_labels[is_product]).nunique() > 1)
+        .any(axis=1)
+        .all()
     )
 
 

@@ -120,12 +120,12 @@ def _clear_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
         return square.values, None
     diagonal_texts = [format_label(cell) for cell in np.diag(square.values)]
     k = next(k for k, cell in enumerate(diagonal_texts) if cell not in MISSING | {"0"})
-    cells = square.values.copy()
-    np.fill_diagonal(cells, 0)
-    label = format_label((square.labels or ())[k])
-    return cells, (
-        f"The diagonal ({diagonal_texts[k]} for {label!r}) compares an option with itself; it was"
-        " ignored."
+    cleared_cells = square.values.copy()
+    np.fill_diagonal(cleared_cells, 0)
+    diagonal_label = format_label((square.labels or ())[k])
+    return cleared_cells, (
+        f"The diagonal ({diagonal_texts[k]} for {diagonal_label!r}) compares an option with"
+        " itself; it was ignored."
     )
 
 
