@@ -52,8 +52,15 @@ class Observations(Frozen):
     def _description(self) -> Description:
         """Return what `print` shows: numbers of rows, covariates and classes."""
         size_text = f"{len(self.covariates):,} rows of {self.covariates.shape[1]:,} covariates"
-        names, classes = map(str, self.covariates.columns), map(str, dict.fromkeys(self.labels))
-        facts = ("data", size_text), ("covariates", tuple(names)), ("classes", tuple(classes))
+        covariate_names, classes = (
+            map(str, self.covariates.columns),
+            map(str, dict.fromkeys(self.labels)),
+        )
+        facts = (
+            ("data", size_text),
+            ("covariates", tuple(covariate_names)),
+            ("classes", tuple(classes)),
+        )
         return Description(type(self).__name__, facts)
 
 
@@ -147,8 +154,8 @@ def convert_sparse_data(data: TrainingData) -> TrainingData:
 def _encode_sortable(keys: np.ndarray) -> np.ndarray:
     """Encode each row of numbers as bytes with the same sort order, shape (n,)."""
     # The first column counts before the second.
-    bits = keys.astype(">f8").view(">i8")
-    for column in bits.T:  # one at a time, to save memory
+    sortable_bits = keys.astype(">f8").view(">i8")
+    for column in sortable_bits.T:  # one at a time, to save memory
         # flip all bits of negative numbers, and the sign bit of others
         column ^= (column >> 63) | np.int64(-(2**63))
-    return bits.view(np.dtype((np.void, keys.strides[0])))[:, 0]
+    return sortable_bits.view(np.dtype((np.void, keys.strides[0])))[:, 0]

@@ -107,19 +107,19 @@ def read_square_cells(
 
     The table is an array, DataFrame or sparse matrix; the row was chosen over the column.
     """
-    names, counts = read_square_table(counts, labels, COUNTS)
+    label_texts, counts = read_square_table(counts, labels, COUNTS)
     read_cells = _read_dense_cells
     if hasattr(counts, "tocoo"):
         read_cells = _read_sparse_cells
-    winner, loser, cell_counts = read_cells(counts, names, weights)
+    winner, loser, cell_counts = read_cells(counts, label_texts, weights)
     if (diagonal_cells := np.flatnonzero(winner == loser)).size:
         k = int(diagonal_cells[0])
         raise DataError(
             f"The diagonal is {cell_counts[k]:g}"
-            f" {describe_cell(names, int(winner[k]), int(loser[k]))},"
+            f" {describe_cell(label_texts, int(winner[k]), int(loser[k]))},"
             " but an option is never compared with itself; set the diagonal to 0."
         )
-    return names, (winner, loser, cell_counts)
+    return label_texts, (winner, loser, cell_counts)
 
 
 def _read_dense_cells(counts: np.ndarray, names: tuple[str, ...], weights: bool) -> Cells:
@@ -157,10 +157,10 @@ def _suggest_counts(counts: np.ndarray, describe_position: Callable[[int], str])
 
 def _read_sparse_cells(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
     """Return (row, column, count) of the positive cells of a scipy sparse matrix."""
-    entries = counts.tocoo()
-    winner, loser = entries.row.astype(np.int64), entries.col.astype(np.int64)
+    nonzero_entries = counts.tocoo()
+    winner, loser = nonzero_entries.row.astype(np.int64), nonzero_entries.col.astype(np.int64)
     cell_counts = check_counts(
-        entries.data, lambda k: describe_cell(names, int(winner[k]), int(loser[k])), weights
+        nonzero_entries.data, lambda k: describe_cell(names, int(winner[k]), int(loser[k])), weights
     )
     is_positive = cell_counts > 0
     return winner[is_positive], loser[is_positive], cell_counts[is_positive]
@@ -344,9 +344,9 @@ def select_answered_rows(
     }
     is_unanswered = np.zeros(len(frame), bool)
     for name in filter(None, answer_columns):
-        texts = list(map(format_label, get_column(frame, name)))
-        is_unanswered |= np.isin(texts, ["", *find_no_answers(texts, known_labels)])
-        no_answer_words = find_no_answers(texts, ())
+        answer_texts = list(map(format_label, get_column(frame, name)))
+        is_unanswered |= np.isin(answer_texts, ["", *find_no_answers(answer_texts, known_labels)])
+        no_answer_words = find_no_answers(answer_texts, ())
         if no_answer_words and any(
             frame[option].dtype.kind == "f" and frame[option].hasnans for option in options
         ):
@@ -402,15 +402,15 @@ def match_codes(texts: Iterable[str], codes: Collection[str]) -> dict[str, str]:
     >>> match_codes(["bus", "car"], ["r", "s"])
     {}
     """
-    matches = {text: _CODED.fullmatch(text) for text in texts if text}
+    match_by_text = {text: _CODED.fullmatch(text) for text in texts if text}
     code_by_casefold = {code.casefold(): code for code in codes}
     code_by_text = {
         text: code_by_casefold[code]
-        for text, code_match in matches.items()
+        for text, code_match in match_by_text.items()
         if code_match and (code := (code_match[2] or code_match[3]).casefold()) in code_by_casefold
     }
-    prefixes = {code_match and code_match[1].casefold() for code_match in matches.values()}
-    if len(prefixes) != 1 or len(code_by_text) < len(matches):
+    prefixes = {code_match and code_match[1].casefold() for code_match in match_by_text.values()}
+    if len(prefixes) != 1 or len(code_by_text) < len(match_by_text):
         return {}
     return code_by_text
 
@@ -423,8 +423,8 @@ def drop_self_comparisons(
 
     code_by_text: dict[str, int] = {}
     side_codes = []
-    for name in (first_column, second_column):
-        codes, distinct_cells = pd.factorize(get_column(frame, name))
+    for column in (first_column, second_column):
+        codes, distinct_cells = pd.factorize(get_column(frame, column))
         text_codes = [
             code_by_text.setdefault(format_label(value), len(code_by_text))
             for value in distinct_cells
@@ -489,15 +489,15 @@ def encode_labels(
     winner, loser = label_indices[:n_rows], label_indices[n_rows:]
     if (self_rows := np.flatnonzero((winner == loser) & (counts > 0))).size:
         k = int(self_rows[0])
-        label = all_labels[winner[k]]
-        if is_tie_label(label):
+        self_label = all_labels[winner[k]]
+        if is_tie_label(self_label):
             raise DataError(
-                f"{explain_tie_label(label)} {label!r} is in both columns"
+                f"{explain_tie_label(self_label)} {self_label!r} is in both columns"
                 f" {describe_position(k, True).split(',')[0]}."
             )
         raise DataError(
-            f"{label!r} is compared with itself {describe_position(k, True)}; correct or remove the"
-            " row."
+            f"{self_label!r} is compared with itself {describe_position(k, True)}; correct or"
+            " remove the row."
         )
     if labels is None:
         refuse_ties(all_labels, winner, loser, counts)
@@ -599,13 +599,13 @@ def encode_column(
 
     column = get_column(frame, name)
     codes, distinct_cells = pd.factorize(column)
-    texts = [format_label(value) for value in distinct_cells]
+    cell_texts = [format_label(value) for value in distinct_cells]
     if labels is None and isinstance(column.dtype, pd.CategoricalDtype):
         code_labels = tuple(dict.fromkeys(format_label(value) for value in column.cat.categories))
     else:
-        code_labels = choose_labels(labels, texts)
+        code_labels = choose_labels(labels, cell_texts)
     return find_label_positions(
-        codes, texts, code_labels, lambda row: f"in row {frame.index[row]}, column {name!r}"
+        codes, cell_texts, code_labels, lambda row: f"in row {frame.index[row]}, column {name!r}"
     ), code_labels
 
 
@@ -642,7 +642,7 @@ def classify_yes_no(series: "pd.Series") -> tuple[np.ndarray, np.ndarray]:
     import pandas as pd
 
     codes, distinct_cells = pd.factorize(series)
-    texts = [format_label(value).casefold() for value in distinct_cells]
-    is_yes = np.array([*(text in YES for text in texts), False])
-    is_known = np.array([*(text in YES or text in NO for text in texts), False])
+    cell_texts = [format_label(value).casefold() for value in distinct_cells]
+    is_yes = np.array([*(text in YES for text in cell_texts), False])
+    is_known = np.array([*(text in YES or text in NO for text in cell_texts), False])
     return is_yes[codes], ~is_known[codes]

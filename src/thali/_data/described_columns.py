@@ -51,16 +51,16 @@ def find_side_columns(names: list[str]) -> list[SideColumns]:
     """
     name_by_simplified = map_plain_names(names)
     side_columns: dict[tuple[str, str], SideColumns] = {}
-    for marks in (*SIDES, *MORE_SIDES):
+    for side_marks in (*SIDES, *MORE_SIDES):
         for stem, first_name, second_name, third_name in _split_side_names(
-            name_by_simplified, marks
+            name_by_simplified, side_marks
         ):
             if second_name in name_by_simplified and third_name not in name_by_simplified:
                 side_columns.setdefault(
                     (name_by_simplified[first_name], name_by_simplified[second_name]),
                     SideColumns(
                         stem,
-                        marks,
+                        side_marks,
                         (name_by_simplified[first_name], name_by_simplified[second_name]),
                     ),
                 )
@@ -74,15 +74,15 @@ def _split_side_names(
     # Yield the stem, and the names for the first, second and third side.
     first_mark, second_mark = marks
     third_mark = THIRD.get(second_mark, "")
-    for name in name_by_simplified:
-        if name == first_mark:
+    for plain_name in name_by_simplified:
+        if plain_name == first_mark:
             yield "", first_mark, second_mark, third_mark
-        elif name.endswith(first_mark):
-            stem = name[: -len(first_mark)]
-            yield stem, name, stem + second_mark, stem + third_mark if third_mark else ""
-        elif name.startswith(first_mark) and len(first_mark) > 1:
-            stem = name[len(first_mark) :]
-            yield stem, name, second_mark + stem, third_mark + stem if third_mark else ""
+        elif plain_name.endswith(first_mark):
+            stem = plain_name[: -len(first_mark)]
+            yield stem, plain_name, stem + second_mark, stem + third_mark if third_mark else ""
+        elif plain_name.startswith(first_mark) and len(first_mark) > 1:
+            stem = plain_name[len(first_mark) :]
+            yield stem, plain_name, second_mark + stem, third_mark + stem if third_mark else ""
 
 
 _NUMBERED = tuple(
@@ -170,11 +170,11 @@ def list_people_columns(people: "pd.DataFrame | None") -> list[str]:
     if people is None:
         return []
     grouping_columns = []
-    for name in list_differing_columns(people):
-        cells = get_column(people, name)
+    for column in list_differing_columns(people):
+        cells = get_column(people, column)
         is_unique_text = _is_text(cells) and cells.is_unique
         if not is_unique_text and not _is_date(cells):
-            grouping_columns.append(name)
+            grouping_columns.append(column)
     return grouping_columns
 
 
@@ -371,8 +371,8 @@ def _is_comment_or_option(series: "pd.Series", options: Collection[str]) -> bool
     if not _is_text(series):
         return False
     cells = series.dropna()
-    labels = {format_label(value) for value in cells.unique()}
-    return labels <= set(options) or 2 * len(labels) > len(cells)
+    cell_labels = {format_label(value) for value in cells.unique()}
+    return cell_labels <= set(options) or 2 * len(cell_labels) > len(cells)
 
 
 def _is_rising(series: "pd.Series", respondent_codes: np.ndarray) -> bool:

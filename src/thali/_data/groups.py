@@ -81,33 +81,36 @@ class GroupedData(Judged, Mapping[str, Any]):
             raise DataError(
                 f"Groups must be a mapping from group names to data; got {type(data).__name__}."
             )
-        names, datasets = tuple(map(format_label, data)), tuple(data.values())
-        if not names:
+        group_names, datasets = tuple(map(format_label, data)), tuple(data.values())
+        if not group_names:
             raise DataError(
                 "The mapping of groups is empty; give a mapping from group names to data."
             )
-        if has_repeats(names) or not all(names):
-            raise DataError(f"Groups must have unique, non-empty names; got {shorten(names)}.")
-        for name, dataset in zip(names, datasets, strict=True):
+        if has_repeats(group_names) or not all(group_names):
+            raise DataError(
+                f"Groups must have unique, non-empty names; got {shorten(group_names)}."
+            )
+        for group_name, dataset in zip(group_names, datasets, strict=True):
             if not isinstance(dataset, Judged) or not find_data_spec(dataset.kind).by_group:
                 raise DataError(
-                    f"Group {name!r} must be PairedComparisons, Choices, Similarities or Triplets;"
-                    f" got {type(dataset).__name__}. Omit groups without data."
+                    f"Group {group_name!r} must be PairedComparisons, Choices, Similarities or"
+                    f" Triplets; got {type(dataset).__name__}. Omit groups without data."
                 )
             if type(dataset) is not type(datasets[0]):
                 raise DataError(
-                    f"All groups must have the same kind of data; {names[0]!r} has"
-                    f" {type(datasets[0]).__name__}, and {name!r} has {type(dataset).__name__}."
+                    f"All groups must have the same kind of data; {group_names[0]!r} has"
+                    f" {type(datasets[0]).__name__}, and {group_name!r} has"
+                    f" {type(dataset).__name__}."
                 )
-        labels = tuple(dict.fromkeys(label for dataset in datasets for label in dataset.labels))
-        _check_equal_covariates(names, datasets, labels)
+        all_labels = tuple(dict.fromkeys(label for dataset in datasets for label in dataset.labels))
+        _check_equal_covariates(group_names, datasets, all_labels)
         aligned_datasets = list(datasets)
         for k, dataset in enumerate(datasets):
-            if dataset.labels != labels:
-                aligned_datasets[k] = dataset.together([], labels)
+            if dataset.labels != all_labels:
+                aligned_datasets[k] = dataset.together([], all_labels)
         if people is not None:
-            people = _check_people_rows(people, names)
-        self._freeze(names, tuple(aligned_datasets), people)
+            people = _check_people_rows(people, group_names)
+        self._freeze(group_names, tuple(aligned_datasets), people)
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.names:
@@ -283,22 +286,23 @@ def _check_people_rows(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
 
 
 def _check_equal_covariates(
-    names: tuple[str, ...], datasets: tuple[Any, ...], labels: tuple[str, ...]
+    group_names: tuple[str, ...], datasets: tuple[Any, ...], labels: tuple[str, ...]
 ) -> None:
     """Raise DataError unless all groups have the same covariates."""
     first_dataset = datasets[0]
-    for name, dataset in zip(names, datasets, strict=True):
+    for group_name, dataset in zip(group_names, datasets, strict=True):
         if dataset.covariate_names != first_dataset.covariate_names:
             first_covariates = shorten(first_dataset.covariate_names) or "none"
             group_covariates = shorten(dataset.covariate_names) or "none"
             raise DataError(
-                f"Groups must have the same covariates; {names[0]!r} has {first_covariates}, but"
-                f" {name!r} has {group_covariates}."
+                f"Groups must have the same covariates; {group_names[0]!r} has {first_covariates},"
+                f" but {group_name!r} has {group_covariates}."
             )
         if not dataset.covariate_names:
             continue
         if dataset.labels != labels:
             raise DataError(
-                f"Groups with covariates must have the same labels in the same order; {name!r} has"
+                "Groups with covariates must have the same labels in the same order;"
+                f" {group_name!r} has"
                 f" {shorten(dataset.labels)}, but all groups together have {shorten(labels)}."
             )

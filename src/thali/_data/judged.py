@@ -158,10 +158,10 @@ class Judged(Frozen):
         """Labels of the options without any answer."""
         return []
 
-    def _list_absent_labels(self, *judged: np.ndarray) -> list[str]:
+    def _list_absent_labels(self, *judged_indices: np.ndarray) -> list[str]:
         """Return labels of options whose index is in none of these arrays."""
         is_absent = np.ones(self.n_options, bool)
-        for indices in judged:
+        for indices in judged_indices:
             is_absent[indices] = False
         return [self.labels[k] for k in np.flatnonzero(is_absent)]
 

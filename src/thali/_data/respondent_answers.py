@@ -136,17 +136,21 @@ class RespondentAnswers(Frozen):
         distinct_keys, sum_index = np.unique(
             row_respondents.number * n_positions + position, return_inverse=True
         )
-        sums = (np.bincount(sum_index, row_values, len(distinct_keys)) for row_values in values)
+        value_sums = (
+            np.bincount(sum_index, row_values, len(distinct_keys)) for row_values in values
+        )
         key_fields = (
             (distinct_keys // n_positions).astype(np.int32),
             (distinct_keys % n_positions).astype(np.int32),
         )
-        return cls._from_fields(row_respondents.names, row_respondents.people, *key_fields, *sums)
+        return cls._from_fields(
+            row_respondents.names, row_respondents.people, *key_fields, *value_sums
+        )
 
     def _select_rows(self, rows: np.ndarray) -> Self:
         """Return a copy with only these rows, given by mask or index."""
-        names = (name for name in self._FIELDS if name not in ("respondents", "people"))
-        return self._copy_with_fields(**{name: getattr(self, name)[rows] for name in names})
+        array_fields = (name for name in self._FIELDS if name not in ("respondents", "people"))
+        return self._copy_with_fields(**{name: getattr(self, name)[rows] for name in array_fields})
 
     def select_positions(self, is_kept: np.ndarray, new_positions: np.ndarray) -> Self | None:
         """Keep the answers about some pairs (or other positions); renumber these.
@@ -155,10 +159,10 @@ class RespondentAnswers(Frozen):
         """
         is_selected = is_kept[getattr(self, self._KEY)]
         selected_answers = self._select_rows(is_selected)
-        positions = new_positions[getattr(selected_answers, self._KEY)].astype(np.int32)
+        renumbered_positions = new_positions[getattr(selected_answers, self._KEY)].astype(np.int32)
         if not is_selected.any():
             return None
-        return selected_answers._copy_with_fields(**{self._KEY: positions})
+        return selected_answers._copy_with_fields(**{self._KEY: renumbered_positions})
 
     def select_respondents(self, members: np.ndarray) -> Self:
         """Keep the answers of the respondents with these indices; renumber them."""
@@ -364,20 +368,20 @@ class PossibleAnswers(NamedTuple):
 
 def list_ordered_pairs(size: int) -> tuple[np.ndarray, np.ndarray]:
     """Return all (best, worst) pairs of a set of this size as two index arrays."""
-    best, worst = (~np.eye(size, dtype=bool)).nonzero()
-    return best, worst
+    best_index, worst_index = (~np.eye(size, dtype=bool)).nonzero()
+    return best_index, worst_index
 
 
 def list_possible_answers(start: np.ndarray) -> PossibleAnswers:
     """List all (best, worst) answers to sets with these bounds in `members`."""
     sizes, first_answer = np.diff(start), find_first_answers(start)
-    best, worst = np.empty((2, first_answer[-1]), np.int64)
+    best_members, worst_members = np.empty((2, first_answer[-1]), np.int64)
     for m in np.unique(sizes).tolist():
         set_indices = np.flatnonzero(sizes == m)[:, None]
         answer_positions = first_answer[set_indices] + np.arange(m * (m - 1))
         best_of_set, worst_of_set = list_ordered_pairs(m)
-        best[answer_positions], worst[answer_positions] = (
+        best_members[answer_positions], worst_members[answer_positions] = (
             start[set_indices] + best_of_set,
             start[set_indices] + worst_of_set,
         )
-    return PossibleAnswers(first_answer, best, worst)
+    return PossibleAnswers(first_answer, best_members, worst_members)

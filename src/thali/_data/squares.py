@@ -58,10 +58,10 @@ def convert_numbers(table: np.ndarray, names: Sequence[Any], noun: str) -> np.nd
     if table.dtype.kind not in "biuf":
         table = table.astype(object)
         np.fill_diagonal(table, None)
-    numbers = check_numbers(table, lambda k: describe_cell(names, k // n, k % n), noun)
-    numbers = numbers.reshape(n, n)
-    np.fill_diagonal(numbers, np.nan)
-    return numbers
+    number_table = check_numbers(table, lambda k: describe_cell(names, k // n, k % n), noun)
+    number_table = number_table.reshape(n, n)
+    np.fill_diagonal(number_table, np.nan)
+    return number_table
 
 
 def _copy_square_table(values: Any, words: SquareTableWords) -> np.ndarray:

@@ -224,11 +224,11 @@ def list_unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> li
                 " if these are dissimilarities.",
             )
         )
-    if unmeasured := data.never_judged:
-        possessive = choose_number(len(unmeasured), "its", "their")
+    if unmeasured_labels := data.never_judged:
+        possessive = choose_number(len(unmeasured_labels), "its", "their")
         sentences.append(
-            f"{shorten(unmeasured)}: no similarity was measured, so {possessive} features depend"
-            " only on the prior."
+            f"{shorten(unmeasured_labels)}: no similarity was measured, so {possessive} features"
+            " depend only on the prior."
         )
     if similar_labels := find_similar_labels(data.labels):
         sentences.append(similar_labels)

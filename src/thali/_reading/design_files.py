@@ -253,9 +253,9 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
         version_column = VERSION.find_column(answer_names)
         if version_column is None:
             raise _build_version_error(len(rows_by_version), design_version_column)
-    versions = _label_cells(answer_frame, version_column)
+    version_labels = _label_cells(answer_frame, version_column)
     if version_column is None:
-        versions[:] = next(iter(rows_by_version))
+        version_labels[:] = next(iter(rows_by_version))
     answer_series = _find_answer_series(answer_frame, max(map(len, rows_by_version.values())))
     answer_columns = {name for columns in answer_series.values() for name in columns.values()}
     respondent_columns = [
@@ -266,7 +266,7 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
     _check_column_clash(respondent_columns, (*option_columns, design_task_column), "sets")
     respondent_column = RESPONDENT.find_column(answer_names, answer_columns)
     answered_sets: list[dict[str, Any]] = []
-    for answer_index, version_name in enumerate(versions):
+    for answer_index, version_name in enumerate(version_labels):
         if version_name not in rows_by_version:
             raise DataError(
                 f"The design has no version {version_name!r}, which row"
@@ -305,22 +305,22 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
 def _find_answer_series(frame: pd.DataFrame, n_tasks: int) -> dict[str, dict[int, str]]:
     """Find series of answer columns, one per set, as {name: {set number: column}}."""
     # Examples: chosen_1, chosen_2, ..., or in Qualtrics 1_chosen, 2_chosen, ...
-    series: dict[str, dict[int, str]] = {}
-    for name in column_names(frame):
-        numbered_name = _split_numbered_name(name)
+    columns_by_name: dict[str, dict[int, str]] = {}
+    for column in column_names(frame):
+        numbered_name = _split_numbered_name(column)
         if (
             numbered_name is not None
             and _is_answer_name(numbered_name[0])
             and 1 <= numbered_name[1] <= n_tasks
         ):
-            series.setdefault(numbered_name[0].strip("_. "), {})[numbered_name[1]] = name
-    if not series:
+            columns_by_name.setdefault(numbered_name[0].strip("_. "), {})[numbered_name[1]] = column
+    if not columns_by_name:
         raise DataError(
             f"The design has {format_plural(n_tasks, 'set')}, but no columns contain the answers;"
             " use one column per set, such as 'chosen_1', 'chosen_2', ...; 'best_1', 'worst_1',"
             " ...; or 'rank1_1', 'rank2_1', ..."
         )
-    return series
+    return columns_by_name
 
 
 def _is_answer_name(name: str) -> bool:
@@ -333,9 +333,9 @@ def _is_answer_name(name: str) -> bool:
 
 def _join_options(cells: dict[str, Any], options: dict[str, str]) -> dict[str, Any]:
     """Return the cells of one answered set: its options and answers, or a ranking."""
-    labels = list(options.values())
-    cells = {stem: _replace_tie_code(stem, cell, labels) for stem, cell in cells.items()}
-    cells = _join_ranks(cells, labels)
+    option_labels = list(options.values())
+    cells = {stem: _replace_tie_code(stem, cell, option_labels) for stem, cell in cells.items()}
+    cells = _join_ranks(cells, option_labels)
     if _RANKING in cells:
         return cells
     return options | cells
@@ -379,10 +379,10 @@ def _split_loop_name(name: str) -> tuple[str, int] | None:
 def find_loop_answers(names: Iterable[str]) -> list[str]:
     """Return the columns 1_chosen, 2_chosen, ... that Qualtrics writes for loops."""
     columns_of_question: dict[str, list[str]] = {}
-    for name in names:
-        question, _ = _split_loop_name(name) or ("", 0)
+    for column in names:
+        question, _ = _split_loop_name(column) or ("", 0)
         if _is_answer_name(question):
-            columns_of_question.setdefault(question, []).append(name)
+            columns_of_question.setdefault(question, []).append(column)
     return next((columns for columns in columns_of_question.values() if len(columns) > 1), [])
 
 
@@ -419,9 +419,9 @@ def _find_version_column(
     version_column = VERSION.find_column(name_by_simplified) or next(
         (name for word, name in name_by_simplified.items() if "version" in word), None
     )
-    versions = {version for version, _ in design.rows} - {ALL_RESPONDENTS}
-    if version_column is None and len(versions) > 1:
-        raise _build_version_error(len(versions), design.by)
+    design_versions = {version for version, _ in design.rows} - {ALL_RESPONDENTS}
+    if version_column is None and len(design_versions) > 1:
+        raise _build_version_error(len(design_versions), design.by)
     return version_column
 
 
@@ -486,9 +486,9 @@ def _select_series(
 ) -> list[dict[int, str]]:
     """Return each series of numbered columns that has one column per task."""
     series: dict[str, dict[int, str]] = {}
-    for name in names:
-        if name_and_number := split_name(name):
-            series.setdefault(name_and_number[0], {})[name_and_number[1]] = name
+    for column in names:
+        if name_and_number := split_name(column):
+            series.setdefault(name_and_number[0], {})[name_and_number[1]] = column
     return [columns for columns in series.values() if len(columns) == n_tasks]
 
 
@@ -506,11 +506,12 @@ def _join_answers(
     # Return the design row of each row of the long table (-1: no choice), whether it was picked,
     # the index of its answer and the label of its alternative; and the number of tasks without an
     # answer.
-    versions = {version for version, _ in design.rows}
+    design_versions = {version for version, _ in design.rows}
     rows_by_version = {
-        version: design.select_tasks(version) for version in {*answers.version.tolist(), *versions}
+        version: design.select_tasks(version)
+        for version in {*answers.version.tolist(), *design_versions}
     }
-    if (single_version := versions - {ALL_RESPONDENTS}) and len(single_version) == 1:
+    if (single_version := design_versions - {ALL_RESPONDENTS}) and len(single_version) == 1:
         rows_by_version[""] = design.select_tasks(min(single_version))
     choice_by_answer = {}
     for index in range(len(answers.picked)):
@@ -567,17 +568,17 @@ def _find_choice(
         if version:
             description += f" of {design.by} {version!r}"
         raise DataError(f"{description} {location_text} is not in the design.")
-    labels = design.list_labels(rows_of_task)
-    if chosen_text in labels:
-        return rows_of_task, labels.index(chosen_text)
+    alternative_labels = design.list_labels(rows_of_task)
+    if chosen_text in alternative_labels:
+        return rows_of_task, alternative_labels.index(chosen_text)
     if simplify_name(chosen_text) in NO_CHOICE or chosen_text in ("0", str(len(rows_of_task) + 1)):
         return rows_of_task, next(
-            (k for k, label in enumerate(labels) if simplify_name(label) in NO_CHOICE),
+            (k for k, label in enumerate(alternative_labels) if simplify_name(label) in NO_CHOICE),
             len(rows_of_task),
         )
     if chosen_text.isdigit() and 1 <= int(chosen_text) <= len(rows_of_task):
         return rows_of_task, int(chosen_text) - 1
     raise DataError(
         f"{chosen_text!r} was chosen {location_text}, but the alternatives of that task are"
-        f" {shorten(labels)}."
+        f" {shorten(alternative_labels)}."
     )

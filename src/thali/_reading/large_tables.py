@@ -412,10 +412,10 @@ def _find_batched_text_columns(batches: _BatchedFile, columns: tuple[str, ...]) 
     if batches.decimal_comma is None or not columns:
         return is_text
     for batch in batches.read_batches(list(columns)):
-        for name in columns:
-            texts = {text.strip() for text in batch[name].unique().to_pylist()}
-            if (is_batch_text := is_text_column(texts, batches.decimal_comma)) is not None:
-                is_text[name] = is_text.get(name, False) or is_batch_text
+        for column in columns:
+            batch_texts = {text.strip() for text in batch[column].unique().to_pylist()}
+            if (is_batch_text := is_text_column(batch_texts, batches.decimal_comma)) is not None:
+                is_text[column] = is_text.get(column, False) or is_batch_text
     return is_text
 
 
@@ -426,16 +426,16 @@ def _warn_about_practice_rows(filtered_file: _FilteredFile, head: RawTable, data
     ]
     if not practice_columns:
         return
-    counts_by_column = {name: Counter[str]() for name in practice_columns}
+    counts_by_column = {column: Counter[str]() for column in practice_columns}
     for batch, _, _ in filtered_file.iterate_batches(practice_columns):
-        for name in practice_columns:
-            batch_cells = _remove_dictionary(batch[name]).combine_chunks()
+        for column in practice_columns:
+            batch_cells = _remove_dictionary(batch[column]).combine_chunks()
             for cell in batch_cells.value_counts().to_pylist():
-                counts_by_column[name][format_label(cell["values"])] += cell["counts"]
-    for name, counts in counts_by_column.items():
+                counts_by_column[column][format_label(cell["values"])] += cell["counts"]
+    for column, counts in counts_by_column.items():
         practice_words = tuple(text for text in counts if is_practice_label(text))
         if (n_practice_rows := sum(counts[word] for word in practice_words)) < counts.total():
-            warn(DataWarning(PracticeRows(name, practice_words, n_practice_rows).message()))
+            warn(DataWarning(PracticeRows(column, practice_words, n_practice_rows).message()))
 
 
 class _TextCodes:
@@ -484,9 +484,9 @@ class _TextCodes:
         if self._code_of_text is None:
             return column
         codes = column.to_numpy()
-        texts = pa.array(list(self._code_of_text), pa.string())
+        text_array = pa.array(list(self._code_of_text), pa.string())
         return pa.chunked_array(
-            [pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), texts)]
+            [pa.DictionaryArray.from_arrays(pa.array(codes, mask=codes < 0), text_array)]
         )
 
 
@@ -577,8 +577,8 @@ def _open_batched_parquet(path: Path) -> _BatchedFile | None:
     try:
         file = parquet.ParquetFile(path)
         all_columns = file.schema_arrow.names
-        fields = list(file.schema_arrow)
-        flat_names = [field.name for field in fields if not pa.types.is_nested(field.type)]
+        schema_fields = list(file.schema_arrow)
+        flat_names = [field.name for field in schema_fields if not pa.types.is_nested(field.type)]
         first_batch = next(file.iter_batches(HEAD, columns=flat_names), None)
     except (pa.ArrowException, OSError):
         return None
@@ -594,11 +594,11 @@ def _open_batched_parquet(path: Path) -> _BatchedFile | None:
         )
         return plain_table.to_pandas().set_axis(pd.Index(line_numbers), axis=0)
 
-    head = as_frame(
+    first_rows = as_frame(
         pa.Table.from_batches([first_batch]), list(range(1, len(first_batch) + 1)), path.name, {}
     )
     return _BatchedFile(
-        RawTable(head, path.name),
+        RawTable(first_rows, path.name),
         file.metadata.num_rows,
         lambda columns: file.iter_batches(BATCH, columns=columns),
         as_frame,

@@ -61,22 +61,22 @@ def replace_codes(
     """
     frame = _name_numbered_columns(table.frame, codes)
     note = f"labels of {shorten(list(codes))} read from codes"
-    names = column_names(frame)
+    all_columns = column_names(frame)
     level_order = {}
     for attribute, labels in codes.items():
         matching_columns = [
-            name for name in names if simplify_name(name) == simplify_name(attribute)
+            name for name in all_columns if simplify_name(name) == simplify_name(attribute)
         ]
         matching_columns = matching_columns or [
             name
-            for name in names
+            for name in all_columns
             if simplify_name(attribute) in map(simplify_name, list_attribute_names(name))
         ]
         if not matching_columns:
             raise DataError(
                 Argument("codes"),
                 f" contains labels of {attribute!r}, but there is no such"
-                f" column.{suggest(attribute, names)}",
+                f" column.{suggest(attribute, all_columns)}",
             )
         for name in matching_columns:
             frame = frame.assign(**{name: _replace_column_codes(frame[name], labels, name)})
@@ -117,18 +117,18 @@ def _name_numbered_columns(frame: pd.DataFrame, codes: Codes) -> pd.DataFrame:
 
 def _replace_column_codes(cells: Any, labels: Mapping[str, str], name: str) -> Any:
     """Return a column with codes replaced by labels, as numbers if all are numeric."""
-    texts = cells.map(format_label)
+    cell_texts = cells.map(format_label)
     label_by_code = dict(labels) | {text: text for text in LACKING if text not in labels}
-    if (is_unknown := ~texts.isin(list(label_by_code))).any():
+    if (is_unknown := ~cell_texts.isin(list(label_by_code))).any():
         wrong_row = int(np.flatnonzero(is_unknown)[0])
         raise DataError(
-            f"Column {name!r} contains {texts.iloc[wrong_row]!r} in row {cells.index[wrong_row]},"
-            " which ",
+            f"Column {name!r} contains {cell_texts.iloc[wrong_row]!r} in row"
+            f" {cells.index[wrong_row]}, which ",
             Argument("codes"),
             f" does not list; the listed codes are {shorten(list(labels), 12)}.",
         )
-    column_labels = texts.map(label_by_code)
-    if _is_all_numeric(label_by_code[text] for text in texts.unique() if text):
+    column_labels = cell_texts.map(label_by_code)
+    if _is_all_numeric(label_by_code[text] for text in cell_texts.unique() if text):
         return pd.to_numeric(column_labels.where(column_labels != "", None))
     return column_labels.where(column_labels != "", None)
 

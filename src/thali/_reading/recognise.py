@@ -99,29 +99,31 @@ def strip_file_names(table: RawTable) -> RawTable:
     The note reports an example.
     """
     file_names = [
-        name
+        file_name
         for column in _list_text_cells(table)
         if all(map(_MEDIA.fullmatch, column))
-        for name in column
+        for file_name in column
     ]
-    label_by_name = {name: _strip_media_name(name) for name in dict.fromkeys(file_names)}
+    label_by_name = {
+        file_name: _strip_media_name(file_name) for file_name in dict.fromkeys(file_names)
+    }
     if (
         not label_by_name
         or len(set(label_by_name.values())) < len(label_by_name)
         or not all(label_by_name.values())
     ):
         return table
-    name, label = next(iter(label_by_name.items()))
-    note = f"file names in labels shown without folder and extension ({label!r} for {name!r})"
+    file_name, label = next(iter(label_by_name.items()))
+    note = f"file names in labels shown without folder and extension ({label!r} for {file_name!r})"
     return _apply_labels(table, label_by_name, note)
 
 
 def _strip_media_name(name: str) -> str:
     """Return "ice cream" for "stimuli/ice_cream.png"; "" for other texts."""
-    match = _MEDIA.fullmatch(name)
-    if match is None:
+    media_match = _MEDIA.fullmatch(name)
+    if media_match is None:
         return ""
-    return " ".join(match[1].replace("_", " ").split())
+    return " ".join(media_match[1].replace("_", " ").split())
 
 
 def _list_text_cells(table: RawTable) -> list[list[str]]:
@@ -356,25 +358,25 @@ def _refuse_foreign_arguments(
         known_names |= set(shape.options)
         if shape.name == reading.shape:
             applicable_names |= set(shape.options)
-    for name, argument in options.items():
-        if argument is not None and name in known_names - applicable_names:
+    for argument_name, argument in options.items():
+        if argument is not None and argument_name in known_names - applicable_names:
             raise ArgumentError(
-                Argument(name),
+                Argument(argument_name),
                 f" does not apply to this table ({reading.description}); remove ",
-                Argument(name),
+                Argument(argument_name),
                 ".",
             )
 
 
 def list_named_columns(options: Mapping[str, Any]) -> list[str]:
     """Return the column names that the arguments give."""
-    names: list[str] = []
+    named_columns: list[str] = []
     for argument in options.values():
         if isinstance(argument, str):
-            names.append(argument)
+            named_columns.append(argument)
         elif isinstance(argument, list | tuple | Mapping):
-            names += argument
-    return names
+            named_columns += argument
+    return named_columns
 
 
 def check_names(options: dict[str, Any], *data_kinds: str) -> None:

@@ -255,21 +255,21 @@ def _compare_cells(
     numbers = _convert_numbers(cells)
     if numbers is not None:
         return compare(numbers, _parse_operand(condition, operand))
-    texts = read_row_texts(cells)
-    is_empty = texts == ""
+    cell_texts = read_row_texts(cells)
+    is_empty = cell_texts == ""
     if is_equality or not NUMBER.fullmatch(operand):
-        is_fulfilled = np.asarray(compare(texts, operand), bool)
+        is_fulfilled = np.asarray(compare(cell_texts, operand), bool)
         is_fulfilled[is_empty] = compare is operator.ne
         return is_fulfilled
-    distinct_texts = np.unique(texts[~is_empty].astype(str))
+    distinct_texts = np.unique(cell_texts[~is_empty].astype(str))
     if text_cells := [text for text in distinct_texts.tolist() if not NUMBER.fullmatch(text)]:
         raise DataError(
             Argument(condition.argument),
             f" ({condition}): column {condition.column!r} contains text such as {text_cells[0]!r},"
             f" which cannot be ordered relative to {operand}; use == or !=.",
         )
-    is_fulfilled = np.zeros(len(texts), bool)
-    is_fulfilled[~is_empty] = compare(texts[~is_empty].astype(float), _convert_number(operand))
+    is_fulfilled = np.zeros(len(cell_texts), bool)
+    is_fulfilled[~is_empty] = compare(cell_texts[~is_empty].astype(float), _convert_number(operand))
     return is_fulfilled
 
 
@@ -356,19 +356,21 @@ class _Token(NamedTuple):
 
 def _split_tokens(source: _FilterText) -> list[_Token]:
     """Split a filter text into tokens; the last marks the end."""
-    text, tokens, position = source.text, [], 0
-    while position < len(text):
-        if text[position].isspace():
-            position += 1
+    text, tokens, character_index = source.text, [], 0
+    while character_index < len(text):
+        if text[character_index].isspace():
+            character_index += 1
             continue
-        token_match = _TOKEN.match(text, position)
+        token_match = _TOKEN.match(text, character_index)
         if token_match is None:  # only an open quote matches no token
-            raise _unreadable_error(source, f"the quote at character {position + 1} is not closed")
+            raise _unreadable_error(
+                source, f"the quote at character {character_index + 1} is not closed"
+            )
         token_text = token_match[0]
         if token_match.lastgroup == "quoted":
             token_text = token_text[1:-1].replace(2 * token_text[0], token_text[0])
-        tokens.append(_Token(str(token_match.lastgroup), token_text, position + 1))
-        position = token_match.end()
+        tokens.append(_Token(str(token_match.lastgroup), token_text, character_index + 1))
+        character_index = token_match.end()
     return [*tokens, _Token("", "", len(text) + 1)]
 
 
@@ -439,12 +441,12 @@ def _parse_list(source: _FilterText, tokens: Any) -> tuple[str, ...]:
 
 def _parse_value(source: _FilterText, token: _Token) -> str:
     """Return a value's text; raise ArgumentError if it is empty."""
-    text = _read_operand(source, token, "a number or text")
-    if not text.strip():
+    value_text = _read_operand(source, token, "a number or text")
+    if not value_text.strip():
         raise _unexpected_error(
             source, token, f"a number or text (use {MISSING!r} and {NOT_MISSING!r} for empty cells)"
         )
-    return text.strip()
+    return value_text.strip()
 
 
 def _read_operand(source: _FilterText, token: _Token, expected: str) -> str:

@@ -73,10 +73,12 @@ class Square:
         """Whether the numbers look like a confusion matrix: dominant diagonal, equal sums."""
         if not self.has_counts or not self.has_diagonal:
             return False
-        diagonal = pd.to_numeric(np.diag(self.cells), errors="coerce")
+        diagonal_numbers = pd.to_numeric(np.diag(self.cells), errors="coerce")
         off_diagonal = np.nan_to_num(np.asarray(self.numbers))
-        has_equal_sums = any(np.ptp(diagonal + off_diagonal.sum(axis=axis)) == 0 for axis in (0, 1))
-        return has_equal_sums and bool((diagonal > off_diagonal.max(axis=1)).all())
+        has_equal_sums = any(
+            np.ptp(diagonal_numbers + off_diagonal.sum(axis=axis)) == 0 for axis in (0, 1)
+        )
+        return has_equal_sums and bool((diagonal_numbers > off_diagonal.max(axis=1)).all())
 
     @property
     def has_diagonal(self) -> bool:

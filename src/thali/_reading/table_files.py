@@ -305,15 +305,15 @@ NUMBERED = "attribute{}"  # columns of files that number attributes
 
 def parse_preflib_cells(file_bytes: bytes) -> TextTable:
     """Parse a PrefLib file into one row per ranking: count, and alternatives by rank."""
-    lines = file_bytes.decode("utf-8-sig", "replace").splitlines()
+    file_lines = file_bytes.decode("utf-8-sig", "replace").splitlines()
     name_by_code = {
         name_line[1]: name_line[2].strip()
-        for line in lines
+        for line in file_lines
         if (name_line := _PREFLIB_NAME.match(line))
     }
     order_lines = [
         (k, line.strip())
-        for k, line in enumerate(lines, start=1)
+        for k, line in enumerate(file_lines, start=1)
         if line.strip() and not line.startswith("#")
     ]
     if not name_by_code:
@@ -416,7 +416,7 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
                     " export them without it."
                 )
             expected_numbers = n_variables, n_attributes
-            variables = [next(integer_tokens)[1] for _ in range(n_variables)]
+            variable_texts = [next(integer_tokens)[1] for _ in range(n_variables)]
             for task_number in range(1, n_tasks + 1):
                 concepts = _read_cho_concepts(integer_tokens, n_attributes)
                 chosen_concept, _ = int(next(integer_tokens)[1]), next(integer_tokens)
@@ -443,7 +443,7 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
                             str(concept),
                             *codes,
                             is_chosen,
-                            *variables,
+                            *variable_texts,
                         ]
                     )
                     line_numbers.append(tokens[0][0])
@@ -497,13 +497,13 @@ def _parse_integers(file_bytes: bytes) -> list[Token]:
     for line_number, line_text in enumerate(
         file_bytes.decode("utf-8-sig", "replace").splitlines(), start=1
     ):
-        for word in line_text.split():
-            if not word.lstrip("-").isdigit():
+        for integer_text in line_text.split():
+            if not integer_text.lstrip("-").isdigit():
                 raise DataError(
-                    f"Line {line_number} contains {word!r}, but .cho files contain only integers;"
-                    " check the file format."
+                    f"Line {line_number} contains {integer_text!r}, but .cho files contain only"
+                    " integers; check the file format."
                 )
-            tokens.append((line_number, word))
+            tokens.append((line_number, integer_text))
     return tokens
 
 
@@ -763,12 +763,12 @@ def _load_parquet(content: bytes, file: str) -> RawTable:
 
 def _name_columns(header: list[str]) -> list[str]:
     """Return the header with unique names; unnamed columns become "column N"."""
-    names = [name or f"column {k}" for k, name in enumerate(header, start=1)]
+    column_labels = [name or f"column {k}" for k, name in enumerate(header, start=1)]
     first_number_by_name: dict[str, int] = {}
-    for k, name in enumerate(names, start=1):
+    for k, name in enumerate(column_labels, start=1):
         if (first_number := first_number_by_name.setdefault(name, k)) != k:
             raise DataError(f"Columns {first_number} and {k} are both called {name!r}; rename one.")
-    return names
+    return column_labels
 
 
 def build_raw_table(
@@ -836,23 +836,23 @@ def _refuse_numeric_header(header: list[str], columns: list[dict[str, None]]) ->
 def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:
     """Return {name: True} for columns to keep as text: NA is an option, or 1e2 is not 100."""
     is_text = {}
-    answer_names = {name for name in header if simplify_name(name) in _ANSWER_NAMES}
+    answer_names = {column for column in header if simplify_name(column) in _ANSWER_NAMES}
     side_names = [
         pair.columns for pair in find_side_columns(header) if answer_names and pair.stem in STEMS
     ]
-    for name, cells in zip(header, columns, strict=True):
+    for column, cells in zip(header, columns, strict=True):
         missing_words = MISSING.intersection(cells) - {""}
         if missing_words and (
-            name in answer_names.union(*side_names)
-            or missing_words & {*re.split(r"\s*[>:]\s*|\s+vs\.?\s+", name)}
+            column in answer_names.union(*side_names)
+            or missing_words & {*re.split(r"\s*[>:]\s*|\s+vs\.?\s+", column)}
         ):
-            is_text[name] = True
-        if simplify_name(name) in RESPONDENT.sure:
+            is_text[column] = True
+        if simplify_name(column) in RESPONDENT.sure:
             label_texts = set(cells) - MISSING
             if all(map(NUMBER.fullmatch, label_texts)) and len(
                 set(map(_parse_float, label_texts))
             ) < len(label_texts):
-                is_text[name] = True
+                is_text[column] = True
     return is_text
 
 
@@ -926,7 +926,7 @@ def _parse_float(text: str) -> float:
 def _retype_columns(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
     """Convert text columns to numbers if all cells left after filtering are."""
     numeric_columns = {}
-    for name, cells in frame.items():
+    for column, cells in frame.items():
         if not has_numbers(cells):
             cell_texts = cells.astype(object).where(cells.notna(), "").tolist()
             distinct_texts = dict.fromkeys(cell_texts)
@@ -934,7 +934,7 @@ def _retype_columns(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
                 all(isinstance(text, str) for text in distinct_texts)
                 and is_text_column(set(distinct_texts), decimal_comma) is False
             ):
-                numeric_columns[name] = _convert_column(cell_texts, distinct_texts, decimal_comma)
+                numeric_columns[column] = _convert_column(cell_texts, distinct_texts, decimal_comma)
     return frame.assign(**numeric_columns)
 
 

@@ -104,13 +104,15 @@ def _guess_separator(text: str) -> str:
     head_text = text
     if text.count("\n", 0, _HEAD_CHARACTERS) >= 50:
         head_text = text[:_HEAD_CHARACTERS]
-    lines = [line for line in islice(io.StringIO(head_text, newline=""), 50) if line.strip()]
-    if not lines:
+    first_lines = [line for line in islice(io.StringIO(head_text, newline=""), 50) if line.strip()]
+    if not first_lines:
         raise DataError("The file is empty.")
     best_separator, best_agreement, last_error = "", (0, False, 0), None
     for separator in (*SEPARATORS, BLANKS):
         try:
-            n_cells_by_line = [len(cells) for _, cells in _split_rows("".join(lines), separator)]
+            n_cells_by_line = [
+                len(cells) for _, cells in _split_rows("".join(first_lines), separator)
+            ]
         # perhaps a line without this separator, as a cell that is too long
         except DataError as error:
             last_error = error
@@ -122,12 +124,12 @@ def _guess_separator(text: str) -> str:
                 best_separator, best_agreement = separator, agreement
     if last_error is not None and (
         not best_separator
-        or (best_separator == BLANKS and any(map(lines[0].__contains__, SEPARATORS)))
+        or (best_separator == BLANKS and any(map(first_lines[0].__contains__, SEPARATORS)))
     ):
         raise last_error
     if not best_separator:
         raise DataError(
-            f"The columns cannot be separated; the first line is {_shorten_line(lines[0])}."
+            f"The columns cannot be separated; the first line is {_shorten_line(first_lines[0])}."
             " Expected at least two columns, separated by commas, semicolons, tabs or spaces."
         )
     return best_separator
@@ -143,14 +145,14 @@ def _shorten_line(line: str) -> str:
 
 def _split_rows(text: str, separator: str) -> Rows:
     """Yield (line number, cells) of each line that is not empty."""
-    lines = io.StringIO(text, newline="")
+    text_lines = io.StringIO(text, newline="")
     if separator == BLANKS:
-        for line_number, line in enumerate(lines, start=1):
+        for line_number, line in enumerate(text_lines, start=1):
             cells = [quoted or plain for quoted, plain in re.findall(r'"([^"]*)"|(\S+)', line)]
             if cells:
                 yield line_number, cells
         return
-    reader = csv.reader(lines, delimiter=separator)
+    reader = csv.reader(text_lines, delimiter=separator)
     try:
         for cells in reader:
             if any(map(str.strip, cells)):
@@ -217,7 +219,7 @@ def assemble_columns(
     `ragged`: a short row is an error; otherwise empty cells fill it.
     """
     _, header = next(rows, (0, []))
-    header = [normalise_spelling(name) for name in header]
+    header = [normalise_spelling(column_name) for column_name in header]
     while header and not header[-1]:
         header.pop()
     first_rows = list(islice(rows, 2))
@@ -248,8 +250,8 @@ def assemble_columns(
         for column, cell in zip(columns, cells, strict=True):
             column.append(cell)
         line_numbers.append(line_number)
-    for name, column in zip(header, columns, strict=True):
-        check_paircomp([name], column[:1])
+    for column_name, column in zip(header, columns, strict=True):
+        check_paircomp([column_name], column[:1])
     return _drop_empty_columns(
         header, [_strip_cells(column) for column in columns], line_numbers, decimal_comma, note
     )

@@ -212,8 +212,10 @@ def _is_best_offered(frame: "pd.DataFrame", options: tuple[str, ...], best: str)
     """Return whether the best option of every row is in one of these columns."""
     try:
         frame = select_answered_rows(frame, [best], options, is_reported=False)
-        for text, row in zip(list_texts(frame, best), _list_rows(frame, options), strict=True):
-            _find_chosen_index(text, row, options, "")
+        for best_text, option_row in zip(
+            list_texts(frame, best), _list_rows(frame, options), strict=True
+        ):
+            _find_chosen_index(best_text, option_row, options, "")
     except DataError:
         return False
     return True
@@ -228,14 +230,14 @@ def _find_named_column(text: str, offered: list[str], columns: tuple[str, ...]) 
     """Return the index of the column that a cell names, such as "option2" or "B"; else None."""
     # A cell may contain the name of the column, its letter or its number. Return None for other
     # cells.
-    for k, name in enumerate(columns):
+    for k, column in enumerate(columns):
         option_number = k + 1
-        if final_digits := re.search(r"(?<!\d)\d{1,9}$", name):
+        if final_digits := re.search(r"(?<!\d)\d{1,9}$", column):
             option_number = int(final_digits[0])
         position_marks = (_SERIES_MARKS[0][k], str(option_number))
         plain_text = simplify_name(text)
         if offered[k] and (
-            plain_text == simplify_name(name)
+            plain_text == simplify_name(column)
             or any(
                 plain_text.endswith(mark) and plain_text.removesuffix(mark) in STEMS
                 for mark in position_marks
@@ -289,7 +291,9 @@ def read_best_worst_occasions(
     option_rows = _list_rows(frame, columns.options)
     marked_columns = list(filter(None, (columns.best, columns.worst)))
     marked_texts = [list_texts(frame, name) for name in marked_columns]
-    option_labels = choose_labels(labels, [text for row in option_rows for text in row if text])
+    option_labels = choose_labels(
+        labels, [option_text for row in option_rows for option_text in row if option_text]
+    )
     label_indices = index_labels(option_labels)
     is_by_position = _are_column_names(marked_texts, option_rows, columns.options)
     occasion, alternative, row_marks = [], [], []
@@ -310,15 +314,16 @@ def read_best_worst_occasions(
                 f"{row_options[marked_indices[0]]!r} is both the best and the worst in row"
                 f" {row_label}; correct one of them."
             )
-        for k, text in enumerate(row_options):
-            if not text:
+        for k, option_text in enumerate(row_options):
+            if not option_text:
                 continue
-            if text not in label_indices:
+            if option_text not in label_indices:
                 raise DataError(
-                    f"{text!r} in row {row_label} is not in `labels`.{suggest(text, option_labels)}"
+                    f"{option_text!r} in row {row_label} is not in"
+                    f" `labels`.{suggest(option_text, option_labels)}"
                 )
             occasion.append(row_index)
-            alternative.append(label_indices[text])
+            alternative.append(label_indices[option_text])
             row_marks.append([k == marked_index for marked_index in marked_indices])
     is_best, *is_worst = np.array(row_marks, bool).T
     row_respondents = read_any_respondents(frame, columns.respondent, columns.used)

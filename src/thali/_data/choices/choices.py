@@ -259,15 +259,15 @@ class Choices(Judged):
         labels: Iterable[Any] | None = None,
         weights: bool = False,
     ) -> None:
-        names = {
+        column_by_role = {
             "choice_id": choice_id,
             "alternative": alternative,
             "chosen": chosen,
             "available": available,
         }
-        names |= {"respondent": respondent, "count": count}
+        column_by_role |= {"respondent": respondent, "count": count}
         self._freeze(
-            *tables.build_choice_fields(read_long_occasions(frame, names, labels, weights))
+            *tables.build_choice_fields(read_long_occasions(frame, column_by_role, labels, weights))
         )
 
     from_frame: Final = classmethod(tables.from_frame)
@@ -316,9 +316,9 @@ class Choices(Judged):
                 counted_answers.pair.astype(np.int64),
             )
         answer_counts = np.column_stack([counted_answers.wins, counted_answers.losses])
-        row, side = np.nonzero(answer_counts)
-        respondent, pair = respondent[row], pair[row]
-        answer_fields = respondent, 2 * pair + side, answer_counts[row, side]
+        row_index, side_index = np.nonzero(answer_counts)
+        respondent, pair = respondent[row_index], pair[row_index]
+        answer_fields = respondent, 2 * pair + side_index, answer_counts[row_index, side_index]
         return cls._from_fields(
             data.labels,
             data.respondents,
@@ -394,7 +394,7 @@ class Choices(Judged):
     def with_answers(self, counts: np.ndarray) -> "Choices":
         """Return the same sets with other counts of answers, of unknown respondents."""
         answer_indices = np.flatnonzero(counts)
-        choice, worst = self.places_of(answer_indices)
+        best_positions, worst_positions = self.places_of(answer_indices)
         unknown_respondents = np.full(answer_indices.size, -1)
         return self._from_fields(
             self.labels,
@@ -402,9 +402,9 @@ class Choices(Judged):
             self.start,
             self.members,
             unknown_respondents,
-            choice,
+            best_positions,
             counts[answer_indices],
-            worst,
+            worst_positions,
             None,
         )
 
@@ -453,9 +453,9 @@ class Choices(Judged):
         if len(fields) < len(self._FIELDS):
             fields = (*fields, np.ones(len(fields[2]) - 1, np.int64))
         super()._freeze(*fields)
-        counts = np.bincount(self.choice, weights=self.times, minlength=self.members.size)
-        counts.flags.writeable = False
-        object.__setattr__(self, "counts", counts)
+        answer_counts = np.bincount(self.choice, weights=self.times, minlength=self.members.size)
+        answer_counts.flags.writeable = False
+        object.__setattr__(self, "counts", answer_counts)
         return self
 
     def __str__(self) -> str:

@@ -191,10 +191,12 @@ def _list_offers(
     frame: "pd.DataFrame", alternatives: Iterable[str], available: Mapping[Any, str]
 ) -> list[list[str]]:
     """Return the labels offered in each row, by column; "" where not offered."""
-    offered = [list_texts(frame, name) for name in alternatives]
-    for label, name in available.items():
-        offered.append(np.where(read_flags(frame, name), format_label(label), "").tolist())
-    return offered
+    labels_by_column = [list_texts(frame, column) for column in alternatives]
+    for label, column in available.items():
+        labels_by_column.append(
+            np.where(read_flags(frame, column), format_label(label), "").tolist()
+        )
+    return labels_by_column
 
 
 def _check_winners(
@@ -202,11 +204,11 @@ def _check_winners(
 ) -> None:
     """Raise DataError if an option was chosen in a row that does not offer it."""
     all_offers = set(row_offers)
-    for row, winner in enumerate(chosen_labels):
-        if (row, winner) not in all_offers:
+    for row_index, chosen_label in enumerate(chosen_labels):
+        if (row_index, chosen_label) not in all_offers:
             raise DataError(
-                f"{winner!r} was chosen in row {frame.index[row]}, but was not available; correct"
-                " or remove the row."
+                f"{chosen_label!r} was chosen in row {frame.index[row_index]}, but was not"
+                " available; correct or remove the row."
             )
 
 

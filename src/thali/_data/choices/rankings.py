@@ -162,18 +162,18 @@ def _find_text_separator(name: str, column: Any) -> str:
 
     if has_numbers(column):
         return ""
-    texts = [text for text in map(format_label, column.unique()) if text]
-    if texts and all(BEFORE in text and _RANKING.fullmatch(text) for text in texts):
+    cell_texts = [text for text in map(format_label, column.unique()) if text]
+    if cell_texts and all(BEFORE in text and _RANKING.fullmatch(text) for text in cell_texts):
         return BEFORE
     is_named_ranking = simplify_name(name) in _NAMES_OF_LISTS
-    if len(texts) < 2:
+    if len(cell_texts) < 2:
         return ""
     for separator in _LISTED:
         # two lists of an unnamed column are enough to exclude most separators
-        first_labels, second_labels = (_split_list(text, separator) for text in texts[:2])
+        first_labels, second_labels = (_split_list(text, separator) for text in cell_texts[:2])
         if not is_named_ranking and ({*first_labels} != {*second_labels} or len(first_labels) < 3):
             continue
-        label_lists = [_split_list(text, separator) for text in texts]
+        label_lists = [_split_list(text, separator) for text in cell_texts]
         all_labels = {label for labels in label_lists for label in labels}
         n_labels = [len({*labels}) for labels in label_lists]
         # lists of all options, or lists of some of them in a column called ranking
@@ -236,17 +236,17 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
     # Plain numbers are not names of ranks.
     columns_by_stem: dict[tuple[str, str], list[str]] = {}
     columns_by_question: dict[str, dict[str, str]] = {"": {}}
-    for name in names:
-        bracket_match = _BRACKETED.fullmatch(name)
-        question, simplified_name = "", simplify_name(name)
+    for column_name in names:
+        bracket_match = _BRACKETED.fullmatch(column_name)
+        question, simplified_name = "", simplify_name(column_name)
         if bracket_match:
             question, simplified_name = bracket_match[1], simplify_name(bracket_match[2])
-        columns_by_question.setdefault(question, {})[simplified_name] = name
+        columns_by_question.setdefault(question, {})[simplified_name] = column_name
         number_match = _NUMBERED.fullmatch(simplified_name)
         if number_match and (number_match[1] in _STEMS or (bracket_match and not number_match[1])):
             numbered_columns = columns_by_stem.setdefault((question, number_match[1]), [])
             if int(number_match[2]) == len(numbered_columns) + 1:
-                numbered_columns.append(name)
+                numbered_columns.append(column_name)
     for question, name_by_simplified in columns_by_question.items():
         for ordinals in _ORDINALS:
             for ending in _ENDINGS:
@@ -428,14 +428,14 @@ def read_ranking_frame(
             _cut_row(row, row_cells, columns.columns, describe_row)
             for row, row_cells in enumerate(zip(*label_columns, strict=True))
         ]
-        option_labels, orders = _encode_rankings(
+        option_labels, ranking_orders = _encode_rankings(
             [[cell.split(TIED) for cell in row] for row in label_rows], labels, describe_row
         )
     elif columns.shape == TEXT:
         (ranking_texts,) = read_labels(frame, columns.columns)
         text_column = columns.columns[0]
         separator = _find_text_separator(text_column, frame[text_column]) or BEFORE
-        option_labels, orders = _encode_rankings(
+        option_labels, ranking_orders = _encode_rankings(
             [_split_ranking(text, separator) for text in ranking_texts], labels, describe_row
         )
     else:
@@ -443,7 +443,7 @@ def read_ranking_frame(
         rank_rows = _read_ranks(frame, columns.columns)
         _refuse_zeros((rank_rows == 0).sum(axis=1))
         all_options = np.arange(len(option_labels))
-        orders = [
+        ranking_orders = [
             _sort_by_rank(row, ranks, all_options, option_labels, describe_row)
             for row, ranks in enumerate(rank_rows)
         ]
@@ -457,7 +457,7 @@ def read_ranking_frame(
         people = build_people_table(frame, columns.used, respondent_index, respondent_names)
     return Rankings(
         option_labels,
-        orders,
+        ranking_orders,
         describe_row,
         ranking_counts,
         respondent_names,
@@ -484,10 +484,10 @@ def _cut_row(
 
 def _strip_question(columns: tuple[str, ...]) -> tuple[str, ...]:
     """Return "Ham" for columns such as "Rank the toppings [Ham]"; else the names."""
-    matches = [_BRACKETED.fullmatch(name) for name in columns]
-    if None in matches or len({match and match[1] for match in matches}) > 1:
+    bracket_matches = [_BRACKETED.fullmatch(name) for name in columns]
+    if None in bracket_matches or len({match and match[1] for match in bracket_matches}) > 1:
         return tuple(map(format_label, columns))
-    return tuple(match[2] for match in matches if match)
+    return tuple(match[2] for match in bracket_matches if match)
 
 
 def _parse_ranks(frame: Any) -> Any:
@@ -504,9 +504,9 @@ def _parse_rank(cell: Any) -> Any:
     """Return the number in an ordinal such as "1st choice"; other cells unchanged."""
     if not isinstance(cell, str):
         return cell
-    text = simplify_name(cell)
-    for ending in filter(text.endswith, _ENDINGS):
-        word = text.removesuffix(ending)
+    plain_text = simplify_name(cell)
+    for ending in filter(plain_text.endswith, _ENDINGS):
+        word = plain_text.removesuffix(ending)
         for ordinals in _ORDINALS:
             if word in ordinals:
                 return ordinals.index(word) + 1
@@ -596,17 +596,17 @@ def _read_long_rankings(
         & ~np.isnan(rank_values[sorted_rows[:-1]])
     )
     if is_repeated.any():
-        row, hint = int(sorted_rows[1:][is_repeated].min()), ""
+        row, hint_text = int(sorted_rows[1:][is_repeated].min()), ""
         if columns.group is None:
-            hint = "; if the respondent has several rankings, number them in a column 'task'"
+            hint_text = "; if the respondent has several rankings, number them in a column 'task'"
         raise DataError(
             f"{option_labels[option_index[row]]!r} is listed twice in"
             f" {describe_ranking(ranking_index[row])}, the second time in row"
-            f" {frame.index[row]}{hint}."
+            f" {frame.index[row]}{hint_text}."
         )
     _refuse_zeros(np.bincount(ranking_index[rank_values == 0], minlength=len(distinct_keys)))
     rows_by_ranking = np.split(sorted_rows, np.flatnonzero(np.diff(ranking_index[sorted_rows])) + 1)
-    orders = [
+    ranking_orders = [
         _sort_by_rank(
             k,
             rank_values[ranking_rows],
@@ -622,7 +622,7 @@ def _read_long_rankings(
     )[first_rows]
     return Rankings(
         option_labels,
-        orders,
+        ranking_orders,
         describe_ranking,
         ranking_counts,
         row_respondents.names,
@@ -635,12 +635,12 @@ def _encode_rankings(
     rankings: list[list[list[str]]], labels: Any, describe_ranking: Any
 ) -> tuple[tuple[str, ...], list[tuple[np.ndarray, np.ndarray]]]:
     """Encode rankings of labels as (option indices, ranks); return all labels too."""
-    label_orders = [[label for group in groups for label in group] for groups in rankings]
+    label_orders = [[label for group in tied_groups for label in group] for tied_groups in rankings]
     named_labels = [label for label_order in label_orders for label in label_order]
     all_labels = choose_labels(labels, named_labels)
     label_indices = index_labels(all_labels)
     orders_by_index = []
-    for ranking_number, (label_order, groups) in enumerate(
+    for ranking_number, (label_order, tied_groups) in enumerate(
         zip(label_orders, rankings, strict=True)
     ):
         for k, label in enumerate(label_order):
@@ -654,7 +654,7 @@ def _encode_rankings(
                     f"{label!r} occurs twice in {describe_ranking(ranking_number)}; rank each"
                     " option once."
                 )
-        ranks = repeat_indices([len(group) for group in groups])
+        ranks = repeat_indices([len(group) for group in tied_groups])
         orders_by_index.append(
             (np.array([label_indices[label] for label in label_order], np.int64), ranks)
         )
@@ -674,7 +674,7 @@ def count_empty(rankings: Rankings, unranked: str) -> int:
 
 def convert_rankings(rankings: Rankings, unranked: str) -> RawOccasions:
     """Convert rankings to successive choices: the best of all, then of the rest."""
-    alternatives, chosen, occasions, ranking_indices = [], [], [], []
+    alternatives, choice_marks, occasions, ranking_indices = [], [], [], []
     all_options = np.arange(len(rankings.labels))
     _check_memory(rankings, unranked)
     n_choices = 0
@@ -688,7 +688,7 @@ def convert_rankings(rankings: Rankings, unranked: str) -> RawOccasions:
             if len(offered_options) == group_end - group_start or not rankings.count[k]:
                 break
             alternatives.append(offered_options)
-            chosen.append(np.arange(len(offered_options)) < group_end - group_start)
+            choice_marks.append(np.arange(len(offered_options)) < group_end - group_start)
             occasions.append(np.full(len(offered_options), n_choices))
             ranking_indices.append(np.full(len(offered_options), k))
             n_choices += 1
@@ -700,7 +700,7 @@ def convert_rankings(rankings: Rankings, unranked: str) -> RawOccasions:
         rankings.labels,
         np.concatenate(occasions),
         np.concatenate(alternatives),
-        np.concatenate(chosen),
+        np.concatenate(choice_marks),
         rankings.respondents,
         rankings.respondent[ranking_of_row],
         rankings.count[ranking_of_row],
@@ -731,12 +731,12 @@ def describe_rankings(rankings: Rankings, columns: RankingColumns, unranked: str
     n_rankings = format_plural(simplify_number(rankings.count.sum()), "ranking")
     description += f"; {n_rankings} of {len(rankings.labels):,} options"
     if n_incomplete := sum(len(order) < len(rankings.labels) for order, _ in rankings.orders):
-        treatment = "were not offered"
+        treatment_text = "were not offered"
         if unranked == WORSE:
-            treatment = "were offered and rank below all others"
+            treatment_text = "were offered and rank below all others"
         description += (
             f"; {format_plural(n_incomplete, 'incomplete ranking')}, whose missing options"
-            f" {treatment}"
+            f" {treatment_text}"
         )
     if n_tied := rankings.count[
         [len(np.unique(ranks)) < len(ranks) for _, ranks in rankings.orders]

@@ -83,10 +83,10 @@ def select_rows(data: "Choices", rows: np.ndarray, people: np.ndarray | None = N
 
     The choices belong to `people` (indices), or to unknown respondents.
     """
-    respondent_index, names, people_table = np.full(len(data.choice[rows]), -1), (), None
+    respondent_index, respondent_names, people_table = np.full(len(data.choice[rows]), -1), (), None
     if people is not None:
         respondent_index = np.searchsorted(people, data.respondent[rows])
-        names = tuple(data.respondents[k] for k in people)
+        respondent_names = tuple(data.respondents[k] for k in people)
         if data.people is not None:
             people_table = data.people.iloc[people]
     worst = data.worst
@@ -97,7 +97,7 @@ def select_rows(data: "Choices", rows: np.ndarray, people: np.ndarray | None = N
     )
     answer_fields = (getattr(selected_choices, name) for name in data._FIELDS[2:-2])
     return selected_choices._from_fields(
-        data.labels, names, *answer_fields, people_table, selected_choices.n_tied
+        data.labels, respondent_names, *answer_fields, people_table, selected_choices.n_tied
     )
 
 
@@ -153,9 +153,9 @@ def drop_tied_sets(data: "Choices") -> "Choices":
 
 def build_member_rows(data: "Choices") -> ReportRows:
     """Build the rows of a predictive check: one per offered option of each set."""
-    offered = np.array([", ".join(members) for members in data.sets], dtype=str)[data.set_of]
-    names = {"alternative": np.array(data.labels)[data.members], "offered": offered}
-    report_rows = build_report_rows(MEMBER, np.arange(len(data.members)), names, data.n_sets)
+    offered_texts = np.array([", ".join(members) for members in data.sets], dtype=str)[data.set_of]
+    row_columns = {"alternative": np.array(data.labels)[data.members], "offered": offered_texts}
+    report_rows = build_report_rows(MEMBER, np.arange(len(data.members)), row_columns, data.n_sets)
     return report_rows._replace(group=np.arange(data.n_sets + 1), group_row=data.start)
 
 
@@ -173,7 +173,7 @@ def build_option_rows(data: "Choices") -> ReportRows:
         shape=(2 * n, len(possible_answers.best)),
     )
     offered_rows = np.flatnonzero(np.diff(count_matrix.indptr))
-    names = {
+    row_columns = {
         "option": np.tile(np.array(data.labels), 2)[offered_rows],
         "named": np.repeat(NAMED, n)[offered_rows],
     }
@@ -181,7 +181,7 @@ def build_option_rows(data: "Choices") -> ReportRows:
     return ReportRows(
         ANSWER,
         count_matrix[offered_rows],
-        names,
+        row_columns,
         np.ones(len(offered_rows), bool),
         group,
         group_row,
@@ -235,13 +235,13 @@ def _merge_respondents(datasets: "Sequence[Choices]") -> RowRespondents:
     ]
     ranking_numbers = count(1)
     for k, dataset in enumerate(respondents_of_parts):
-        names, people = list(dataset.names), dataset.people
-        for name_index, name in enumerate(names):
-            if name.startswith(NAMELESS):
-                names[name_index] = f"{NAMELESS}{next(ranking_numbers)}"
+        respondent_names, people = list(dataset.names), dataset.people
+        for name_index, respondent_name in enumerate(respondent_names):
+            if respondent_name.startswith(NAMELESS):
+                respondent_names[name_index] = f"{NAMELESS}{next(ranking_numbers)}"
         if people is not None:
-            people = people.set_axis(names, axis=0)
-        respondents_of_parts[k] = RowRespondents(tuple(names), dataset.number, people)
+            people = people.set_axis(respondent_names, axis=0)
+        respondents_of_parts[k] = RowRespondents(tuple(respondent_names), dataset.number, people)
     return merge_respondents(respondents_of_parts)
 
 

@@ -276,8 +276,8 @@ def build_choice_fields(rows: RawOccasions) -> tuple[Any, ...]:
         raise DataError(
             f"A choice requires at least two options; got {shorten(rows.labels) or 'none'}."
         )
-    *arrays, n_tied = aggregate_occasions(rows)
-    choice_fields = rows.labels, rows.respondents, *arrays, rows.people, n_tied
+    *choice_arrays, n_tied = aggregate_occasions(rows)
+    choice_fields = rows.labels, rows.respondents, *choice_arrays, rows.people, n_tied
     warn_each(find_similar_labels(rows.labels), find_total_labels(rows.labels))
     return choice_fields
 
@@ -369,8 +369,8 @@ def count_choices(
             (
                 occasion[is_of_size][::m],
                 *(
-                    first_places + is_mark[is_of_size].reshape(-1, m).argmax(1)
-                    for is_mark in all_marks
+                    first_places + is_marked[is_of_size].reshape(-1, m).argmax(1)
+                    for is_marked in all_marks
                 ),
             )
         )

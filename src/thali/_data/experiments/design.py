@@ -71,7 +71,10 @@ class ExperimentDesign(NamedTuple):
         """Return the design as the posterior's group `constant_data`."""
         import xarray as xr
 
-        variables = {name: (names, getattr(self, name)) for name, names in _DIMENSIONS.items()}
+        variables = {
+            name: (dimension_names, getattr(self, name))
+            for name, dimension_names in _DIMENSIONS.items()
+        }
         coordinates = {
             "respondent": np.asarray(self.respondents, str),
             "attribute": np.asarray(self.attributes, str),

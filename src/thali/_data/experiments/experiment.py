@@ -73,11 +73,14 @@ def select_held_respondents(
     else:
         held_labels = list(map(format_label, respondents))
         index_by_label = index_labels(data.respondents)
-        for label in held_labels:
-            if label not in index_by_label:
-                raise DataError(f"Unknown respondent {label!r}.{suggest(label, data.respondents)}")
+        for respondent_label in held_labels:
+            if respondent_label not in index_by_label:
+                raise DataError(
+                    "Unknown respondent"
+                    f" {respondent_label!r}.{suggest(respondent_label, data.respondents)}"
+                )
         held_respondents = np.array(
-            [index_by_label[label] for label in held_labels], dtype=np.int64
+            [index_by_label[respondent_label] for respondent_label in held_labels], dtype=np.int64
         )
     is_held = np.isin(data.respondent_of_task, held_respondents)
     if is_held.all() or not is_held.any():
@@ -119,11 +122,11 @@ def build_long_table(data: "ChoiceExperiment") -> "pd.DataFrame":
             is_none,
             none_label_by_column.get(attribute.name),
         )
-    for name, label in scheme.none:
-        if name not in table:
-            table[name] = np.where(is_none, label, "")
-            if label == "1":
-                table[name] = is_none.astype(np.int64)
+    for none_column, none_label in scheme.none:
+        if none_column not in table:
+            table[none_column] = np.where(is_none, none_label, "")
+            if none_label == "1":
+                table[none_column] = is_none.astype(np.int64)
     return pd.DataFrame(table)
 
 
@@ -425,25 +428,29 @@ class ChoiceExperiment(Frozen, SchemeTasks):
     def _from_arrays(cls, arrays_read: "ExperimentArrays") -> "ChoiceExperiment":
         """Build the experiment from checked arrays; equal products are merged."""
         products, row_product = np.unique(arrays_read.products_of_rows, axis=0, return_inverse=True)
-        arrays = (
+        index_arrays = (
             arrays_read.first_task,
             arrays_read.first_row,
             arrays_read.chosen,
             row_product.ravel(),
             products,
         )
-        arrays = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in arrays)
-        labels = arrays_read.task_labels, arrays_read.alternative_labels
+        index_arrays = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in index_arrays)
+        label_arrays = arrays_read.task_labels, arrays_read.alternative_labels
         return cls._from_fields(
-            arrays_read.scheme, arrays_read.respondents, *arrays, *labels, arrays_read.people
+            arrays_read.scheme,
+            arrays_read.respondents,
+            *index_arrays,
+            *label_arrays,
+            arrays_read.people,
         )
 
     def _freeze(self, *fields: Any) -> "ChoiceExperiment":
         """Set the fields in the order of `_FIELDS`, copying others' arrays; return the object."""
         owned_fields = list(fields)
-        for k, field in enumerate(fields):
-            if isinstance(field, np.ndarray) and not field.flags.owndata:
-                owned_fields[k] = field.copy()
+        for k, field_value in enumerate(fields):
+            if isinstance(field_value, np.ndarray) and not field_value.flags.owndata:
+                owned_fields[k] = field_value.copy()
         return super()._freeze(*owned_fields)
 
     def __str__(self) -> str:
@@ -591,8 +598,8 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         is_selected[np.asarray(tasks)] = True
         if not is_selected.any():
             raise DataError("No task is selected; select at least one.")
-        sizes = np.diff(self.first_row)
-        is_kept_row = np.repeat(is_selected, sizes)
+        task_sizes = np.diff(self.first_row)
+        is_kept_row = np.repeat(is_selected, task_sizes)
         task_counts = np.bincount(
             self.respondent_of_task[is_selected], minlength=self.n_respondents
         )
@@ -606,7 +613,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
                 label for label, count in zip(self.respondents, task_counts, strict=True) if count
             ),
             part_bounds(task_counts[task_counts > 0]),
-            part_bounds(sizes[is_selected]),
+            part_bounds(task_sizes[is_selected]),
             self.chosen[is_selected],
             row_product.astype(np.int64),
             self.products[kept_products],

@@ -146,14 +146,16 @@ _WITH_CENTS = re.compile(r".*\d([.,])\d{1,2}\D*")
 def _check_number_marks(number_by_label: dict[str, float]) -> None:
     """Raise DataError if "," (or ".") means thousands in one amount and decimals in another."""
     label_by_mark = {
-        match[1]: label for label in number_by_label if (match := _WITH_CENTS.fullmatch(label))
+        mark_match[1]: label
+        for label in number_by_label
+        if (mark_match := _WITH_CENTS.fullmatch(label))
     }
     for label, number in number_by_label.items():
-        match = _GROUPED.fullmatch(label)
-        if match and abs(number) >= 1000.0 and match[1] in label_by_mark:
+        mark_match = _GROUPED.fullmatch(label)
+        if mark_match and abs(number) >= 1000.0 and mark_match[1] in label_by_mark:
             raise DataError(
-                f"{label!r} and {label_by_mark[match[1]]!r} use {match[1]!r} as both thousands"
-                " separator and decimal point; write plain numbers."
+                f"{label!r} and {label_by_mark[mark_match[1]]!r} use {mark_match[1]!r} as both"
+                " thousands separator and decimal point; write plain numbers."
             )
 
 

@@ -102,11 +102,13 @@ class TaskTable(NamedTuple):
 
     def read_labels(self) -> RowLabels:
         """Read the respondent, task and alternative of each row."""
-        labels = None
+        alternative_labels = None
         if self.alternative is not None:
-            labels = _read_labels(self.frame, self.alternative)
+            alternative_labels = _read_labels(self.frame, self.alternative)
         return RowLabels(
-            _read_labels(self.frame, self.respondent), _read_labels(self.frame, self.task), labels
+            _read_labels(self.frame, self.respondent),
+            _read_labels(self.frame, self.task),
+            alternative_labels,
         )
 
     def read_chosen(self) -> np.ndarray:
@@ -206,10 +208,10 @@ def _find_bare_rows(
     """Find rows, at most one per task, whose attributes all contain `text`; else None."""
     # No other row may contain the text in these attributes.
     matches_by_column = []
-    for name in names:
-        codes, texts = encode_texts(get_column(frame, name))
+    for attribute_name in names:
+        codes, cell_texts = encode_texts(get_column(frame, attribute_name))
         matches_by_column.append(
-            np.isin(codes, [k for k, cell in enumerate(texts) if cell == text])
+            np.isin(codes, [k for k, cell in enumerate(cell_texts) if cell == text])
         )
     has_text = np.array(matches_by_column)
     is_lacking: np.ndarray = np.any(has_text, axis=1)
@@ -280,14 +282,14 @@ def recognise_none(
 
 def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.ndarray:
     """Return whether each row's alternative was chosen, from marks or labels."""
-    codes, texts = encode_texts(get_column(frame, name))
+    codes, cell_texts = encode_texts(get_column(frame, name))
     mark_by_text = {
-        text: int(text.casefold() in YES) for text in texts if text.casefold() in (*YES, *NO)
+        text: int(text.casefold() in YES) for text in cell_texts if text.casefold() in (*YES, *NO)
     }
-    row_marks = np.array([mark_by_text.get(text, -1) for text in texts])[codes]
+    row_marks = np.array([mark_by_text.get(text, -1) for text in cell_texts])[codes]
     if (row_marks >= 0).all():
         return row_marks.astype(bool)
-    row_texts = np.array(texts, dtype=object)[codes]
+    row_texts = np.array(cell_texts, dtype=object)[codes]
     task_index = number_tasks(rows.person, rows.task)
     first_rows = np.unique(task_index, return_index=True)[1]
     if (row_texts == row_texts[first_rows][task_index]).all():
@@ -298,7 +300,7 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.nd
             return row_texts == alternative_labels
     wrong_row = int((row_marks < 0).argmax())
     raise DataError(
-        f"Column {name!r} {describe_content(texts[codes[wrong_row]])}"
+        f"Column {name!r} {describe_content(cell_texts[codes[wrong_row]])}"
         f" {rows.describe_task(wrong_row)}; it must"
         " be 1 for the chosen alternative and 0 for the others."
     )
@@ -581,14 +583,14 @@ def read_people(
 
 def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, str | None, str]:
     """Return the columns of respondent, task, alternative (or None) and choice."""
-    roles = (
+    role_descriptions = (
         ("respondent", RESPONDENT_OF_TASKS, "identifies the respondent"),
         ("task", TASK, "numbers the tasks of a respondent"),
         ("alternative", ALTERNATIVE, ""),
         ("chosen", CHOSEN, "marks the chosen alternative (1, others 0)"),
     )
     columns: list[str | None] = []
-    for (role, column_role, meaning), name in zip(roles, given_names, strict=True):
+    for (role, column_role, meaning), name in zip(role_descriptions, given_names, strict=True):
         if name is not None:
             if str(name) not in names:
                 columns_text = f"the columns are {shorten(names, 12)}.{suggest(str(name), names)}"
@@ -635,14 +637,14 @@ def find_task_columns(names: list[str], *given_names: Any) -> tuple[str, str, st
 
 def _read_labels(frame: "pd.DataFrame", name: str) -> np.ndarray:
     """Read a column of labels as texts; raise DataError if a cell is empty."""
-    texts = read_row_texts(get_column(frame, name))
-    if (texts == "").any():
-        empty_row = int((texts == "").argmax())
+    label_texts = read_row_texts(get_column(frame, name))
+    if (label_texts == "").any():
+        empty_row = int((label_texts == "").argmax())
         raise DataError(
             f"A label is missing in row {frame.index[empty_row]}, column {name!r}; fill it in or"
             " remove the row."
         )
-    return texts
+    return label_texts
 
 
 def _refuse_idle_respondents(column: "pd.Series", person: np.ndarray, name: str) -> None:
@@ -683,24 +685,24 @@ def _list_attribute_names(
     none: Any,
 ) -> list[str]:
     """Return the columns that are attributes, given or not used otherwise."""
-    names = named_attributes
-    if names is None:
+    attribute_names = named_attributes
+    if attribute_names is None:
         used_columns = set(reserved)
         if not isinstance(none, Mapping):
             used_columns |= {name for name, _ in none_condition}
-        names = [name for name in frame.columns if name not in used_columns]
-    if not names:
+        attribute_names = [name for name in frame.columns if name not in used_columns]
+    if not attribute_names:
         raise DataError("There are no attributes: no column is left to describe the products.")
-    for name in names:
+    for name in attribute_names:
         get_column(frame, name)
         if name in reserved:
             raise ArgumentError(
                 f"Column {name!r} cannot be an attribute, because it contains respondents, tasks,"
                 " alternatives or choices."
             )
-        if names.count(name) > 1:
+        if attribute_names.count(name) > 1:
             raise ArgumentError(f"Attribute {name!r} is listed twice; remove one.")
-    return names
+    return attribute_names
 
 
 def _convert_keys(mapping: Mapping[Any, Any] | None, argument: str) -> dict[str, Any]:
@@ -716,29 +718,30 @@ def _convert_keys(mapping: Mapping[Any, Any] | None, argument: str) -> dict[str,
 
 def _read_attributes(
     frame: Any,
-    names: list[str],
+    attribute_names: list[str],
     is_none: np.ndarray,
     settings: AttributeSettings,
     describe_row: RowDescriber,
 ) -> list[Attribute]:
     """Read the ordered levels of all attributes from their columns."""
-    for argument, mapping in (("levels", settings.levels), ("bins", settings.bins)):
-        for name in mapping:
-            if name not in names:
+    for argument, setting_by_attribute in (("levels", settings.levels), ("bins", settings.bins)):
+        for attribute_name in setting_by_attribute:
+            if attribute_name not in attribute_names:
                 raise ArgumentError(
                     Argument(argument),
-                    f" contains {name!r}, which is not an attribute.{suggest(name, names)}",
+                    f" contains {attribute_name!r}, which is not an"
+                    f" attribute.{suggest(attribute_name, attribute_names)}",
                 )
-    words_by_attribute = _list_missing_words(settings.missing, names)
+    words_by_attribute = _list_missing_words(settings.missing, attribute_names)
     return [
         _read_attribute(
             frame,
-            name,
+            attribute_name,
             is_none,
-            settings._replace(missing=words_by_attribute.get(name, ())),
+            settings._replace(missing=words_by_attribute.get(attribute_name, ())),
             describe_row,
         )
-        for name in names
+        for attribute_name in attribute_names
     ]
 
 
@@ -747,13 +750,16 @@ def _list_missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, 
     if missing is None:
         return {}
     if not isinstance(missing, Mapping):
-        return {name: _convert_labels(missing) for name in names}
-    words_by_attribute = {str(name): _convert_labels(value) for name, value in missing.items()}
-    for name in words_by_attribute:
-        if name not in names:
+        return {attribute_name: _convert_labels(missing) for attribute_name in names}
+    words_by_attribute = {
+        str(attribute_name): _convert_labels(value) for attribute_name, value in missing.items()
+    }
+    for attribute_name in words_by_attribute:
+        if attribute_name not in names:
             raise ArgumentError(
                 Argument("missing"),
-                f" contains {name!r}, which is not an attribute.{suggest(name, names)}",
+                f" contains {attribute_name!r}, which is not an"
+                f" attribute.{suggest(attribute_name, names)}",
             )
     return words_by_attribute
 
@@ -775,9 +781,9 @@ def _read_attribute(
     """Read the ordered levels of one attribute from its column."""
     _, levels, bins, missing_words = settings
     column = get_column(frame, name)
-    codes, texts = encode_texts(column)
+    codes, cell_texts = encode_texts(column)
     is_absent = is_none | np.isin(
-        codes, [k for k, text in enumerate(texts) if text in missing_words]
+        codes, [k for k, text in enumerate(cell_texts) if text in missing_words]
     )
     present_rows = np.flatnonzero(~is_absent)
     if not len(present_rows):
@@ -786,14 +792,14 @@ def _read_attribute(
         if name in levels:
             raise ArgumentError(f"Attribute {name!r} has both levels and bins; remove one of them.")
         row_values = read_numbers(
-            name, texts, codes[present_rows], lambda k: describe_row(int(present_rows[k]))
+            name, cell_texts, codes[present_rows], lambda k: describe_row(int(present_rows[k]))
         )
         cuts = compute_cut_points(name, bins[name], row_values)
         return Attribute(name, name_bins(cuts), BINS, cuts, missing_words)
     if name in levels:
         return Attribute(name, check_level_order(name, levels[name]), GIVEN, (), missing_words)
-    used_labels = [texts[k] for k in np.unique(codes[present_rows]) if texts[k]]
-    hidden_labels = [*missing_words, *(texts[k] for k in np.unique(codes[is_absent]))]
+    used_labels = [cell_texts[k] for k in np.unique(codes[present_rows]) if cell_texts[k]]
+    hidden_labels = [*missing_words, *(cell_texts[k] for k in np.unique(codes[is_absent]))]
     sorted_levels, order_rule = order_levels(column, used_labels, hidden_labels)
     return Attribute(name, sorted_levels, order_rule, (), missing_words)
 
@@ -887,7 +893,7 @@ def _sort_rows(
     chosen_index = np.flatnonzero(is_chosen[sort_order]) - first_rows
     respondents = tuple(str(label) for label in respondent_labels)
     task_labels = row_labels.task[sort_order][first_rows].astype(str)
-    arrays = (
+    sorted_arrays = (
         first_task,
         first_row,
         chosen_index,
@@ -896,7 +902,7 @@ def _sort_rows(
         task_labels,
         alternative_labels.astype(str),
     )
-    return ExperimentArrays(scheme, respondents, *arrays)
+    return ExperimentArrays(scheme, respondents, *sorted_arrays)
 
 
 def _check_tasks(

@@ -230,15 +230,15 @@ class Scheme:
         if not len(frame):
             raise DataError("The table of new tasks has no rows; give at least one alternative.")
         texts_by_column = {
-            name: read_row_texts(get_column(frame, name))
-            for name in (self.task, self.respondent)
-            if name in frame.columns
+            label_column: read_row_texts(get_column(frame, label_column))
+            for label_column in (self.task, self.respondent)
+            if label_column in frame.columns
         }
-        for name in filter(texts_by_column.__contains__, (self.respondent, self.task)):
-            if (is_empty := texts_by_column[name] == "").any():
+        for label_column in filter(texts_by_column.__contains__, (self.respondent, self.task)):
+            if (is_empty := texts_by_column[label_column] == "").any():
                 raise DataError(
                     f"A label is missing in row {frame.index[int(is_empty.argmax())]}, column"
-                    f" {name!r}; fill it in."
+                    f" {label_column!r}; fill it in."
                 )
         describe_row = _build_row_describer(frame, texts_by_column, self)
         no_labels = np.zeros(len(frame), dtype=np.int64)
@@ -279,27 +279,29 @@ class Scheme:
         if levels == other_levels and self.names == other_names:
             return data.products
         new_products = np.full((len(data.products), len(levels)), -1, dtype=np.int64)
-        for k, name in enumerate(self.names):
-            if name == INSIDE and not data.scheme.none:  # without a no-choice option
+        for k, attribute_name in enumerate(self.names):
+            if attribute_name == INSIDE and not data.scheme.none:  # without a no-choice option
                 new_products[:, k] = INSIDE_LEVELS.index(INSIDE)
                 continue
-            if name not in other_levels:
+            if attribute_name not in other_levels:
                 raise DataError(
-                    f"The new tasks lack the attribute {name!r}, which the model was fitted with;"
-                    " add it."
+                    f"The new tasks lack the attribute {attribute_name!r}, which the model was"
+                    " fitted with; add it."
                 )
-            level_codes = data.products[:, other_names.index(name)]
-            index_by_level = index_labels(levels[name])
+            level_codes = data.products[:, other_names.index(attribute_name)]
+            index_by_level = index_labels(levels[attribute_name])
             new_codes = np.array(
-                [*(index_by_level.get(label, -2) for label in other_levels[name]), -1],
+                [*(index_by_level.get(label, -2) for label in other_levels[attribute_name]), -1],
                 dtype=np.int64,
             )
             new_products[:, k] = new_codes[level_codes]
             if (new_products[:, k] == -2).any():
-                label = other_levels[name][level_codes[int((new_products[:, k] == -2).argmax())]]
+                label = other_levels[attribute_name][
+                    level_codes[int((new_products[:, k] == -2).argmax())]
+                ]
                 raise DataError(
-                    f"Attribute {name!r} of the new tasks is {label!r}, which did not occur when"
-                    " the model was fitted; declare it with ",
+                    f"Attribute {attribute_name!r} of the new tasks is {label!r}, which did not"
+                    " occur when the model was fitted; declare it with ",
                     Argument("levels"),
                     " and refit.",
                 )
@@ -331,9 +333,9 @@ def encode_attribute(
     series: "pd.Series", attribute: Attribute, is_none: np.ndarray, describe_row: RowDescriber
 ) -> np.ndarray:
     """Return one attribute's level number in each row; -1: missing or no choice."""
-    codes, texts = encode_texts(series)
+    codes, cell_texts = encode_texts(series)
     is_missing = is_none | np.isin(
-        codes, [k for k, text in enumerate(texts) if text in attribute.missing]
+        codes, [k for k, text in enumerate(cell_texts) if text in attribute.missing]
     )
     present_rows = np.flatnonzero(~is_missing)
     level_numbers = np.full(len(codes), -1, dtype=np.int64)
@@ -346,7 +348,7 @@ def encode_attribute(
         level_numbers[present_rows] = encode_bins(
             attribute.name,
             codes[present_rows],
-            texts,
+            cell_texts,
             attribute.cuts,
             attribute.levels,
             describe_present_row,
@@ -355,26 +357,29 @@ def encode_attribute(
         if attribute.order == ANY_NUMBER:
             read_numbers(
                 attribute.name,
-                texts,
+                cell_texts,
                 codes[present_rows],
                 describe_present_row,
                 "the model treats it as numeric",
             )
         level_numbers[present_rows] = encode_levels(
-            attribute.name, codes[present_rows], texts, attribute.levels, describe_present_row
+            attribute.name, codes[present_rows], cell_texts, attribute.levels, describe_present_row
         )
     return level_numbers
 
 
 def find_none_rows(frame: "pd.DataFrame", none: tuple[tuple[str, str], ...]) -> np.ndarray:
     """Return whether each table row is the no-choice option."""
-    if not none or any(name not in frame.columns for name, _ in none):
+    if not none or any(none_column not in frame.columns for none_column, _ in none):
         return np.zeros(len(frame), dtype=bool)
     is_none = np.ones(len(frame), dtype=bool)
-    for name, label in none:
-        codes, texts = encode_texts(get_column(frame, name))
+    for none_column, none_label in none:
+        codes, cell_texts = encode_texts(get_column(frame, none_column))
         is_none &= np.array(
-            [text == label or (label == "1" and text in ("True", "true")) for text in texts]
+            [
+                text == none_label or (none_label == "1" and text in ("True", "true"))
+                for text in cell_texts
+            ]
         )[codes]
     return is_none
 
@@ -454,19 +459,19 @@ def explain_no_constants(data: "ChoiceExperiment") -> str:
     if is_lettered or any(letter.isdigit() for name in distinct_labels for letter in name):
         return "the alternatives are numbered"
     # for each attribute: do labels determine its level, and does its level determine the label?
-    identifications = []
+    label_level_relations = []
     for attribute_levels, attribute in zip(
         row_levels[~is_none, int(data.scheme.has_inside) :].T, data.scheme.attributes, strict=True
     ):
         n_pairs = len(np.unique(attribute_levels * len(distinct_labels) + label_index))
-        identifications.append(
+        label_level_relations.append(
             (
                 n_pairs == len(distinct_labels),
                 attribute.order == ALPHABET and n_pairs == len(np.unique(attribute_levels)),
             )
         )
-    if all(is_set_by_label for is_set_by_label, _ in identifications) or any(
-        determines_label for _, determines_label in identifications
+    if all(is_set_by_label for is_set_by_label, _ in label_level_relations) or any(
+        determines_label for _, determines_label in label_level_relations
     ):
         return "the attributes distinguish the alternatives"
     return ""

@@ -146,8 +146,8 @@ def _list_groupings(
             yield _group_columns(names, separator, is_suffix), True
     column_groups = _group_endings(names, listed_names)
     if not column_groups:
-        matches = filter(None, map(_NUMBERED.fullmatch, names))
-        numbered_groups = _group_splits((match[1], match[2], match[0]) for match in matches)
+        number_matches = filter(None, map(_NUMBERED.fullmatch, names))
+        numbered_groups = _group_splits((match[1], match[2], match[0]) for match in number_matches)
         column_groups = _select_numbered(numbered_groups, listed_names, chosen_texts)
     yield column_groups, False
 
@@ -204,15 +204,15 @@ def list_numbered_columns(names: list[str]) -> list[str]:
     return []
 
 
-def _group_columns(names: list[str], separator: str, is_suffix: bool) -> ColumnGroups:
+def _group_columns(columns: list[str], separator: str, is_suffix: bool) -> ColumnGroups:
     """Group columns named attribute + separator + alternative (or reversed)."""
-    splits = []
-    for name in names:
-        attribute, _, alternative = name.rpartition(separator)
+    name_splits = []
+    for column in columns:
+        attribute, _, alternative = column.rpartition(separator)
         if not is_suffix:
-            alternative, _, attribute = name.partition(separator)
-        splits.append((attribute, alternative, name))
-    return _group_splits(splits)
+            alternative, _, attribute = column.partition(separator)
+        name_splits.append((attribute, alternative, column))
+    return _group_splits(name_splits)
 
 
 def _group_endings(names: list[str], alternatives: Sequence[str]) -> ColumnGroups:
@@ -225,10 +225,10 @@ def _group_endings(names: list[str], alternatives: Sequence[str]) -> ColumnGroup
     )
 
 
-def _group_splits(splits: Iterable[tuple[str, str, str]]) -> ColumnGroups:
+def _group_splits(name_splits: Iterable[tuple[str, str, str]]) -> ColumnGroups:
     """Group (attribute, alternative, column) triples by attribute; drop single ones."""
     columns_by_attribute: ColumnGroups = {}
-    for attribute, alternative, name in splits:
+    for attribute, alternative, name in name_splits:
         if attribute and alternative:
             columns_by_attribute.setdefault(attribute, {})[alternative] = name
     return {name: columns for name, columns in columns_by_attribute.items() if len(columns) > 1}
@@ -300,7 +300,7 @@ def add_lacking_word(columns: WideTasks, missing: Any) -> Any:
     """Return `missing` with the word for attributes that an alternative lacks."""
     alternatives = set(columns.alternatives)
     incomplete_attributes = [
-        name for name, group in columns.attributes.items() if set(group) != alternatives
+        attribute for attribute, group in columns.attributes.items() if set(group) != alternatives
     ]
     if not incomplete_attributes:
         return missing
@@ -309,11 +309,11 @@ def add_lacking_word(columns: WideTasks, missing: Any) -> Any:
         words_by_attribute = dict(missing)
     elif missing is not None:
         words_by_attribute = dict.fromkeys(columns.attributes, missing)
-    for name in incomplete_attributes:
-        missing_words = words_by_attribute.get(name, [])
+    for attribute in incomplete_attributes:
+        missing_words = words_by_attribute.get(attribute, [])
         if not isinstance(missing_words, list | tuple):
             missing_words = [missing_words]
-        words_by_attribute[name] = [*missing_words, LACKING]
+        words_by_attribute[attribute] = [*missing_words, LACKING]
     return words_by_attribute
 
 
@@ -324,7 +324,7 @@ def _check_column_order(columns: WideTasks) -> None:
         for group in (columns.available, *columns.attributes.values())
         if group
     }
-    for name, column_order in order_by_column.items():
+    for first_column, column_order in order_by_column.items():
         alternative_indices = [
             columns.alternatives.index(label)
             for label in column_order
@@ -334,8 +334,8 @@ def _check_column_order(columns: WideTasks) -> None:
             raise DataError(
                 f"Column {columns.chosen!r} contains numbers of alternatives, but the columns list"
                 f" the alternatives in different orders (first {shorten(columns.alternatives)};"
-                f" from column {name!r} on {shorten(column_order)}); list the alternatives in the"
-                " order of these numbers with ",
+                f" from column {first_column!r} on {shorten(column_order)}); list the alternatives"
+                " in the order of these numbers with ",
                 Argument("alternatives"),
                 ".",
             )
@@ -424,10 +424,11 @@ def _read_chosen_labels(
         ) <= set(alternatives):
             _check_column_order(columns)
             chosen_labels = [numbered_labels[int(text) - 1] for text in chosen_labels]
-    for row, text in zip(frame.index, chosen_labels, strict=True):
+    for row_label, text in zip(frame.index, chosen_labels, strict=True):
         if text not in alternatives and text != none_label:
             raise DataError(
-                f"Column {columns.chosen!r} contains {text!r} in row {row}, which is not one of the"
+                f"Column {columns.chosen!r} contains {text!r} in row {row_label}, which is not one"
+                " of the"
                 f" alternatives {shorten(alternatives)}. If this means that no alternative was"
                 " chosen, set ",
                 Setting("none", text),

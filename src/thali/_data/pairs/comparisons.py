@@ -144,15 +144,17 @@ class PairedComparisons(JudgedByPeople):
         *,
         weights: bool = False,
     ) -> None:
-        names, cells = read_square_cells(counts, labels, weights)
+        option_labels, cells = read_square_cells(counts, labels, weights)
         if ties is None:
-            self._freeze(*tables.build_fields(names, *cells))
+            self._freeze(*tables.build_fields(option_labels, *cells))
         else:
-            first_indices, second_indices, tied = tables.read_tie_cells(ties, names, weights)
+            first_indices, second_indices, tied = tables.read_tie_cells(
+                ties, option_labels, weights
+            )
             winner, loser = np.append(cells[0], first_indices), np.append(cells[1], second_indices)
             win_and_tie_counts = np.append(cells[2], 0.0 * tied), np.append(0.0 * cells[2], tied)
-            self._freeze(*tables.build_fields(names, winner, loser, *win_and_tie_counts))
-        warn_each(find_similar_labels(names))
+            self._freeze(*tables.build_fields(option_labels, winner, loser, *win_and_tie_counts))
+        warn_each(find_similar_labels(option_labels))
         if hasattr(counts, "columns"):  # a table made by hand, not the array of a program
             warn_each(find_percentages(self.wins, self.losses))
 
@@ -266,8 +268,8 @@ class PairedComparisons(JudgedByPeople):
     @property
     def n_comparisons(self) -> int | float:
         """Number of comparisons, with ties; their total weight when counts are fractional."""
-        total = self.wins.sum() + self.losses.sum() + self.tied.sum()
-        return self._convert_counts(total).item()
+        total_count = self.wins.sum() + self.losses.sum() + self.tied.sum()
+        return self._convert_counts(total_count).item()
 
     @property
     def n_answers(self) -> int | float:

@@ -90,13 +90,13 @@ class PairCovariates(Frozen):
 
     def refuse_options(self, model: str) -> None:
         """Raise DataError if a covariate describes options; `model` names the model."""
-        if names := list(compress(self.names, self.is_of_options)):
-            verb = choose_number(len(names), "describes", "describe")
+        if option_covariates := list(compress(self.names, self.is_of_options)):
+            verb = choose_number(len(option_covariates), "describes", "describe")
             raise DataError(
-                f"{shorten(names)} {verb} options, but {model} adjusts"
+                f"{shorten(option_covariates)} {verb} options, but {model} adjusts"
                 " only for differences between comparisons of the same pair; fit ",
                 ModelName("BradleyTerryLuce"),
-                f", or remove {shorten(names)} from ",
+                f", or remove {shorten(option_covariates)} from ",
                 Argument("covariates"),
                 ".",
             )
@@ -108,13 +108,13 @@ class PairCovariates(Frozen):
         standard deviation.
         """
         cell_counts = self.wins + self.losses + self.tied
-        units = []
-        for effect, values in zip(effects, self.values.T, strict=True):
-            deviations = values - np.average(values, weights=cell_counts)
+        effect_units = []
+        for effect, covariate_values in zip(effects, self.values.T, strict=True):
+            deviations = covariate_values - np.average(covariate_values, weights=cell_counts)
             sd = float(np.sqrt(np.average(deviations**2, weights=cell_counts)))
             is_unit_one = abs(effect) >= _MIN_SHOWN_EFFECT or sd <= 1.0
-            units.append(1.0 if is_unit_one else float(f"1e{np.floor(np.log10(sd)):.0f}"))
-        return units
+            effect_units.append(1.0 if is_unit_one else float(f"1e{np.floor(np.log10(sd)):.0f}"))
+        return effect_units
 
     @classmethod
     def from_rows(
@@ -131,17 +131,17 @@ class PairCovariates(Frozen):
 
         `won` states whether the first of the pair was chosen.
         """
-        names, covariate_values = rows
+        covariate_names, covariate_values = rows
         cells, cell_index = _sum_cells(
             pair,
             covariate_values + 0.0,
-            np.zeros((n_options, len(names))),
+            np.zeros((n_options, len(covariate_names))),
             (counts * won, counts * ~won, tied),
         )
         answers = None
         if row_respondents is not None:
             answers = Answers.from_rows(row_respondents, cell_index, won, counts, tied)
-        return cls._from_fields(names, *cells, answers)
+        return cls._from_fields(covariate_names, *cells, answers)
 
     def select_pairs(
         self, is_kept: np.ndarray, new_indices: np.ndarray, turned: np.ndarray, options: np.ndarray
@@ -209,9 +209,11 @@ class PairCovariates(Frozen):
         answers, cell_indices = self.answers.select_respondents_and_pairs(members)
         new_pairs = np.searchsorted(pairs, self.pair[cell_indices])
         counts = answers.wins, answers.losses, answers.tied
-        sums = [np.bincount(answers.pair, side_counts, len(cell_indices)) for side_counts in counts]
+        cell_sums = [
+            np.bincount(answers.pair, side_counts, len(cell_indices)) for side_counts in counts
+        ]
         return self._from_fields(
-            self.names, new_pairs, self.values[cell_indices], self.options, *sums, answers
+            self.names, new_pairs, self.values[cell_indices], self.options, *cell_sums, answers
         )
 
     def without_ties(self, share: float) -> "PairCovariates | None":
@@ -251,13 +253,13 @@ class PairCovariates(Frozen):
         pair_index = np.concatenate(
             [new_pairs[part.pair] for part, new_pairs in zip(parts, pairs, strict=True)]
         )
-        values = np.concatenate([part.values for part in parts])
+        covariate_values = np.concatenate([part.values for part in parts])
         counts = [
             np.concatenate([getattr(part, name) for part in parts])
             for name in ("wins", "losses", "tied")
         ]
         return self._from_fields(
-            self.names, *_sum_cells(pair_index, values, self.options, counts)[0], None
+            self.names, *_sum_cells(pair_index, covariate_values, self.options, counts)[0], None
         )
 
     def with_counts(
@@ -273,8 +275,13 @@ def _sum_cells(
     """Sum counts of rows with equal pair and covariates; also return each row's cell."""
     cell_keys, cell_index = np.unique(np.column_stack([pair, values]), axis=0, return_inverse=True)
     cell_index = cell_index.ravel()
-    sums = [np.bincount(cell_index, row_counts, len(cell_keys)) for row_counts in counts]
-    return (cell_keys[:, 0].astype(np.int64), cell_keys[:, 1:].copy(), options, *sums), cell_index
+    cell_sums = [np.bincount(cell_index, row_counts, len(cell_keys)) for row_counts in counts]
+    return (
+        cell_keys[:, 0].astype(np.int64),
+        cell_keys[:, 1:].copy(),
+        options,
+        *cell_sums,
+    ), cell_index
 
 
 def read_covariates(
@@ -351,8 +358,8 @@ def list_covariate_columns(
 ) -> list[str]:
     """Return the table columns from which these covariates are read."""
     column_set: dict[str, None] = {}
-    for name in names or ():
-        candidates = find_side_pair(name, columns, option_columns) or (name,)
+    for covariate in names or ():
+        candidates = find_side_pair(covariate, columns, option_columns) or (covariate,)
         column_set |= dict.fromkeys(column for column in candidates if column in columns)
     return list(column_set)
 
@@ -401,16 +408,16 @@ def find_side_pair(
 
 def _split_side_words(column: str) -> list[tuple[str, str, str]]:
     """Return (rest, side word, other side's word) splits of a column name."""
-    splits, name_parts = [], re.split(r"([ _.\-]+)", column)
+    name_splits, name_parts = [], re.split(r"([ _.\-]+)", column)
     for k in range(0, len(name_parts), 2):
         other_words = [*name_parts[: max(k - 1, 0)], *name_parts[k + 1 if k else 2 :]]
         for side_pair in _SIDES:
             if name_parts[k].lower() in side_pair and other_words:
                 side_word = name_parts[k].lower()
-                splits.append(
+                name_splits.append(
                     ("".join(other_words), side_word, side_pair[1 - side_pair.index(side_word)])
                 )
-    return splits
+    return name_splits
 
 
 def _compute_differences(
@@ -418,16 +425,16 @@ def _compute_differences(
 ) -> dict[str, np.ndarray]:
     """Return first minus second option's values, by covariate name."""
     side_values = get_column(frame, first_column), get_column(frame, second_column)
-    for values in side_values:
-        if not _is_numeric(values):
+    for side_column in side_values:
+        if not _is_numeric(side_column):
             raise DataError(
                 f"{first_column!r} and {second_column!r} describe the two sides, so their"
                 " difference requires"
-                f" numbers, but {values.name!r} contains {values.iloc[0]!r}. Rename one of them if"
-                " it describes the whole comparison."
+                f" numbers, but {side_column.name!r} contains {side_column.iloc[0]!r}. Rename one"
+                " of them if it describes the whole comparison."
             )
-    difference: pd.Series = side_values[0] - side_values[1]
-    return _read_number_covariate(difference.rename(f"{first_column} - {second_column}"), frame)
+    differences: pd.Series = side_values[0] - side_values[1]
+    return _read_number_covariate(differences.rename(f"{first_column} - {second_column}"), frame)
 
 
 def _is_numeric(values: "pd.Series") -> bool:

@@ -123,11 +123,11 @@ class DatedComparisons(Frozen):
         ]
         if len(respondent):
             key_columns.append(respondent)
-        first_rows, sums = group_equal_rows(key_columns, x, counts)
+        first_rows, count_sums = group_equal_rows(key_columns, x, counts)
         if len(respondent):
             respondent = respondent[first_rows]
         key_columns = [key_column[first_rows].astype(np.int64) for key_column in key_columns[:3]]
-        return cls._from_fields(name, unit, *key_columns, respondent, x[first_rows], *sums)
+        return cls._from_fields(name, unit, *key_columns, respondent, x[first_rows], *count_sums)
 
     def __str__(self) -> str:
         noun = "period"
@@ -244,8 +244,10 @@ def group_equal_rows(
         _, first_rows, group_index = np.unique(
             np.column_stack([group_index, x]), axis=0, return_index=True, return_inverse=True
         )
-    sums = [np.bincount(group_index.ravel(), row_counts, len(first_rows)) for row_counts in counts]
-    return first_rows, np.stack(sums)
+    count_sums = [
+        np.bincount(group_index.ravel(), row_counts, len(first_rows)) for row_counts in counts
+    ]
+    return first_rows, np.stack(count_sums)
 
 
 def format_time(unit: str, time: Any) -> str:

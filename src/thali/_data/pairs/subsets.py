@@ -150,8 +150,8 @@ def with_cell_counts(
     if tied is None:
         tied = np.zeros(len(wins))
     pair, counts = data.covariates.pair, (wins, losses, tied)
-    sums = (np.bincount(pair, cell_counts, data.n_pairs) for cell_counts in counts)
-    return with_counts(data, *sums)._copy_with_fields(
+    pair_sums = (np.bincount(pair, cell_counts, data.n_pairs) for cell_counts in counts)
+    return with_counts(data, *pair_sums)._copy_with_fields(
         covariates=data.covariates.with_counts(*counts)
     )
 
@@ -186,8 +186,8 @@ def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
     >>> data.without_ties("half").wins, data.without_ties("drop").wins
     (array([3.5]), array([3.]))
     """
-    shares = {"half": 0.5, "drop": 0.0}
-    share = shares[check_allowed("how", how, tuple(shares))]
+    share_by_rule = {"half": 0.5, "drop": 0.0}
+    share = share_by_rule[check_allowed("how", how, tuple(share_by_rule))]
     converted_data = with_counts(
         data, data.wins + share * data.tied, data.losses + share * data.tied
     )
@@ -593,15 +593,15 @@ def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
         }
     comparisons = {}
     row_bounds = np.searchsorted(answers.respondent, np.arange(len(data.respondents) + 1))
-    for name, first_row, end_row in zip(
+    for respondent_name, first_row, end_row in zip(
         data.respondents, row_bounds[:-1], row_bounds[1:], strict=True
     ):
         if first_row < end_row:
             pair_indices = answers.pair[first_row:end_row]
             counts = answers.wins, answers.losses, answers.tied
-            sums = [array[first_row:end_row].copy() for array in counts]
-            comparisons[name] = data._from_fields(
-                data.labels, data.first[pair_indices], data.second[pair_indices], *sums
+            respondent_counts = [array[first_row:end_row].copy() for array in counts]
+            comparisons[respondent_name] = data._from_fields(
+                data.labels, data.first[pair_indices], data.second[pair_indices], *respondent_counts
             )
     return comparisons
 
@@ -852,7 +852,9 @@ def select_respondents(data: "PairedComparisons", members: np.ndarray) -> "Paire
     """Keep the comparisons of respondents with these indices, with all options."""
     answers, pair_indices = require_answers(data).select_respondents_and_pairs(members)
     counts = answers.wins, answers.losses, answers.tied
-    sums = [np.bincount(answers.pair, side_counts, len(pair_indices)) for side_counts in counts]
+    pair_sums = [
+        np.bincount(answers.pair, side_counts, len(pair_indices)) for side_counts in counts
+    ]
     covariates = dates = None
     if data.covariates is not None:
         covariates = data.covariates.select_respondents(members, pair_indices)
@@ -862,7 +864,7 @@ def select_respondents(data: "PairedComparisons", members: np.ndarray) -> "Paire
         data.labels,
         data.first[pair_indices],
         data.second[pair_indices],
-        *sums,
+        *pair_sums,
         None,
         answers,
         covariates,
@@ -882,14 +884,14 @@ def require_answers(data: "PairedComparisons") -> Answers:
     return data.answers
 
 
-def _find_option_positions(data: "PairedComparisons", names: Iterable[str]) -> list[int]:
+def _find_option_positions(data: "PairedComparisons", labels: Iterable[str]) -> list[int]:
     """Return the indices of these option labels; raise DataError if unknown."""
     option_indices = index_labels(data.labels)
-    for name in names:
-        if name not in option_indices:
-            hint_text = suggest(name, data.labels) or f" The options are {shorten(data.labels)}."
-            raise DataError(f"Unknown option {name!r}.{hint_text}")
-    return [option_indices[name] for name in names]
+    for label in labels:
+        if label not in option_indices:
+            hint_text = suggest(label, data.labels) or f" The options are {shorten(data.labels)}."
+            raise DataError(f"Unknown option {label!r}.{hint_text}")
+    return [option_indices[label] for label in labels]
 
 
 def build_ties_error(ties: float, comparisons: float) -> DataError:

@@ -195,12 +195,12 @@ def _read_counts(
     frame: "pd.DataFrame", columns: PairColumns, weights: bool
 ) -> tuple[np.ndarray, ...]:
     """Read each row's counts of the first option, the second, and ties."""
-    zeros, ties_column = np.zeros(len(frame)), columns.ties
-    tie_counts = zeros
+    no_counts, ties_column = np.zeros(len(frame)), columns.ties
+    tie_counts = no_counts
     if ties_column is not None and not frame[ties_column].isna().to_numpy().all():
         tie_counts = read_counts(frame, ties_column, weights)
     counts_by_column = [read_counts(frame, name, weights) for name in columns.times]
-    chosen_counts, rejected_counts = [*counts_by_column, zeros, zeros][:2]
+    chosen_counts, rejected_counts = [*counts_by_column, no_counts, no_counts][:2]
     if columns.times:
         return chosen_counts, rejected_counts, tie_counts
     if (rows_of_large_ties := np.flatnonzero(tie_counts > 1)).size:
@@ -211,7 +211,7 @@ def _read_counts(
             " the number of choices; name that column with `count`, or enter 1 for ties and 0 for"
             " choices."
         )
-    return 1.0 - tie_counts, zeros, tie_counts
+    return 1.0 - tie_counts, no_counts, tie_counts
 
 
 def from_pairs(
@@ -250,8 +250,8 @@ def from_pairs(
     winners = pd.Series([pair[0] for pair in pair_list], dtype=object)
     losers = pd.Series([pair[1] for pair in pair_list], dtype=object)
     ones = np.ones(len(pair_list))
-    cells = encode_labels(winners, losers, ones, labels, lambda k, _: f"in pairs[{k}]")
-    data = cls._from_fields(*build_fields(*cells, ones))
+    encoded_pairs = encode_labels(winners, losers, ones, labels, lambda k, _: f"in pairs[{k}]")
+    data = cls._from_fields(*build_fields(*encoded_pairs, ones))
     warn_each(find_similar_labels(data.labels))
     return data
 

@@ -105,7 +105,7 @@ def decode_column(
     import pandas as pd
 
     codes, distinct_cells = pd.factorize(frame[chosen])
-    texts = list(map(format_label, distinct_cells))
+    cell_texts = list(map(format_label, distinct_cells))
     option_cells = [pd.factorize(frame[name]) for name in option_columns]
     option_labels = {
         format_label(value) for _, distinct_cells in option_cells for value in distinct_cells
@@ -113,11 +113,11 @@ def decode_column(
     coding, missing_texts = split_missing(coding)
     value_by_text = map_coding(coding or {})
     no_answer_texts = find_no_answers(
-        texts, {*option_labels, *value_by_text, *option_columns}
-    ) | missing_texts & set(texts)
-    texts = ["" if text in no_answer_texts else text for text in texts]
-    uncoded_texts = ["" if text in value_by_text else text for text in texts]
-    verdicts = _build_verdicts(codes, texts, value_by_text, "coded outcomes")
+        cell_texts, {*option_labels, *value_by_text, *option_columns}
+    ) | missing_texts & set(cell_texts)
+    cell_texts = ["" if text in no_answer_texts else text for text in cell_texts]
+    uncoded_texts = ["" if text in value_by_text else text for text in cell_texts]
+    verdicts = _build_verdicts(codes, cell_texts, value_by_text, "coded outcomes")
     if coding is None or any(uncoded_texts):
         recognised_verdicts = _recognise_outcomes(
             frame,
@@ -134,11 +134,11 @@ def decode_column(
         description = recognised_verdicts.how
         if coding is not None:
             description += ", or coded outcomes"
-        outcome = np.where(
+        outcomes = np.where(
             np.isnan(verdicts.outcome), recognised_verdicts.outcome, verdicts.outcome
         )
         verdicts = TrialVerdicts(
-            outcome, description, tuple(sorted({*verdicts.ties, *recognised_verdicts.ties}))
+            outcomes, description, tuple(sorted({*verdicts.ties, *recognised_verdicts.ties}))
         )
     return verdicts._replace(unknown=tuple(sorted(no_answer_texts)))
 
@@ -210,13 +210,13 @@ def split_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] |
 def map_coding(coding: Mapping[Any, str]) -> dict[str, float]:
     """Return the outcome (FIRST, SECOND, TIE) of each text in a coding."""
     outcome_by_text = {}
-    for value, word in coding.items():
+    for coded_value, word in coding.items():
         if word not in _MEANINGS:
             requirement = (
                 " must map each value to 'first' or 'left', 'second' or 'right', 'tie' or 'missing'"
             )
             raise DataError(Argument("coding"), f"{requirement}; got {word!r}.")
-        outcome_by_text[format_label(value)] = _MEANINGS[word]
+        outcome_by_text[format_label(coded_value)] = _MEANINGS[word]
     return outcome_by_text
 
 
@@ -238,14 +238,14 @@ def _decode_labels(
         for codes, values in option_cells
     )
     is_tied = np.array([*(text in tie_texts for text in texts), False])[codes]
-    outcome = np.where(
+    outcomes = np.where(
         (answer_codes == first_codes) & (answer_codes >= 0),
         FIRST,
         np.where(answer_codes == second_codes, SECOND, np.nan),
     )
-    outcome[is_tied] = TIE
-    outcome[answer_codes < 0] = np.nan
-    return outcome
+    outcomes[is_tied] = TIE
+    outcomes[answer_codes < 0] = np.nan
+    return outcomes
 
 
 def _map_sides(
@@ -269,10 +269,10 @@ def _map_side_words(option_columns: tuple[str, str], game: bool) -> dict[str, fl
     """Return the outcome (FIRST, SECOND) of words such as "left" or column names."""
     outcome_by_word: dict[str, float] = {}
     for first_mark, second_mark in (*MORE_SIDES, *SIDES):
-        for pattern in _SIDE_PATTERNS:
+        for word_pattern in _SIDE_PATTERNS:
             outcome_by_word |= {
-                pattern.format(first_mark): FIRST,
-                pattern.format(second_mark): SECOND,
+                word_pattern.format(first_mark): FIRST,
+                word_pattern.format(second_mark): SECOND,
             }
     if game:
         outcome_by_word |= _GAME
@@ -462,9 +462,9 @@ def _find_options(
         and (pair.stem in STEMS or _have_shared_texts(frame, pair))
         and (pair.side[0] in GAMES or not game)
     ]
-    for role, name in (("first", first_column), ("second", second_column)):
+    for role, given_column in (("first", first_column), ("second", second_column)):
         if not possible_sides or first_column is not None or second_column is not None:
-            if name is None:
+            if given_column is None:
                 raise DataError(
                     "No column was recognised as the ",
                     role,
@@ -523,9 +523,9 @@ def _describe_missing_option(
             if game and min(len(present_mark), len(missing_mark)) < 2:
                 continue
             for stem in ("", *sorted(STEMS)):
-                for pattern in ("{0}{1}", "{1}{0}"):
-                    present_name = pattern.format(stem, present_mark)
-                    missing_name = pattern.format(stem, missing_mark)
+                for name_pattern in ("{0}{1}", "{1}{0}"):
+                    present_name = name_pattern.format(stem, present_mark)
+                    missing_name = name_pattern.format(stem, missing_mark)
                     is_alone = (
                         present_name in name_by_simplified
                         and missing_name not in name_by_simplified
@@ -646,7 +646,7 @@ def read_trial_outcomes(
     is_answered = ~np.isnan(verdicts.outcome)
     if not is_answered.any():
         raise DataError(f"Column {columns.verdict[0]!r} contains no answers; check the table.")
-    answered_frame, outcome = frame.loc[is_answered], verdicts.outcome[is_answered]
+    answered_frame, outcomes = frame.loc[is_answered], verdicts.outcome[is_answered]
     weights = weights or simplify_name(columns.count or "") in WEIGHTS
     row_counts = read_counts(answered_frame, columns.count, weights)
     option_columns = columns.first, columns.second
@@ -656,10 +656,10 @@ def read_trial_outcomes(
         row_counts,
         labels,
     )
-    is_first_chosen = outcome != SECOND
+    is_first_chosen = outcomes != SECOND
     winner = np.where(is_first_chosen, first_indices, second_indices)
     loser = np.where(is_first_chosen, second_indices, first_indices)
-    tied = np.where(outcome == TIE, row_counts, 0.0)
+    tied = np.where(outcomes == TIE, row_counts, 0.0)
     description = _describe_trials(columns, verdicts)
     n_omitted = simplify_number(count_comparisons(frame.loc[~is_answered], columns.count))
     note_omission(n_omitted, verdicts.unknown, name_rows(columns.count))
@@ -704,17 +704,20 @@ def _decode_verdict_column(
             )
             return verdicts._replace(how="the button number, 0 for the first (jsPsych)")
     codes, distinct_cells = pd.factorize(frame[verdict_column])
-    texts = list(map(format_label, distinct_cells))
+    cell_texts = list(map(format_label, distinct_cells))
     option_labels = {format_label(label) for side in columns[:2] for label in frame[side].unique()}
-    outcome_by_text = _read_scores(texts)
-    no_answer_texts = {*find_no_answers(texts, option_labels), *({_UNFINISHED} & {*texts})}
+    outcome_by_text = _read_scores(cell_texts)
+    no_answer_texts = {
+        *find_no_answers(cell_texts, option_labels),
+        *({_UNFINISHED} & {*cell_texts}),
+    }
     if (
         not coding
         and outcome_by_text
-        and {*texts} <= {*outcome_by_text, *no_answer_texts, ""}
+        and {*cell_texts} <= {*outcome_by_text, *no_answer_texts, ""}
         and not {*outcome_by_text} & option_labels
     ):
-        verdicts = _build_verdicts(codes, texts, outcome_by_text, "the score of both sides")
+        verdicts = _build_verdicts(codes, cell_texts, outcome_by_text, "the score of both sides")
         return verdicts._replace(unknown=tuple(sorted(no_answer_texts)))
     return decode_column(frame, columns[:2], verdict_column, coding, columns.game, columns.count)
 

@@ -96,7 +96,7 @@ def find_wide_columns(
         - coded_texts
         for name in other_columns
     }
-    for order, pairs_of_columns in (
+    for order_source, pairs_of_columns in (
         ("named", _match_labels(other_columns)),
         ("named", _match_two_numbers(other_columns)),
         ("numbered", _match_running_numbers(other_columns)),
@@ -105,10 +105,12 @@ def find_wide_columns(
             _can_be_answers(texts_by_column[name], pair) for name, pair in pairs_of_columns.items()
         ]
         are_answers = (
-            any(can_be_answers) if pairs_of_columns and order == "named" else all(can_be_answers)
+            any(can_be_answers)
+            if pairs_of_columns and order_source == "named"
+            else all(can_be_answers)
         )
         if pairs_of_columns and are_answers:
-            return WideColumns(pairs_of_columns, order, respondent_column, count_column)
+            return WideColumns(pairs_of_columns, order_source, respondent_column, count_column)
     if pairs_by_column := _match_answers(other_columns, texts_by_column):
         return WideColumns(pairs_by_column, "chosen", respondent_column, count_column)
     return None
@@ -153,15 +155,15 @@ def compute_n_options(pairs: int) -> int | None:
     return n_options
 
 
-def _match_labels(names: list[str]) -> dict[str, Pair]:
+def _match_labels(columns: list[str]) -> dict[str, Pair]:
     """Return the pair of each column named such as "tea > coffee" or "tea vs coffee"."""
     # "tea_coffee" counts if all pairs are present.
     for separator in (*_SEPARATORS, *_WEAK_SEPARATORS):
         pairs_by_column: dict[str, Pair] = {}
-        for name in names:
-            sides = [side.strip() for side in re.split(separator, name, flags=re.IGNORECASE)]
+        for column in columns:
+            sides = [side.strip() for side in re.split(separator, column, flags=re.IGNORECASE)]
             if len(sides) == 2 and all(sides) and sides[0] != sides[1]:
-                pairs_by_column[name] = (sides[0], sides[1])
+                pairs_by_column[column] = (sides[0], sides[1])
         # counts of either side
         is_repeated = len({frozenset(pair) for pair in pairs_by_column.values()}) < len(
             pairs_by_column
@@ -175,18 +177,21 @@ def _match_labels(names: list[str]) -> dict[str, Pair]:
     return {}
 
 
-def _match_two_numbers(names: list[str]) -> dict[str, Pair]:
+def _match_two_numbers(columns: list[str]) -> dict[str, Pair]:
     """Return the pair of columns V12, V13, V23, if all pairs are present."""
     for pattern in (_TWO_DIGITS, _TWO_NUMBERS):
         pairs_by_stem: dict[str, dict[str, Pair]] = {}
-        for name in names:
-            if (match := pattern.fullmatch(name)) and match[2] != match[3]:
-                pairs_by_stem.setdefault(match[1], {})[name] = (match[2], match[3])
-        for pairs in pairs_by_stem.values():
-            if _is_complete(pairs) and {
-                label for pair in pairs.values() for label in pair
-            } == _list_numbers(len(pairs)):
-                return pairs
+        for column in columns:
+            if (number_match := pattern.fullmatch(column)) and number_match[2] != number_match[3]:
+                pairs_by_stem.setdefault(number_match[1], {})[column] = (
+                    number_match[2],
+                    number_match[3],
+                )
+        for pairs_by_column in pairs_by_stem.values():
+            if _is_complete(pairs_by_column) and {
+                label for pair in pairs_by_column.values() for label in pair
+            } == _list_numbers(len(pairs_by_column)):
+                return pairs_by_column
     return {}
 
 
@@ -195,14 +200,14 @@ def _list_numbers(pairs: int) -> set[str]:
     return {str(k + 1) for k in range(compute_n_options(pairs) or 0)}
 
 
-def _group_numbered(names: list[str]) -> dict[str, list[str]]:
+def _group_numbered(columns: list[str]) -> dict[str, list[str]]:
     """Group columns V1, V2, ... by the text before the number."""
     columns_by_stem: dict[str, list[str]] = {}
-    for name in names:
-        if match := _NUMBERED.fullmatch(name):
-            numbered_columns = columns_by_stem.setdefault(match[1], [])
-            if int(match[2]) == len(numbered_columns) + 1:
-                numbered_columns.append(name)
+    for column in columns:
+        if number_match := _NUMBERED.fullmatch(column):
+            numbered_columns = columns_by_stem.setdefault(number_match[1], [])
+            if int(number_match[2]) == len(numbered_columns) + 1:
+                numbered_columns.append(column)
     return columns_by_stem
 
 
@@ -220,22 +225,22 @@ def _match_running_numbers(names: list[str]) -> dict[str, Pair]:
     return {}
 
 
-def _match_answers(names: list[str], texts_by_column: dict[str, set[str]]) -> dict[str, Pair]:
+def _match_answers(columns: list[str], texts_by_column: dict[str, set[str]]) -> dict[str, Pair]:
     """Return the two labels that each column contains; {} for fewer than three pairs."""
     # Every label is in several columns, and columns contain different labels.
     labels_by_column: dict[str, Pair] = {}
-    for name in names:
+    for column in columns:
         labels = sorted(
-            text for text in texts_by_column[name] if simplify_name(text) not in _NO_LABELS
+            text for text in texts_by_column[column] if simplify_name(text) not in _NO_LABELS
         )
         if len(labels) > 2:
             labels = sorted(set(labels) - find_no_answers(labels, ()))
         if len(labels) == 2 and not any(is_number(label) for label in labels):
-            labels_by_column[name] = (labels[0], labels[1])
+            labels_by_column[column] = (labels[0], labels[1])
     pair_labels = [label for pair in set(labels_by_column.values()) for label in pair]
     labels_by_column = {
-        name: pair
-        for name, pair in labels_by_column.items()
+        column: pair
+        for column, pair in labels_by_column.items()
         if all(pair_labels.count(label) > 1 for label in pair)
     }
     if len(set(labels_by_column.values())) < 3:
@@ -245,9 +250,9 @@ def _match_answers(names: list[str], texts_by_column: dict[str, set[str]]) -> di
 
 def _is_complete(pairs: Mapping[str, Pair]) -> bool:
     """Return whether the columns compare every pair of three or more options once."""
-    labels = sorted({label for pair in pairs.values() for label in pair})
+    option_labels = sorted({label for pair in pairs.values() for label in pair})
     present_pairs = sorted(tuple(sorted(pair)) for pair in pairs.values())
-    return len(labels) > 2 and present_pairs == sorted(combinations(labels, 2))
+    return len(option_labels) > 2 and present_pairs == sorted(combinations(option_labels, 2))
 
 
 def _can_be_answers(texts: set[str], pair: Pair) -> bool:
@@ -255,12 +260,14 @@ def _can_be_answers(texts: set[str], pair: Pair) -> bool:
     texts = texts - find_no_answers(texts, pair)
     if any(texts <= codes for codes in _TYPICAL):
         return True
-    labels = {text for text in texts if simplify_name(text) not in _NO_LABELS or text in pair}
+    answer_labels = {
+        text for text in texts if simplify_name(text) not in _NO_LABELS or text in pair
+    }
     return (
-        labels <= set(pair)
-        or labels <= {">", "<"}
-        or labels <= {"first", "second"}
-        or labels <= {"left", "right"}
+        answer_labels <= set(pair)
+        or answer_labels <= {">", "<"}
+        or answer_labels <= {"first", "second"}
+        or answer_labels <= {"left", "right"}
     )
 
 
@@ -334,9 +341,14 @@ def _read_row_respondents(frame: "pd.DataFrame", columns: WideColumns) -> RowRes
     """Read the respondent column; without one, each row is a respondent."""
     if (row_respondents := read_respondents(frame, columns.respondent, columns.used)) is not None:
         return row_respondents
-    row_indices, names = np.arange(len(frame)), tuple(map(format_label, range(1, len(frame) + 1)))
+    row_indices, respondent_names = (
+        np.arange(len(frame)),
+        tuple(map(format_label, range(1, len(frame) + 1))),
+    )
     return RowRespondents(
-        names, row_indices, build_people_table(frame, columns.used, row_indices, names)
+        respondent_names,
+        row_indices,
+        build_people_table(frame, columns.used, row_indices, respondent_names),
     )
 
 
@@ -364,7 +376,7 @@ def _decode_outcomes(
     """Decode each cell as FIRST, SECOND, TIE or NaN; also describe the code."""
     import pandas as pd
 
-    factorized_columns = [pd.factorize(frame[name]) for name in pairs]
+    factorized_columns = [pd.factorize(frame[column]) for column in pairs]
     texts_by_column = [
         [format_label(value) for value in values] for _, values in factorized_columns
     ]
@@ -381,7 +393,7 @@ def _decode_outcomes(
     } - no_answer_texts
     shared_code, description = _recognise_code(all_texts, pairs, coding)
     outcomes, n_dropped = np.full((len(frame), len(pairs)), np.nan), 0
-    for k, ((name, pair), (codes, _), column_texts) in enumerate(
+    for k, ((column, pair), (codes, _), column_texts) in enumerate(
         zip(pairs.items(), factorized_columns, texts_by_column, strict=True)
     ):
         outcome_by_label = {pair[0]: FIRST, pair[1]: SECOND}
@@ -395,7 +407,7 @@ def _decode_outcomes(
             if text and text not in outcome_by_text:
                 row_label = frame.index[int((codes == column_texts.index(text)).argmax())]
                 raise DataError(
-                    f"Column {name!r} contains {text!r} in row {row_label}, which is neither"
+                    f"Column {column!r} contains {text!r} in row {row_label}, which is neither"
                     f" {pair[0]!r}"
                     f" nor {pair[1]!r}, nor a code such as 1 and 2, nor a word for a tie; correct"
                     " it, or define it with ",
@@ -462,9 +474,9 @@ def _recognise_code(
 def _describe_wide_columns(columns: WideColumns, code_description: str) -> str:
     """Return a sentence on the pair columns and how cells were decoded."""
     pairs = columns.pairs
-    names = list(pairs)
+    column_list = list(pairs)
     description = (
-        f"{format_plural(len(names), 'column')} of pairs ({shorten(names, 3)}) with"
+        f"{format_plural(len(column_list), 'column')} of pairs ({shorten(column_list, 3)}) with"
         f" {code_description}"
     )
     if columns.order == "numbered":

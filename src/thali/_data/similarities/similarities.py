@@ -419,12 +419,17 @@ class Similarities(JudgedByPeople):
         """
         if not np.any(pairs):
             raise DataError("No measured pair would be left; keep at least one.")
-        arrays = (self.first[pairs], self.second[pairs], self.values[pairs], self.judgements[pairs])
+        pair_fields = (
+            self.first[pairs],
+            self.second[pairs],
+            self.values[pairs],
+            self.judgements[pairs],
+        )
         answers = self.answers
         if answers is not None:
             answers = answers.select_positions(pairs, np.cumsum(pairs) - 1)
         return type(self)._from_fields(
-            self.labels, *arrays, self.sigma, self._lowest_diagonal, answers
+            self.labels, *pair_fields, self.sigma, self._lowest_diagonal, answers
         )
 
     def by_respondent(self) -> "Mapping[str, Similarities]":
@@ -443,18 +448,18 @@ class Similarities(JudgedByPeople):
         if (answers := self.answers) is None:
             return super().by_respondent()
         data_by_name = {}
-        for respondent_index, name in enumerate(answers.respondents):
+        for respondent_index, respondent_name in enumerate(answers.respondents):
             is_by_respondent = answers.respondent == respondent_index
             pair_indices, values = answers.pair[is_by_respondent], answers.values[is_by_respondent]
             if len(pair_indices):
-                arrays = (
+                pair_fields = (
                     self.first[pair_indices],
                     self.second[pair_indices],
                     values,
                     np.ones(len(pair_indices)),
                 )
-                data_by_name[name] = self._from_fields(
-                    self.labels, *arrays, None, self._lowest_diagonal, None
+                data_by_name[respondent_name] = self._from_fields(
+                    self.labels, *pair_fields, None, self._lowest_diagonal, None
                 )
         return data_by_name
 
@@ -475,8 +480,8 @@ class Similarities(JudgedByPeople):
         refuse_extremes(measured.values, "similarity")
         if sigma is not None:
             sigma = check_positive("sigma", sigma, "the standard deviation of a similarity")
-        arrays = measured.first, measured.second, measured.values, measured.judgements
-        return self._freeze(measured.labels, *arrays, sigma, measured.lowest_diagonal, answers)
+        pair_fields = measured.first, measured.second, measured.values, measured.judgements
+        return self._freeze(measured.labels, *pair_fields, sigma, measured.lowest_diagonal, answers)
 
     def __str__(self) -> str:
         if self.sigma is None:

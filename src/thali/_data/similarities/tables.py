@@ -90,7 +90,7 @@ def read_measured_pairs(
     refuse_triplets(matrix)
     object_labels, table = read_square_table(expand_condensed(matrix), labels, MATRIX)
     n = len(object_labels)
-    diagonal = [_convert_leniently(table[k, k]) for k in range(n)]
+    diagonal_values = [_convert_leniently(table[k, k]) for k in range(n)]
     table = convert_numbers(table, object_labels, "similarity")
     if np.isinf(table).any():
         k = int(np.isinf(table).argmax())
@@ -127,7 +127,7 @@ def read_measured_pairs(
     values, n_judgements = values[measured_indices], n_judgements[measured_indices]
     check_judgements_known(object_labels, first_indices, second_indices, n_judgements)
     has_lowest_diagonal = _is_diagonal_lowest(
-        np.array(diagonal), first_indices, second_indices, values
+        np.array(diagonal_values), first_indices, second_indices, values
     )
     return MeasuredPairs(
         object_labels,
@@ -161,11 +161,11 @@ def convert_dissimilarities(
 
     `how` is "linear", "exponential" or a function of the vector.
     """
-    pairs = measured.first, measured.second
+    pair_sides = measured.first, measured.second
     return compute_similarities(
         measured.values,
         conversion,
-        lambda k: "{!r} and {!r}".format(*(measured.labels[side[k]] for side in pairs)),
+        lambda k: "{!r} and {!r}".format(*(measured.labels[side[k]] for side in pair_sides)),
     )
 
 
@@ -224,11 +224,11 @@ def _find_layout(table: np.ndarray) -> tuple[str, bool]:
 
 def _check_symmetry(names: tuple[str, ...], table: np.ndarray) -> None:
     """Raise DataError unless cells (i, j) and (j, i) agree."""
-    difference, i, j = _find_largest_difference(table)
-    if difference > _compute_tolerance(table):
+    largest_difference, i, j = _find_largest_difference(table)
+    if largest_difference > _compute_tolerance(table):
         raise DataError(
-            f"Similarities must be symmetric; the largest difference is {difference:.6g}, between"
-            f" {table[i, j]:g} {describe_cell(names, i, j)} and {table[j, i]:g}"
+            f"Similarities must be symmetric; the largest difference is {largest_difference:.6g},"
+            f" between {table[i, j]:g} {describe_cell(names, i, j)} and {table[j, i]:g}"
             f" {describe_cell(names, j, i)}. To average the two halves, set ",
             Setting("symmetrize", "mean"),
             ".",
@@ -237,11 +237,11 @@ def _check_symmetry(names: tuple[str, ...], table: np.ndarray) -> None:
 
 def _find_largest_difference(table: np.ndarray) -> tuple[float, int, int]:
     """Return the largest difference of cells (i, j) and (j, i), with i and j."""
-    difference = np.nan_to_num(np.abs(table - table.T))
-    if not difference.size:
+    differences = np.nan_to_num(np.abs(table - table.T))
+    if not differences.size:
         return 0.0, 0, 0
-    i, j = divmod(int(difference.argmax()), len(table))
-    return float(difference[i, j]), i, j
+    i, j = divmod(int(differences.argmax()), len(table))
+    return float(differences[i, j]), i, j
 
 
 def _compute_tolerance(table: np.ndarray) -> float:
@@ -711,12 +711,12 @@ def _average_pairs(
         pair_index, weights=counts * (values - first_values[pair_index]), minlength=len(pair_keys)
     )
     n_judgements = np.bincount(pair_index, weights=counts, minlength=len(pair_keys))
-    mean = first_values + excess_sums / n_judgements
+    mean_values = first_values + excess_sums / n_judgements
     is_written_twice = _is_written_twice(
         i < j, pair_index, values == first_values[pair_index], counts
     )
     measured = MeasuredPairs(
-        names, pair_keys // n, pair_keys % n, mean, n_judgements, "table of pairs"
+        names, pair_keys // n, pair_keys % n, mean_values, n_judgements, "table of pairs"
     )
     if is_written_twice:
         return measured._replace(judgements=n_judgements / 2.0), None
@@ -729,8 +729,8 @@ def _average_pairs(
     # if each judgement is written twice, sigma would be too small
     if _are_mostly_mirrored(i < j, pair_index, values - first_values[pair_index]):
         return measured, None
-    square_sums = np.bincount(pair_index, (values - mean[pair_index]) ** 2, len(pair_keys))
-    return measured, _estimate_judgement_sigma(square_sums, mean, n_judgements)
+    square_sums = np.bincount(pair_index, (values - mean_values[pair_index]) ** 2, len(pair_keys))
+    return measured, _estimate_judgement_sigma(square_sums, mean_values, n_judgements)
 
 
 def _are_mostly_mirrored(

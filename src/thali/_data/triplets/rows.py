@@ -106,14 +106,14 @@ def sum_questions(
         is_asked = questions.times > 0
         if not is_asked.any():
             continue
-        pairs, chosen, n_pairs = (
+        pairs, chosen_index, n_pairs = (
             questions.pairs[is_asked],
             questions.chosen[is_asked],
             questions.pairs.shape[1],
         )
         sort_order = np.argsort(pairs, axis=1, kind="stable")
         pairs = np.take_along_axis(pairs, sort_order, axis=1)
-        chosen_position = (sort_order == chosen[:, None]).argmax(axis=1)
+        chosen_position = (sort_order == chosen_index[:, None]).argmax(axis=1)
         set_index, first_rows = number_distinct_rows(pairs)
         set_sizes.append(np.full(len(first_rows), n_pairs))
         pair_keys.append(pairs[first_rows].ravel())
@@ -169,19 +169,19 @@ def encode_objects(
 
     if not len(columns[0]):
         raise DataError("The table has no rows, so it contains no questions.")
-    index, column_names = columns[0].index, [str(column.name) for column in columns]
+    row_labels, column_names = columns[0].index, [str(column.name) for column in columns]
     cells = np.stack([column.to_numpy(dtype=object) for column in columns], axis=1).ravel()
     codes, distinct_cells = pd.factorize(cells)
-    texts = [format_label(value) for value in distinct_cells]
+    cell_texts = [format_label(value) for value in distinct_cells]
     n_columns = len(columns)
 
     def describe_cell(k: int) -> str:
         """Describe cell k for an error message."""
-        return f"in row {index[k // n_columns]}, column {column_names[k % n_columns]!r}"
+        return f"in row {row_labels[k // n_columns]}, column {column_names[k % n_columns]!r}"
 
-    object_labels = choose_labels(labels, texts)
+    object_labels = choose_labels(labels, cell_texts)
     return find_label_positions(
-        codes, texts, object_labels, describe_cell, "The name of an object"
+        codes, cell_texts, object_labels, describe_cell, "The name of an object"
     ).reshape(-1, n_columns), object_labels
 
 
@@ -216,9 +216,9 @@ def _encode_array(
         )
     import pandas as pd
 
-    index = pd.RangeIndex(len(array))
+    row_index = pd.RangeIndex(len(array))
     return encode_objects(
-        [pd.Series(column, index, name=k) for k, column in enumerate(array.T)], labels
+        [pd.Series(column, row_index, name=k) for k, column in enumerate(array.T)], labels
     )
 
 
@@ -272,14 +272,14 @@ def check_three_columns(triplets: Any) -> np.ndarray:
         if rows.dtype.kind in "US":
             rows = rows.astype(object)
         return rows
-    hint = ""
+    hint_text = ""
     if rows.ndim == 2 and rows.shape[1] > 3:
-        hint = " For larger sets, use Triplets.from_sets(sets, chosen)."
+        hint_text = " For larger sets, use Triplets.from_sets(sets, chosen)."
     if rows.ndim == 2 and rows.shape[0] == rows.shape[1] and len(rows):
-        hint = " For a square table of similarities, use Similarities(matrix)."
+        hint_text = " For a square table of similarities, use Similarities(matrix)."
     raise DataError(
         "`triplets` must have one row (i, j, k) per question, with k the odd one out; got shape"
-        f" {rows.shape}.{hint}"
+        f" {rows.shape}.{hint_text}"
     )
 
 
@@ -475,11 +475,11 @@ class TripletColumns(NamedTuple):
             return f"one question per row, {closer}{count_text}"
         object_range = f"{self.objects[0]!r} to {self.objects[-1]!r}"
         if self.odd is not None:
-            odd = f"{self.odd!r} the odd one out"
-            return f"one triplet per row, {object_range}, with {odd}{count_text}"
+            odd_text = f"{self.odd!r} the odd one out"
+            return f"one triplet per row, {object_range}, with {odd_text}{count_text}"
         first_column, second_column = self.chosen or ("", "")
-        pair = f"{first_column!r} and {second_column!r} the most similar pair"
-        return f"one set per row, {object_range}, with {pair}{count_text}"
+        pair_text = f"{first_column!r} and {second_column!r} the most similar pair"
+        return f"one set per row, {object_range}, with {pair_text}{count_text}"
 
 
 def find_triplet_columns(
@@ -643,21 +643,21 @@ def _find_named_object(
     import pandas as pd
 
     codes, distinct_cells = pd.factorize(get_column(frame, answer_column).to_numpy(dtype=object))
-    texts = [format_label(value) for value in distinct_cells]
-    label_index = np.append(find_label_indices(texts, object_labels), -1)[codes]
+    cell_texts = [format_label(value) for value in distinct_cells]
+    label_index = np.append(find_label_indices(cell_texts, object_labels), -1)[codes]
     is_named = members == label_index[:, None]
     if is_named.any(axis=1).all():
         return is_named.argmax(axis=1)
     index_by_column = {simplify_name(column): k for k, column in enumerate(object_columns)}
-    texts.append("")  # of code -1, an empty cell
-    index_by_name = [index_by_column.get(simplify_name(text), -1) for text in texts]
-    index_by_number = [_parse_position(text, len(object_columns)) for text in texts]
+    cell_texts.append("")  # of code -1, an empty cell
+    index_by_name = [index_by_column.get(simplify_name(text), -1) for text in cell_texts]
+    index_by_number = [_parse_position(text, len(object_columns)) for text in cell_texts]
     for indices in (np.array(index_by_name)[codes], np.array(index_by_number)[codes]):
         if (indices >= 0).all():
             return indices
     k = int((~is_named.any(axis=1)).argmax())
     problem = "is empty, but must contain one"
-    if cell_text := texts[codes[k]]:
+    if cell_text := cell_texts[codes[k]]:
         problem = f"contains {cell_text!r}, which is not one"
     shown_objects = shorten([object_labels[int(i)] for i in members[k]])
     raise DataError(

@@ -110,11 +110,12 @@ class Triplets(JudgedByPeople):
     def __init__(
         self, triplets: Any, labels: Iterable[Any] | None = None, counts: Any = None
     ) -> None:
-        rows = check_three_columns(triplets)
-        members, object_labels, times = read_objects(rows, labels, counts)
-        n, odd = len(object_labels), np.full(len(rows), 2)
+        triplet_array = check_three_columns(triplets)
+        members, object_labels, times = read_objects(triplet_array, labels, counts)
+        n, odd_index = len(object_labels), np.full(len(triplet_array), 2)
         self._set_fields(
-            object_labels, [build_set_questions(n, members, (odd + 1) % 3, (odd + 2) % 3, times)]
+            object_labels,
+            [build_set_questions(n, members, (odd_index + 1) % 3, (odd_index + 2) % 3, times)],
         )
 
     @classmethod
@@ -257,14 +258,14 @@ class Triplets(JudgedByPeople):
                 "`anchor`, `nearer` and `farther` must have the same length, one entry per"
                 " question."
             )
-        rows = check_three_columns(
+        triplet_array = check_three_columns(
             np.stack([np.asarray(objects) for objects in (anchor, nearer, farther)], axis=1)
         )
         if responses is not None:
-            rows = rows.copy()
-            is_reversed = ~read_responses(responses, len(rows))
-            rows[is_reversed] = rows[is_reversed][:, [0, 2, 1]]
-        members, object_labels, times = read_objects(rows, labels, counts)
+            triplet_array = triplet_array.copy()
+            is_reversed = ~read_responses(responses, len(triplet_array))
+            triplet_array[is_reversed] = triplet_array[is_reversed][:, [0, 2, 1]]
+        members, object_labels, times = read_objects(triplet_array, labels, counts)
         questions = build_anchored_questions(len(object_labels), members, times)
         return cls.__new__(cls)._set_fields(object_labels, [questions])
 
@@ -312,15 +313,15 @@ class Triplets(JudgedByPeople):
         row_respondents: RowRespondents | None = None,
     ) -> "Triplets":
         """Sum the answers of all questions, set the fields and return the object."""
-        fields, answer_positions = sum_questions(len(labels), questions_by_size)
+        set_fields, answer_positions = sum_questions(len(labels), questions_by_size)
         if row_respondents is None:
-            return self._freeze(labels, *fields, None)
+            return self._freeze(labels, *set_fields, None)
         times = np.concatenate([part.times for part in questions_by_size])
         is_asked = times > 0
         answers = ChosenPlaces.from_rows(
             row_respondents.select_rows(is_asked), np.concatenate(answer_positions), times[is_asked]
         )
-        return self._freeze(labels, *fields, answers)
+        return self._freeze(labels, *set_fields, answers)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return one row for each pair of each set: a, b, set, count.
@@ -480,20 +481,22 @@ class Triplets(JudgedByPeople):
             )
         questions, respondents = [], []
         for m in np.unique(
-            np.concatenate([sizes for _, _, sizes, _ in answers_of_datasets])
+            np.concatenate([set_sizes for _, _, set_sizes, _ in answers_of_datasets])
         ).tolist():
-            chunks = []
+            question_parts = []
             for dataset_index, (
                 pair_keys,
-                starts,
-                sizes,
+                set_starts,
+                set_sizes,
                 (position, times, respondent),
             ) in enumerate(answers_of_datasets):
-                is_m = sizes == m
-                pairs = pair_keys[starts[is_m, None] + np.arange(m)]
-                chunks.append((pairs, position[is_m] - starts[is_m], times[is_m]))
+                is_m = set_sizes == m
+                pairs_of_sets = pair_keys[set_starts[is_m, None] + np.arange(m)]
+                question_parts.append(
+                    (pairs_of_sets, position[is_m] - set_starts[is_m], times[is_m])
+                )
                 respondents.append((dataset_index, respondent[is_m]))
-            arrays = (np.concatenate(columns) for columns in zip(*chunks, strict=True))
+            arrays = (np.concatenate(columns) for columns in zip(*question_parts, strict=True))
             questions.append(TripletQuestions(*arrays))
         row_respondents = None
         if len(answers_by_part) == len(datasets):

@@ -53,16 +53,18 @@ def compare_cards(frame: pd.DataFrame) -> Similarities:
     note_omission(int((~is_sorted).sum()))
     frame = frame.loc[is_sorted]
     if (is_repeated := frame.duplicated(["respondent", "card"])).any():
-        row = frame.loc[is_repeated].iloc[0]
+        repeated_row = frame.loc[is_repeated].iloc[0]
         raise DataError(
-            f"Respondent {row.respondent!r} sorted {row.card!r} twice, the second time in row"
-            f" {row.name}; keep one sort per respondent."
+            f"Respondent {repeated_row.respondent!r} sorted {repeated_row.card!r} twice, the"
+            f" second time in row {repeated_row.name}; keep one sort per respondent."
         )
     frame = frame.assign(place=np.arange(len(frame)))
-    pairs = frame.merge(frame, on="respondent")
-    pairs = pairs.loc[pairs.place_x < pairs.place_y]
-    pairs = pairs.assign(similarity=(pairs.group_x == pairs.group_y).astype(float))
-    return Similarities.from_frame(pairs, "card_x", "card_y", "similarity", None, "respondent")
+    card_pairs = frame.merge(frame, on="respondent")
+    card_pairs = card_pairs.loc[card_pairs.place_x < card_pairs.place_y]
+    card_pairs = card_pairs.assign(
+        similarity=(card_pairs.group_x == card_pairs.group_y).astype(float)
+    )
+    return Similarities.from_frame(card_pairs, "card_x", "card_y", "similarity", None, "respondent")
 
 
 SHAPE = Shape(

@@ -99,24 +99,24 @@ def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:
 
 def _check_no_weights(table: RawTable, data: ChoiceExperiment) -> None:
     """Raise DataError if a column looks like unused weights."""
-    for name in table.names:
+    for column in table.names:
         if (
-            simplify_name(name) in SURVEY_WEIGHTS
-            and name not in data.attributes
-            and get_column(table.frame, name).nunique() > 1
+            simplify_name(column) in SURVEY_WEIGHTS
+            and column not in data.attributes
+            and get_column(table.frame, column).nunique() > 1
         ):
             raise DataError(
-                f"Column {name!r} looks like weights, but models of choice experiments weight all"
+                f"Column {column!r} looks like weights, but models of choice experiments weight all"
                 " tasks equally; if it describes respondents, rename it, otherwise drop it with ",
-                Setting("without", [name]),
+                Setting("without", [column]),
                 ".",
             )
 
 
 def _describe_experiment(data: ChoiceExperiment) -> str:
     """Return a sentence on the size of the data and the numeric attributes."""
-    if names := data.scheme.measured:
-        return f"{data}; numeric: {shorten(names)}"
+    if numeric_attributes := data.scheme.measured:
+        return f"{data}; numeric: {shorten(numeric_attributes)}"
     return str(data)
 
 

@@ -41,8 +41,8 @@ def match_signed_marks(table: RawTable, respondent: str | None = None) -> Readin
         tuple(name for name in (respondent_column, task_column) if name is not None),
         mark_columns,
     )
-    marks = table.frame[mark_column].map(_read_mark)
-    frame: Any = table.frame.assign(best=(marks == 1) * 1, worst=(marks == -1) * 1)
+    signed_marks = table.frame[mark_column].map(_read_mark)
+    frame: Any = table.frame.assign(best=(signed_marks == 1) * 1, worst=(signed_marks == -1) * 1)
     if (frame.groupby(list(key_columns))[["best", "worst"]].sum() > 1).any(axis=None):
         return None
     description = (

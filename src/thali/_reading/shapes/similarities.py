@@ -123,14 +123,16 @@ _SHEETS = "workbook with one square matrix of similarities per respondent"
 
 def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | None:
     """Return a `Reading` of several sheets with squares of similarities; None for other tables."""
-    squares = {title: sheet.square for title, sheet in table.sheets}
-    if not any(square is not None and square.has_similarities for square in squares.values()):
+    square_by_title = {title: sheet.square for title, sheet in table.sheets}
+    if not any(
+        square is not None and square.has_similarities for square in square_by_title.values()
+    ):
         return None
     count_sheets = [
-        title for title, square in squares.items() if square is None or square.has_counts
+        title for title, square in square_by_title.items() if square is None or square.has_counts
     ]
     if count_sheets:
-        similarity_sheets = [title for title in squares if title not in count_sheets]
+        similarity_sheets = [title for title in square_by_title if title not in count_sheets]
         raise DataError(
             f"Some sheets contain similarities ({shorten(similarity_sheets)}), but others do not"
             f" ({shorten(count_sheets)}); keep one kind of sheet."
@@ -199,15 +201,15 @@ def match_list(
     `known`: the data are similarities, so an unclear column of similarities is an error.
     `symmetrize` applies to squares only. `dissimilarities`: how to convert dissimilarities.
     """
-    names = []
+    all_columns = []
     if table.named:
-        names = table.names
-    if names and table.square is None and (known or dissimilarities is not None):
+        all_columns = table.names
+    if all_columns and table.square is None and (known or dissimilarities is not None):
         measure_column = _find_measure(table, respondent, dissimilarities is not None)
         if measure_column is not None:
             return _build_list_reading(table, respondent, measure_column, dissimilarities)
-    if not are_similarity_columns(names, accept_vague=True):
-        plain_names = map_plain_names(names)
+    if not are_similarity_columns(all_columns, accept_vague=True):
+        plain_names = map_plain_names(all_columns)
         if not known or all(
             role.find_column(plain_names) is None for role in (SIMILARITY, DISSIMILARITY)
         ):
@@ -217,11 +219,14 @@ def match_list(
     square = table.square
     if square is not None and square.is_symmetric:
         return None
-    count_readings = list_readings(names)
+    count_readings = list_readings(all_columns)
     has_two_counts = any(len(columns.times) == 2 for columns in count_readings)
-    is_sure = not has_two_counts and are_similarity_columns(names, accept_vague=not count_readings)
-    if not are_similarity_columns(names, accept_vague=False):  # texts are not ratings or scores
-        is_sure &= table.frame[find_pair_columns(names).similarity].dtype.kind in "iufb"
+    is_sure = not has_two_counts and are_similarity_columns(
+        all_columns, accept_vague=not count_readings
+    )
+    # texts are not ratings or scores
+    if not are_similarity_columns(all_columns, accept_vague=False):
+        is_sure &= table.frame[find_pair_columns(all_columns).similarity].dtype.kind in "iufb"
     if square is not None and square.numbers is not None:
         is_sure &= square.is_bare and square.has_diagonal
     return replace(_build_list_reading(table, respondent), sure=is_sure)
