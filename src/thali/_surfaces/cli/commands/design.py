@@ -302,6 +302,8 @@ Numbers = dict[str, list[float]] | None  # attribute -> one number per level
 def _read_attributes(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
     """Read levels, utilities and their sds by attribute from a file."""
     # Utilities and standard deviations are None if the table lacks them.
+    import pandas as pd
+
     from thali._reading.table_files import load_table
 
     frame: pandas.DataFrame = load_table(Path(path)).frame
@@ -311,11 +313,18 @@ def _read_attributes(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]
             f" optionally 'utility' and 'sd'; its columns are {shorten(column_names(frame))}."
         )
     parts = {str(name): part for name, part in frame.groupby("attribute", sort=False)}
-    numbers_by_column: dict[str, Numbers] = {
-        column: {name: part[column].tolist() for name, part in parts.items()}
-        for column in ("utility", "sd")
-        if column in frame
-    }
+    numbers_by_column: dict[str, Numbers] = {}
+    for column in ("utility", "sd"):
+        if column not in frame:
+            continue
+        numbers = pd.to_numeric(frame[column], errors="coerce")
+        if numbers.isna().any():
+            row = frame.loc[numbers.isna()].iloc[0]
+            raise DataError(
+                f"{path} must have a number in the column {column!r} of every row; the row of"
+                f" {row['attribute']!r}, {row['level']!r} has none."
+            )
+        numbers_by_column[column] = {name: part[column].tolist() for name, part in parts.items()}
     if "sd" in numbers_by_column and "utility" not in numbers_by_column:
         raise DataError(f"{path} has a column 'sd' but no column 'utility'; add the utilities.")
     levels = {name: part["level"].tolist() for name, part in parts.items()}
