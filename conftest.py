@@ -23,7 +23,7 @@ from xdist.scheduler import LoadFileScheduling
 from thali._aspects.maximum_likelihood import fit_tests
 from thali._compile import jit
 from thali._compile.store import KernelCache
-from thali._designs import choice
+from thali._designs import choice_designs
 from thali._model.spec import ModelSpec
 from thali._paired import worth_estimates
 from thali._surfaces.cli import app
@@ -266,8 +266,8 @@ def few_replicates(monkeypatch):
 @pytest.fixture
 def few_starts(monkeypatch):
     """A design of choices is looked for from two places, not from five to forty."""
-    monkeypatch.setattr(choice, "_MIN_STARTS", 2)
-    monkeypatch.setattr(choice, "_MAX_POSITIONS", 1)
+    monkeypatch.setattr(choice_designs, "_MIN_STARTS", 2)
+    monkeypatch.setattr(choice_designs, "_MAX_POSITIONS", 1)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ import pandas as pd
 
 import thali as th
 from thali._aspects.likelihoods import additive
-from thali._comparison.pairs import GaussianScorer
+from thali._comparison.pair_holdouts import GaussianScorer
 from thali._inference.warn import silence_warnings
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -12,7 +12,7 @@ from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.chains import run_feature_chains
 from thali._aspects.samplers.task import build_task
 from thali._comparison.compare import compare
-from thali._comparison.pairs import compute_mcse
+from thali._comparison.pair_holdouts import compute_mcse
 from thali._comparison.sentences import describe_comparison, describe_disagreement
 from thali._inference.progress import Progress
 from thali._trees.tree import Tree

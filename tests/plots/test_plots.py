@@ -274,7 +274,7 @@ def test_docstrings_of_pictures_follow_one_template(name):
 
 
 def test_importing_the_pictures_loads_nothing_heavy():
-    modules = "thali.plots, thali._plots.comparison, thali._plots.feature_matrix"
+    modules = "thali.plots, thali._plots.model_comparison, thali._plots.feature_matrix"
     heavy = {"matplotlib", "pandas", "numba", "scipy", "xarray"}
     code = f"import sys, {modules}; sys.exit(bool({heavy} & set(sys.modules)))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -33,10 +33,10 @@ from thali.errors import (
     ThaliError,
 )
 
-from .engine import ignore_sigint
-from .job import BY_EVIDENCE, Fit, advise_resuming, format_fit_key, open_job
+from .held_out_fits import ignore_sigint
+from .job_folder import BY_EVIDENCE, Fit, advise_resuming, format_fit_key, open_job
+from .score_table import NOT_RUN
 from .scorer import BASE
-from .table import NOT_RUN
 
 if TYPE_CHECKING:
     import pandas

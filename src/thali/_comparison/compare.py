@@ -17,7 +17,7 @@ from thali._worths.model import BradleyTerryLuce
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 
 from .by_evidence import EVIDENCE, compare_by_evidence
-from .engine import run_comparison
+from .held_out_fits import run_comparison
 from .holdout_schemes import (
     convert_data,
     find_data_form,

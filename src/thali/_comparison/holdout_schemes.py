@@ -18,7 +18,7 @@ from thali._labels import format_plural, shorten
 from thali._lazy_imports import load_object
 from thali.errors import Argument, DataError, DataWarning, InPython, Message, Setting
 
-from .choices import ChooserSplitter
+from .choice_holdouts import ChooserSplitter
 from .scorer import Scorer
 from .splitter import GroupSplitter, Splitter
 

@@ -11,7 +11,7 @@ from thali._model.registry import find_spec
 if TYPE_CHECKING:
     import pandas
 
-    from .table import ScoreTable
+    from .score_table import ScoreTable
 
 BASE = "BASE"  # the reference row, which predicts the same for all units
 WORST = 3  # number of the worst predictions that are listed

@@ -16,9 +16,9 @@ from thali._labels import format_label
 from thali._printed import PrintedResult
 from thali.errors import Argument, ArgumentError
 
-from .check import code_interactions, read_request, read_tasks
-from .choice import contrast_utilities
-from .sets import read_sets
+from .choice_designs import contrast_utilities
+from .design_check import code_interactions, read_request, read_tasks
+from .set_designs import read_sets
 
 if TYPE_CHECKING:
     import pandas

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._fonts import picture
-from .tree import draw_branches
+from .option_tree import draw_branches
 
 if TYPE_CHECKING:
     import pandas

@@ -34,7 +34,7 @@ from thali._model.versions import describe_versions, format_report_footer
 from thali._page import build_policy, mark_as_html
 from thali.errors import Words
 
-from .figures import Figures
+from .figure_files import Figures
 from .text_tables import format_table
 
 if TYPE_CHECKING:

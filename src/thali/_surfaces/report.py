@@ -19,7 +19,7 @@ from thali._paired.leaderboard_result import Leaderboard
 from thali._printed import PrintedResult
 from thali.errors import PYTHON, ArgumentError, DataError, Words
 
-from .figures import Figures
+from .figure_files import Figures
 from .html_report import (
     Cover,
     build_document,

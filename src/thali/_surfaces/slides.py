@@ -10,7 +10,7 @@ import numpy as np
 from thali._model.finding import ANSWERS, PAGE, Findings, Picture
 from thali.errors import Words
 
-from .figures import Figures
+from .figure_files import Figures
 
 _WIDE, _HIGH = 8.0, 4.5  # inches; letters of pictures then have the size that a slide needs
 _PIXELS = 1920  # across

@@ -8,9 +8,9 @@ from thali._model.default_models import list_offers
 from thali._model.registry import get_features_argument
 from thali.errors import Argument, ArgumentError
 
-from . import english
-from .fields import GROUP
-from .studies import COMPARE, EVIDENCE, FIT, StudyFolder
+from . import english_texts
+from .form_fields import GROUP
+from .study_folders import COMPARE, EVIDENCE, FIT, StudyFolder
 
 
 class ComparisonCandidate(NamedTuple):
@@ -66,7 +66,7 @@ def list_candidates(study: StudyFolder) -> tuple[ComparisonCandidate, ...]:
         default_runs: tuple[str, ...] = (COMPARE,)
         if offer.name in _SLOW_MODELS:
             default_runs = ()
-        title = english.find_title(offer.name)
+        title = english_texts.find_title(offer.name)
         candidates.append(ComparisonCandidate(title, offer.name, default_runs))
     return tuple(candidates)
 

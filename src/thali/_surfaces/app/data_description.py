@@ -21,13 +21,13 @@ from thali._reading.table_files import RawTable, prefix_errors
 from thali._source import Source
 from thali.errors import DataWarning, ThaliError
 
-from ..cli.loading import NamedData, find_data, recognise_data
-from ..cli.model_selection import choose_model
-from ..cli.option_values import parse_option
-from ..cli.terminal import Terminal
-from .english import AppWords
-from .fields import ATTENTION_BY, BY, COVARIATES, GROUP, QUESTIONS, WHERE, list_data_options
-from .studies import READ, StudyFolder
+from ..cli.data_loading import NamedData, find_data, recognise_data
+from ..cli.model_lookup import choose_model
+from ..cli.option_parsers import parse_option
+from ..cli.terminal_messages import Terminal
+from .english_texts import AppWords
+from .form_fields import ATTENTION_BY, BY, COVARIATES, GROUP, QUESTIONS, WHERE, list_data_options
+from .study_folders import READ, StudyFolder
 
 if TYPE_CHECKING:
     import pandas

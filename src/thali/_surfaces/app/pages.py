@@ -14,12 +14,13 @@ from thali._model.default_models import list_offers
 from thali._model.spec import Option
 from thali.errors import ThaliError
 
-from ..cli.model_selection import find_model
-from . import english, runs
+from ..cli.model_lookup import find_model
+from . import background_runs, english_texts
+from .background_runs import Runs, read_end
 from .comparison_candidates import has_evidence, has_groups, list_candidates, select_ticked
 from .data_description import find_reading
-from .english import AppWords
-from .fields import (
+from .english_texts import AppWords
+from .form_fields import (
     ATTENTION_BY,
     BY,
     CODING,
@@ -36,8 +37,7 @@ from .fields import (
     list_shown_options,
     list_tests,
 )
-from .runs import Runs, read_end
-from .studies import (
+from .study_folders import (
     COMPARE,
     COMPARE_TIME,
     COVER,
@@ -74,7 +74,9 @@ _PROGRESS_TEXTS = {TEST: "testing", LOOK: "first_look", EVIDENCE: "weighing"}
 
 def render_page(name: str, **context: Any) -> str:
     """Render the template `name` with the app's texts and this context."""
-    return escape_unprintable(_templates().get_template(name).render(say=english.texts, **context))
+    return escape_unprintable(
+        _templates().get_template(name).render(say=english_texts.texts, **context)
+    )
 
 
 @cache
@@ -100,7 +102,7 @@ class Pages:
 
     def render_shell(self) -> str:
         """Render the outer page, into which the others are loaded."""
-        return render_page("shell.html", script=vars(english.texts.script))
+        return render_page("shell.html", script=vars(english_texts.texts.script))
 
     def render_home(self) -> str:
         """Render the start page: upload form and list of studies."""
@@ -141,7 +143,7 @@ class Pages:
             screens = self._list_screens(study)
             # a refused fit leads to the questions, with the reason
             current = screens[0]
-            if ASK in screens and self._runs.find_state(study, FIT) != runs.NEVER:
+            if ASK in screens and self._runs.find_state(study, FIT) != background_runs.NEVER:
                 current = ASK
             if screen not in screens:
                 screen = current
@@ -183,7 +185,7 @@ class Pages:
             screens = [DATA]
             if reading["models"]:
                 screens.append(ASK)
-        elif state == runs.ENDED and study.has_report:
+        elif state == background_runs.ENDED and study.has_report:
             screens = [REPORT]
             if self._runs.count_draws(study, FIT):
                 screens.append(MORE)
@@ -199,7 +201,7 @@ class Pages:
 
     def _build_data_context(self, study: StudyFolder) -> dict[str, Any]:
         """Return the template variables of the screen that describes the table."""
-        reading, request = find_reading(study, english.texts.data.not_read), study.read(READ)
+        reading, request = find_reading(study, english_texts.texts.data.not_read), study.read(READ)
         data_kind, named_arguments = reading["kind"], reading["named"]
         typed, offered = request.get("typed", {}), _list_offered_columns(reading)
 
@@ -271,8 +273,8 @@ class Pages:
             models.append(
                 {
                     "name": name,
-                    "title": english.find_title(shown_name),
-                    "answers": english.describe_model(spec, shown_name),
+                    "title": english_texts.find_title(shown_name),
+                    "answers": english_texts.describe_model(spec, shown_name),
                     "fields": refusal.attach(model_fields, name),
                 }
             )
@@ -322,10 +324,10 @@ class Pages:
     def _build_comparison_context(self, study: StudyFolder, run: str) -> dict[str, Any]:
         """Return the template variables of a comparison's screen."""
         state, end = self._runs.find_state(study, run), read_end(study, run)
-        has_ended = state == runs.ENDED and end["code"] == 0
+        has_ended = state == background_runs.ENDED and end["code"] == 0
         return {
             "run": run,
-            "texts": getattr(english.texts, run),
+            "texts": getattr(english_texts.texts, run),
             "models": [(candidate.name, candidate.name) for candidate in list_candidates(study)],
             "ticked": select_ticked(study, run),
             "estimates": _estimate_times(study, has_ended),
@@ -339,7 +341,7 @@ class Pages:
         """Return the template variables of the screen of classical tests."""
         return {
             "tests": [
-                (spec.name, english.describe_model(spec, spec.name))
+                (spec.name, english_texts.describe_model(spec, spec.name))
                 for spec in list_tests(has_groups(study))
             ],
             "may_group": not has_groups(study)
@@ -362,13 +364,13 @@ class Pages:
 
     def _describe_state(self, study: StudyFolder) -> str:
         """Return the state of a study (fitting, stopped, ...) as text."""
-        states = english.texts.states
+        states = english_texts.texts.states
         state = self._runs.find_state(study, FIT)
-        if state == runs.ENDED and read_end(study, FIT)["message"]:
+        if state == background_runs.ENDED and read_end(study, FIT)["message"]:
             return states.not_possible
-        if state == runs.ENDED and not study.has_report:
+        if state == background_runs.ENDED and not study.has_report:
             return states.stopped
-        if state == runs.NEVER and study.read("reading").get("problem"):
+        if state == background_runs.NEVER and study.read("reading").get("problem"):
             return states.not_read
         return getattr(states, state)
 
@@ -379,13 +381,15 @@ def is_open(children: Runs, study: StudyFolder) -> bool:
     They may change before the first fit, and after a refused fit.
     """
     state = children.find_state(study, FIT)
-    return state == runs.NEVER or (state == runs.ENDED and runs.is_refused(study))
+    return state == background_runs.NEVER or (
+        state == background_runs.ENDED and background_runs.is_refused(study)
+    )
 
 
 def _find_model_title(study: StudyFolder) -> str:
     """Return the title of a study's model; "" before a fit was requested."""
     if name := study.read(FIT).get("model", ""):
-        return english.find_title(name)
+        return english_texts.find_title(name)
     return ""
 
 
@@ -412,7 +416,7 @@ def _list_offered_columns(reading: dict[str, Any]) -> dict[str, list[str]]:
 def _estimate_times(study: StudyFolder, is_compared: bool) -> list[str]:
     """Return texts with the estimated time to compare 0, 1, 2, ... models."""
     # The estimate is based on the last comparison or on the fit.
-    n_parts, texts = find_reading(study)["parts"], english.texts.compare
+    n_parts, texts = find_reading(study)["parts"], english_texts.texts.compare
     seconds_of_fit, fit_request = study.read(FIT_TIME).get("seconds"), study.read(FIT)
     spec, _ = find_model(fit_request["model"])
     # a comparison uses the default method
@@ -422,20 +426,21 @@ def _estimate_times(study: StudyFolder, is_compared: bool) -> list[str]:
         compare_time = study.read(COMPARE_TIME)
     estimates = [texts.none_ticked]
     for n_models in range(1, 1 + len(list_candidates(study))):
-        models_text = english.format_count("model", n_models)
+        models_text = english_texts.format_count("model", n_models)
         fits = f"{models_text}:"
         if n_parts:
-            fits_text = english.format_count("fit", n_models * n_parts)
+            fits_text = english_texts.format_count("fit", n_models * n_parts)
             fits = texts.fits.format(models=models_text, fits=fits_text)
         if compare_time:
-            time = english.format_duration(
+            time = english_texts.format_duration(
                 n_models * compare_time["seconds"] / compare_time["models"]
             )
             estimates.append(texts.as_before.format(fits=fits, time=time))
         elif n_parts and seconds_of_fit is not None and is_default_method:
             estimates.append(
                 texts.takes.format(
-                    fits=fits, time=english.format_duration(n_models * n_parts * seconds_of_fit)
+                    fits=fits,
+                    time=english_texts.format_duration(n_models * n_parts * seconds_of_fit),
                 )
             )
         else:
@@ -480,14 +485,14 @@ class _Refusal:
 
 def build_progress_event(children: Runs, study: StudyFolder, name: str) -> dict[str, Any]:
     """Build the server-sent event (a dict) with a run's progress."""
-    state, texts = children.find_state(study, name), english.texts.progress
-    state_text = getattr(english.texts.states, state)
-    if state == runs.ENDED and _is_impossible(study, name):
+    state, texts = children.find_state(study, name), english_texts.texts.progress
+    state_text = getattr(english_texts.texts.states, state)
+    if state == background_runs.ENDED and _is_impossible(study, name):
         state_text = texts.impossible
     event: dict[str, Any] = {"state": state, "text": getattr(texts, name).format(state=state_text)}
-    if state == runs.QUEUED:
+    if state == background_runs.QUEUED:
         event["text"] = texts.waiting
-    if state == runs.RUNNING:
+    if state == background_runs.RUNNING:
         event["hint"] = study.read(f"{name}.long").get("sentence", "")
         progress = None
         if name not in _PROGRESS_TEXTS:
@@ -500,7 +505,7 @@ def build_progress_event(children: Runs, study: StudyFolder, name: str) -> dict[
             event |= {"done": progress.done, "total": progress.total}
             event["text"] = texts.done.format(done=n_done, total=n_total, unit=unit)
             if progress.seconds_left is not None:
-                time_left = english.format_duration(progress.seconds_left)
+                time_left = english_texts.format_duration(progress.seconds_left)
                 event["text"] = texts.time_left.format(
                     done=n_done, total=n_total, unit=unit, time=time_left
                 )
@@ -524,16 +529,16 @@ def _has_automatic_length(model: str, typed: dict[str, Any]) -> bool:
 
 def _add_recognised_column(option: Option, field: Field, columns: dict[str, str]) -> Field:
     """Return the column field with the recognised column as its default."""
-    default_label = english.texts.field.recognised
+    default_label = english_texts.texts.field.recognised
     if column := columns[option.name]:
-        default_label = english.texts.field.recognised_as.format(column=column)
+        default_label = english_texts.texts.field.recognised_as.format(column=column)
     return field._replace(help="", choices=[("", default_label), *field.choices[1:]])
 
 
 def _remove_default(field: Field) -> Field:
     """Return the field without its default value."""
     if field.kind == "column":
-        empty_choice = ("", english.texts.data.choose_column)
+        empty_choice = ("", english_texts.texts.data.choose_column)
         field = field._replace(choices=[empty_choice, *field.choices[1:]])
     return field._replace(default="")
 
@@ -543,4 +548,4 @@ def _explain_error(error: Exception) -> str:
     if isinstance(error, ThaliError):
         return error.render(AppWords([]))
     traceback.print_exception(error)
-    return english.texts.refused.foreign_file
+    return english_texts.texts.refused.foreign_file

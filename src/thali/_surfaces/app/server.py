@@ -27,14 +27,15 @@ from thali._model.default_models import excludes_individuals
 from thali._model.spec import Option
 from thali.errors import ThaliError
 
-from ..cli.model_selection import find_model
-from ..cli.options import index_options
-from . import english, runs
+from ..cli.model_lookup import find_model
+from ..cli.model_options import index_options
+from . import background_runs, english_texts
+from .background_runs import Runs
 from .comparison_candidates import build_comparison_request, has_evidence, has_groups
 from .data_description import build_empty_reading, find_reading
-from .english import AppWords, render_error
-from .export import Tickets, find_file, zip_study
-from .fields import (
+from .downloads import Tickets, find_file, zip_study
+from .english_texts import AppWords, render_error
+from .form_fields import (
     NO,
     QUESTIONS,
     RESPONDENT,
@@ -57,8 +58,7 @@ from .pages import (
     is_open,
 )
 from .request_guard import LOCAL, Guard
-from .runs import Runs
-from .studies import (
+from .study_folders import (
     COMPARE,
     COMPARE_TIME,
     COVER,
@@ -104,7 +104,7 @@ class Server:
     """HTTP handlers for the studies in a folder."""
 
     studies: Studies
-    runs: Runs
+    background_runs: Runs
     pages: Pages
 
     def __init__(self, folder: Path) -> None:
@@ -152,7 +152,7 @@ class Server:
         """Read the study's table again with new column options."""
         study, form = await self._read_study_and_form(request)
         if not is_open(self.runs, study):
-            return _build_problem(english.texts.refused.fitted, 409)
+            return _build_problem(english_texts.texts.refused.fitted, 409)
         data_kind = form.get("kind", "")
         if data_kind not in ("", *list_data_kinds()):
             raise HTTPException(400)
@@ -170,7 +170,7 @@ class Server:
         study, form = await self._read_study_and_form(request)
         reading, request_before = find_reading(study), study.read(READ)
         if not is_open(self.runs, study):
-            return _build_problem(english.texts.refused.fitted, 409)
+            return _build_problem(english_texts.texts.refused.fitted, 409)
         column, *_ = reading["who"] or [""]
         if not column or form.get("column") != column or form.get("answer") not in (YES, NO):
             raise HTTPException(400)
@@ -214,7 +214,9 @@ class Server:
         study.write(READ, read_request)
         await asyncio.to_thread(self.runs.read_data, study)
         if not study.read("reading"):
-            message = runs.read_end(study, READ)["message"] or runs.explain_failed_read(study)
+            message = background_runs.read_end(study, READ)[
+                "message"
+            ] or background_runs.explain_failed_read(study)
             study.write("reading", build_empty_reading(message))
         return _redirect(study)
 
@@ -224,11 +226,11 @@ class Server:
         """Queue the fit of a model with the submitted options."""
         study, form = await self._read_study_and_form(request)
         if not is_open(self.runs, study):
-            return _build_problem(english.texts.refused.fitted, 409)
+            return _build_problem(english_texts.texts.refused.fitted, 409)
         reading = study.read("reading")
         model = form.get("model", "")
         if model not in reading.get("models", ()):
-            return _build_problem(english.texts.refused.choose_model)
+            return _build_problem(english_texts.texts.refused.choose_model)
         spec, _ = find_model(model)
         if (
             "asked" in form
@@ -300,10 +302,13 @@ class Server:
     async def add_draws(self, request: Request) -> Response:
         """Queue the fit again, with more draws per chain."""
         study, form = await self._read_study_and_form(request)
-        fit_request, texts = study.read(FIT), english.texts.refused
+        fit_request, texts = study.read(FIT), english_texts.texts.refused
         draws = form.get("draws", "").strip()
         draw_counts = self.runs.count_draws(study, FIT)
-        if draw_counts is None or self.runs.find_state(study, FIT) in (runs.RUNNING, runs.QUEUED):
+        if draw_counts is None or self.runs.find_state(study, FIT) in (
+            background_runs.RUNNING,
+            background_runs.QUEUED,
+        ):
             return _build_problem(texts.nothing_to_go_on_with, 409)
         spec, _ = find_model(fit_request["model"])
         word = next(option.word for option in spec.options if option.name == "draws")
@@ -348,7 +353,10 @@ class Server:
         compare_request = build_comparison_request(
             study, name, form.get("models", "").splitlines(), "sensitivity" in form
         )
-        if self.runs.find_state(study, name) not in (runs.RUNNING, runs.QUEUED):
+        if self.runs.find_state(study, name) not in (
+            background_runs.RUNNING,
+            background_runs.QUEUED,
+        ):
             study.clear(name)
             study.remove(f"{COMPARE_TIME}.json")
             study.write(name, compare_request)
@@ -373,7 +381,7 @@ class Server:
         study = self._find_study(request)
         draws = self.runs.count_draws(study, FIT)
         if draws is not None and not draws.recorded:
-            return _build_problem(english.texts.refused.nothing_drawn, 409)
+            return _build_problem(english_texts.texts.refused.nothing_drawn, 409)
         study.write(LOOK, {})
         self.runs.start_run(study, LOOK)
         return _redirect(study)
@@ -389,8 +397,8 @@ class Server:
     def delete(self, request: Request) -> Response:
         """Delete a study and its files, unless a run is active; return where to go."""
         study = self._find_study(request)
-        if runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
-            return _build_problem(english.texts.refused.is_running, 409)
+        if background_runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
+            return _build_problem(english_texts.texts.refused.is_running, 409)
         self.studies.delete(study)
         return JSONResponse({"go": "/"})
 
@@ -412,7 +420,7 @@ class Server:
                 if event != last_event:
                     yield f"data: {json.dumps(event)}\n\n"
                     last_event = event
-                if event["state"] not in (runs.RUNNING, runs.QUEUED):
+                if event["state"] not in (background_runs.RUNNING, background_runs.QUEUED):
                     return
                 await asyncio.sleep(_TICK)
 
@@ -427,8 +435,8 @@ class Server:
         """
         study, address = self._find_study(request), (await _read_form(request)).get("what", "")
         if address == "folder":
-            if runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
-                return _build_problem(english.texts.refused.part_is_running, 409)
+            if background_runs.RUNNING in (self.runs.find_state(study, name) for name in RUNS):
+                return _build_problem(english_texts.texts.refused.part_is_running, 409)
             response = zip_study(study)
         elif (response := find_file(study, address)) is None:
             raise HTTPException(404)
@@ -438,7 +446,7 @@ class Server:
         """Return the file of a one-time address."""
         response = self._tickets.redeem(request.path_params["ticket"])
         if response is None:
-            return PlainTextResponse(english.texts.refused.only_once, 404)
+            return PlainTextResponse(english_texts.texts.refused.only_once, 404)
         return response
 
     # shared methods -------------------------------------------------------------------------------
@@ -523,8 +531,10 @@ def build_app(
         OSError: lambda request, error: _build_problem(
             f"{error.filename or 'The folder'}: {error.strerror or error}.", 409
         ),
-        500: lambda request, error: _build_problem(english.texts.refused.error, 500),
-        ClientDisconnect: lambda request, error: _build_problem(english.texts.refused.broken_off),
+        500: lambda request, error: _build_problem(english_texts.texts.refused.error, 500),
+        ClientDisconnect: lambda request, error: _build_problem(
+            english_texts.texts.refused.broken_off
+        ),
     }
     app = Starlette(
         routes=routes, exception_handlers=handlers, lifespan=server.start_runs_in_background
@@ -574,7 +584,7 @@ def _render_http_error(request: Request, error: HTTPException) -> Response:
     """Return an HTTP error as a JSON response."""
     sentence = error.detail
     if error.status_code in _REFUSALS:
-        sentence = getattr(english.texts.refused, _REFUSALS[error.status_code])
+        sentence = getattr(english_texts.texts.refused, _REFUSALS[error.status_code])
     return _build_problem(sentence, error.status_code)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from thali.errors import ArgumentError, DataError
 
-from .studies import find_default_folder
+from .study_folders import find_default_folder
 
 _ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"  # letters of passwords, without look-alikes
 

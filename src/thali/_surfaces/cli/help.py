@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 
 from thali._model.spec import DATA, FIT, ModelSpec
 
-from .options import MultiValueCommand, MultiValueTest, format_option_help
+from .model_options import MultiValueCommand, MultiValueTest, format_option_help
 
 Panels = dict[str, dict[str, str]]  # title -> option -> description of one line
 
@@ -258,9 +258,9 @@ class DesignCommand(_Brief):
 
 def _build_table_panels(data_name: str) -> Panels:
     """Return option groups that apply to a data file."""
-    from .loading import detect_data_kind, find_data
-    from .model_selection import choose_model
-    from .terminal import plain_messages
+    from .data_loading import detect_data_kind, find_data
+    from .model_lookup import choose_model
+    from .terminal_messages import plain_messages
 
     with plain_messages():
         spec = choose_model(detect_data_kind(find_data(data_name)))

@@ -9,8 +9,8 @@ import typer
 from thali._compile import store
 from thali._inference.progress import Progress
 
-from ..model_selection import find_model
-from ..terminal import notify
+from ..model_lookup import find_model
+from ..terminal_messages import notify
 
 
 def show_info() -> None:

@@ -15,13 +15,13 @@ from thali._model.spec import DATA, ModelSpec, Option
 from thali._posterior.repeated_answers import ADJUSTED
 from thali.errors import Argument, ArgumentError
 
-from ..files import check_output_folder
-from ..loading import NamedData, detect_data_kind, find_data, load_data
-from ..model_arguments import find_named_specs, parse_models
-from ..model_selection import choose_model
-from ..option_values import parse_option
-from ..options import COMPARED, COMPARISON, index_options, select_table_arguments
-from ..terminal import INTERRUPTED, Terminal, format_folder_hint, notify
+from ..data_loading import NamedData, detect_data_kind, find_data, load_data
+from ..model_and_tree_parsers import find_named_specs, parse_models
+from ..model_lookup import choose_model
+from ..model_options import COMPARED, COMPARISON, index_options, select_table_arguments
+from ..option_parsers import parse_option
+from ..result_files import check_output_folder
+from ..terminal_messages import INTERRUPTED, Terminal, format_folder_hint, notify
 from .resume_status import OVERWRITE, build_job_note, open_job
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ def _write_and_print(
 
     from ...html_report import Cover
     from ...report import render_report
-    from ..files import write_files, write_findings
+    from ..result_files import write_files, write_findings
 
     findings = find_comparison_findings(table)
     try:

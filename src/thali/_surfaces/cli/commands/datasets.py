@@ -6,8 +6,8 @@ from pathlib import Path
 from thali._inference.checksummed_files import atomic_write
 from thali.errors import ArgumentError
 
-from ..files import check_folder, format_csv
-from ..terminal import notify
+from ..result_files import check_folder, format_csv
+from ..terminal_messages import notify
 
 
 def list_datasets() -> None:

@@ -12,14 +12,14 @@ from thali._model.model_files import load as load_model
 from thali._model.spec import Option
 from thali.errors import ArgumentError, DataError
 
-from ..files import check_output_folder, format_tables, write_files
-from ..option_values import split_named_values
-from ..terminal import Terminal, notify
+from ..option_parsers import split_named_values
+from ..result_files import check_output_folder, format_tables, write_files
+from ..terminal_messages import Terminal, notify
 
 if TYPE_CHECKING:
     import pandas
 
-    from thali._designs.check import DesignCheck
+    from thali._designs.design_check import DesignCheck
 
 
 def run_design(

@@ -19,8 +19,12 @@ from thali._model.settings import AnswerSettings
 from thali._model.spec import FIT, MODEL, ModelSpec
 from thali.errors import Argument, ArgumentError
 
-from ...figures import Figures
-from ..files import (
+from ...figure_files import Figures
+from ..data_loading import NamedData, detect_data_kind, find_data, load_data
+from ..model_lookup import choose_model, find_implied_model, find_model
+from ..model_options import index_options, select_table_arguments
+from ..option_parsers import parse_option
+from ..result_files import (
     build_model_file,
     check_folder,
     check_output_folder,
@@ -29,11 +33,7 @@ from ..files import (
     write_slides,
     write_with_fallback,
 )
-from ..loading import NamedData, detect_data_kind, find_data, load_data
-from ..model_selection import choose_model, find_implied_model, find_model
-from ..option_values import parse_option
-from ..options import index_options, select_table_arguments
-from ..terminal import INTERRUPTED, Terminal, list_report_hints, notify
+from ..terminal_messages import INTERRUPTED, Terminal, list_report_hints, notify
 from .fit_request import COMMAND_OPTIONS, FitRequest, request_default_model, request_model
 from .report import NO_COVER, check_report, write_report
 from .resume_status import COMMAND, JOB, build_job_note, format_command, open_job
@@ -272,7 +272,7 @@ def _parse_features(
     spec: ModelSpec, values_by_word: dict[str, Any], labels: tuple[str, ...]
 ) -> dict[str, Any]:
     """Return the features argument, from --aspects, --features or --tree."""
-    from ..model_arguments import parse_aspects, read_tree
+    from ..model_and_tree_parsers import parse_aspects, read_tree
 
     name = spec.features
     tree, leaf_length = values_by_word.get("tree"), values_by_word.get("leaf-length")

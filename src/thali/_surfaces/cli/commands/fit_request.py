@@ -13,10 +13,10 @@ from thali._model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec,
 from thali._people.populations import Groups, Individuals, individuals_required_error
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..loading import NamedData, load_holdouts
-from ..model_selection import resolve_alias, select_options
-from ..option_values import parse_option
-from ..terminal import Terminal
+from ..data_loading import NamedData, load_holdouts
+from ..model_lookup import resolve_alias, select_options
+from ..option_parsers import parse_option
+from ..terminal_messages import Terminal
 from .resume_status import OVERWRITE
 
 LABELS = {WORTHS: "Bradley-Terry-Luce worths"}

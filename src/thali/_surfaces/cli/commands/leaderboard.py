@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from thali.errors import Argument, DataError
 
-from ...figures import Figures
-from ..files import check_output_folder, write_findings
-from ..loading import load_pairs
-from ..option_values import parse_option
-from ..options import LEADERBOARD
-from ..terminal import Terminal, list_report_hints, notify
+from ...figure_files import Figures
+from ..data_loading import load_pairs
+from ..model_options import LEADERBOARD
+from ..option_parsers import parse_option
+from ..result_files import check_output_folder, write_findings
+from ..terminal_messages import Terminal, list_report_hints, notify
 from .report import check_report, write_report
 from .resume_status import COMMAND, build_job_note, format_command
 

@@ -12,10 +12,10 @@ from thali._people.populations import Individuals
 from thali._source import TABLE_SUFFIXES
 from thali.errors import ArgumentError, DataError
 
-from ..files import check_folder, write_slides
-from ..loading import NamedData, find_data
-from ..options import LEADERBOARD
-from ..terminal import Terminal, notify
+from ..data_loading import NamedData, find_data
+from ..model_options import LEADERBOARD
+from ..result_files import check_folder, write_slides
+from ..terminal_messages import Terminal, notify
 from .fit_request import request_model
 from .resume_status import JOB, find_command, format_command, list_data_names
 
@@ -156,7 +156,7 @@ def write_report(
 
 def _load_subject(results_path: Path) -> Any:
     """Load the model, leaderboard or comparison table in a folder or file."""
-    from thali._comparison.job_table import TABLES, read_job_table
+    from thali._comparison.table_from_job import TABLES, read_job_table
     from thali._inference.jobs import read_index
     from thali._model.model_files import find_model_file, load
 

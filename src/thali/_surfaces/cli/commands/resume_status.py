@@ -15,8 +15,8 @@ from thali._model.spec import Option
 from thali.errors import DataError
 
 from ...slides import is_slide
-from ..files import parse_stored_formats
-from ..terminal import notify
+from ..result_files import parse_stored_formats
+from ..terminal_messages import notify
 
 _THALI_MARK = b'<meta name="generator" content="thali">'  # near the beginning of a report
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from thali.errors import ArgumentError
 
-from ...text import format_finding
+from ...findings_text import format_finding
 from ...text_tables import align
-from ..terminal import Terminal
+from ..terminal_messages import Terminal
 from .report import load_results, use_options_for
 
 

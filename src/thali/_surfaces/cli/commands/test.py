@@ -12,13 +12,13 @@ from thali._model.spec import DATA, FEATURES, FIT, ModelSpec
 from thali._printed import PrintedResult
 from thali.errors import Argument, ArgumentError
 
-from ..classical_tests import TESTS
-from ..files import check_output_folder, format_tables, write_files
-from ..loading import load_pairs
-from ..model_arguments import parse_aspects
-from ..model_selection import select_options
-from ..option_values import parse_option
-from ..terminal import Terminal, notify
+from ..classical_test_options import TESTS
+from ..data_loading import load_pairs
+from ..model_and_tree_parsers import parse_aspects
+from ..model_lookup import select_options
+from ..option_parsers import parse_option
+from ..result_files import check_output_folder, format_tables, write_files
+from ..terminal_messages import Terminal, notify
 
 
 def list_tests() -> None:

@@ -16,8 +16,8 @@ from thali._labels import format_plural, shorten
 from thali._model.finding import FILES, SHEETS, Findings, Picture
 from thali.errors import ArgumentError, DataError, ThaliError
 
-from ..figures import PICTURE_FORMATS, Figures
-from .terminal import Terminal, notify
+from ..figure_files import PICTURE_FORMATS, Figures
+from .terminal_messages import Terminal, notify
 
 if TYPE_CHECKING:
     import pandas

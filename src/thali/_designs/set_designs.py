@@ -14,7 +14,7 @@ from thali._inference.seeds import spawn_generators
 from thali._labels import check_design_labels, format_label, format_plural
 from thali.errors import Argument, ArgumentError, Message
 
-from .products import TASK, VERSION
+from .product_coding import TASK, VERSION
 
 if TYPE_CHECKING:
     import pandas

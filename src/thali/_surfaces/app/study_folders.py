@@ -20,7 +20,7 @@
       test.json         the classical test
       test/             report and tables of the test
       NAME.long.json    warning that NAME takes more than a minute, and a faster method
-      NAME.queued NAME.process.json NAME.end.json NAME.log NAME.lock   see `runs`
+      NAME.queued NAME.process.json NAME.end.json NAME.log NAME.lock   see `background_runs`
 """
 
 import contextlib

@@ -177,8 +177,8 @@ class Terminal:
 
         `data_sentence`: a sentence about the data. `hints`: options and commands that show more.
         """
-        from ..screen import format_screen, format_summary
-        from ..text import format_all_findings
+        from ..findings_screen import format_screen, format_summary
+        from ..findings_text import format_all_findings
 
         if self.prints_all:
             return format_all_findings(findings, self.words)
@@ -200,7 +200,7 @@ def notify(message: str, is_news: bool = True) -> None:
         return
     text = " ".join(escape_unprintable(message).split())
     if sys.stderr.isatty():
-        from ..screen import find_terminal_width, wrap
+        from ..findings_screen import find_terminal_width, wrap
 
         text = "\n       ".join(wrap(text, find_terminal_width() - 7))
     print("thali:", text, file=sys.stderr, flush=True)

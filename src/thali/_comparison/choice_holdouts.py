@@ -19,9 +19,9 @@ from thali._model.predictive_check import CHECKED
 from thali._model.registry import find_spec
 from thali.errors import DataError, Setting
 
+from .score_table import ScoreTable
 from .scorer import BASE, DIFFERENCE, WORST, Scorer
 from .splitter import USUAL, EvenSplitter, Splitter, check_n_folds, refuse_both
-from .table import ScoreTable
 
 if TYPE_CHECKING:
     import pandas

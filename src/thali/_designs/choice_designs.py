@@ -13,7 +13,7 @@ from thali._inference.seeds import spawn_generators
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
-from .products import (
+from .product_coding import (
     ALTERNATIVE,
     DRAWS,
     HELD_OUT,

@@ -13,7 +13,7 @@ from thali._labels import format_plural
 from thali._printed import PrintedResult
 from thali.errors import Argument, ArgumentError
 
-from .products import (
+from .product_coding import (
     ALTERNATIVE,
     DRAWS,
     HELD_OUT,
@@ -376,7 +376,7 @@ def _tabulate_coefficients(
     """Tabulate each coefficient's expected standard error and required sample size."""
     import pandas as pd
 
-    from .choice import contrast_utilities
+    from .choice_designs import contrast_utilities
 
     index = pd.Index(coding.names, name="coefficient")
     expected = contrast_utilities(utilities, has_none)

@@ -1,13 +1,13 @@
 """Child process of the app: reads data, fits a model, compares models or runs a test.
 
-`python -m thali._surfaces.app.child RUN FOLDER CORES` runs the functions of the command line with
-the texts of the app. SIGTERM has the effect of Ctrl-C at a terminal: draws are kept.
+`python -m thali._surfaces.app.child_process RUN FOLDER CORES` runs the functions of the command
+line with the texts of the app. SIGTERM has the effect of Ctrl-C at a terminal: draws are kept.
 
 Python may raise an exception for a signal between any two instructions, for example in an import,
 which then keeps its lock, or where exceptions are lost. Therefore SIGTERM raises nothing. Code that
 can be interrupted records the signal (`DelayedInterrupt`). In all other code the process is
-replaced by `python -m thali._surfaces.app.child RUN FOLDER CORES stopped`, which reports the draws
-in the job.
+replaced by `python -m thali._surfaces.app.child_process RUN FOLDER CORES stopped`, which reports
+the draws in the job.
 """
 
 import os
@@ -36,11 +36,11 @@ from thali.errors import (
 )
 
 from ..cli.commands.resume_status import JOB, format_command
-from ..cli.terminal import Terminal
+from ..cli.terminal_messages import Terminal
+from .background_runs import REFUSED
 from .data_description import describe_table
-from .english import AppWords, render_error
-from .runs import REFUSED
-from .studies import (
+from .english_texts import AppWords, render_error
+from .study_folders import (
     COMPARE,
     COMPARE_TIME,
     COVER,
@@ -259,7 +259,14 @@ def _handle_stop(frame: FrameType | None, *child_arguments: str) -> None:
     if handler is signal.default_int_handler:
         os.execv(
             sys.executable,
-            [sys.executable, "-P", "-m", "thali._surfaces.app.child", *child_arguments, STOPPED],
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "thali._surfaces.app.child_process",
+                *child_arguments,
+                STOPPED,
+            ],
         )
     handler(signal.SIGINT, frame)
 

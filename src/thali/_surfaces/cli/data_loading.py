@@ -15,8 +15,8 @@ from thali._model.spec import ModelSpec
 from thali._source import Source, read_source, read_standard_input
 from thali.errors import Argument, Clause, DataError, Setting
 
-from .model_selection import choose_model
-from .terminal import OptionWords
+from .model_lookup import choose_model
+from .terminal_messages import OptionWords
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment

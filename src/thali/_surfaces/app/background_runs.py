@@ -19,7 +19,7 @@ from thali._inference.checksummed_files import lock_file
 from thali._inference.jobs import read_index
 from thali.errors import DataError
 
-from .studies import FIT, QUEUED_RUNS, READ, Studies, StudyFolder
+from .study_folders import FIT, QUEUED_RUNS, READ, Studies, StudyFolder
 
 NEVER, QUEUED, RUNNING, ENDED, STOPPED = "never", "queued", "running", "ended", "stopped"
 REFUSED = 2  # exit code of a run with invalid options or data
@@ -155,7 +155,7 @@ class Runs:
                     sys.executable,
                     "-P",
                     "-m",
-                    "thali._surfaces.app.child",
+                    "thali._surfaces.app.child_process",
                     name,
                     str(study.path),
                     str(count_cores()),

@@ -14,16 +14,16 @@ from thali._inference.seeds import spawn_generators
 from thali._labels import is_number, list_names
 from thali.errors import Argument, ArgumentError, DataError
 
-from .collect import CATCH, MAIN, PART, PRACTICE, VERSION
-from .questionnaire import (
+from .answer_collection import CATCH, MAIN, PART, PRACTICE, VERSION
+from .questionnaire_page import (
     SurveyPlan,
     list_answer_columns,
     list_shown_columns,
     plan_survey,
     render_page,
 )
-from .study import RANDOM
-from .survey import CHOICE, PAIRS, RANKING, RATINGS
+from .questionnaire_tasks import CHOICE, PAIRS, RANKING, RATINGS
+from .study_settings import RANDOM
 
 # Files that the jsPsych page loads from npm, with their SHA-384.
 _CDN = "https://unpkg.com/"

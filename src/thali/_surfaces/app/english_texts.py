@@ -10,7 +10,7 @@ from typing import Any
 from thali._model.spec import ModelSpec, Option
 from thali.errors import ThaliError, Words
 
-from ..cli.terminal import OptionWords
+from ..cli.terminal_messages import OptionWords
 
 EXTRA_CHOICES = {"covariates": ("order",)}  # choices in addition to columns
 TEXTS: dict[str, Any] = tomllib.loads(

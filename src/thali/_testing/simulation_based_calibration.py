@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_integer
-from thali._comparison.engine import ignore_sigint
+from thali._comparison.held_out_fits import ignore_sigint
 from thali._described import DescribedObject, Description
 from thali._inference.seeds import build_seed_sequence
 from thali._inference.threads import run_all

@@ -30,7 +30,7 @@ from thali.errors import DataError
 
 from ..cli.commands.resume_status import COMMAND, JOB
 from .request_guard import REPORT_POLICY
-from .studies import COMPARE, EVIDENCE, FIT, RUNS, SUFFIXES, TEST, StudyFolder
+from .study_folders import COMPARE, EVIDENCE, FIT, RUNS, SUFFIXES, TEST, StudyFolder
 
 _VALID = 60.0  # seconds
 _STEM = 40  # characters

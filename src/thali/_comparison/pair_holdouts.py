@@ -19,9 +19,9 @@ from thali._model.registry import find_spec
 from thali._posterior.summary import MIN_DRAWS, compute_ess_and_r_hat, compute_mean_mcse
 from thali.errors import DataError, DataWarning
 
+from .score_table import ScoreTable
 from .scorer import BASE, DIFFERENCE, Scorer
 from .splitter import USUAL, Splitter, find_lost_group
-from .table import ScoreTable
 
 if TYPE_CHECKING:
     import pandas

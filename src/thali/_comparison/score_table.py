@@ -11,7 +11,7 @@ from thali._inference.indexing import repeat_indices
 from thali._inference.task_jobs import Record, is_finished
 from thali.errors import ArgumentError
 
-from .job import format_fit_key, list_fits
+from .job_folder import format_fit_key, list_fits
 from .scorer import Scorer
 from .splitter import Splitter
 

@@ -20,10 +20,9 @@ from thali._labels import escape_unprintable, format_plural, shorten, suggest
 from thali._page import build_policy, encode_json, mark_as_html
 from thali.errors import DataError
 
-from .collect import PART, PASSED, PERSON, PLANNED, SEED, STARTED, STUDY, TIE, VERSION
-from .pictures import encode_picture
-from .study import ASKED, RANDOM, ExtraTrial, StudyDescription, read_study, remove_query
-from .survey import (
+from .answer_collection import PART, PASSED, PERSON, PLANNED, SEED, STARTED, STUDY, TIE, VERSION
+from .option_pictures import encode_picture
+from .questionnaire_tasks import (
     BEST,
     BEST_WORST,
     CHOICE,
@@ -36,6 +35,7 @@ from .survey import (
     Survey,
     build_survey,
 )
+from .study_settings import ASKED, RANDOM, ExtraTrial, StudyDescription, read_study, remove_query
 
 MAX_PAGE = 20_000_000  # bytes, including pictures
 _SIDES = {name for pair in SIDES for name in pair}

@@ -29,11 +29,11 @@ from thali.errors import (
     InterruptedWarning,
 )
 
-from .job import BY_PREDICTION, advise_resuming, format_fit_key, list_fits, open_job
+from .job_folder import BY_PREDICTION, advise_resuming, format_fit_key, list_fits, open_job
+from .score_table import NOT_RUN, build_comparison_table
 from .scorer import Scorer
 from .sentences import describe_disagreement
 from .splitter import Splitter
-from .table import NOT_RUN, build_comparison_table
 
 if TYPE_CHECKING:
     import pandas

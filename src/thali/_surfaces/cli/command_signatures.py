@@ -7,9 +7,9 @@ import typer
 
 from thali._model.spec import Option
 
-from .classical_tests import TESTS
-from .model_selection import TYPED
-from .options import (
+from .classical_test_options import TESTS
+from .model_lookup import TYPED
+from .model_options import (
     COMPARED,
     COMPARISON,
     LEADERBOARD,
@@ -25,7 +25,7 @@ from .options import (
     add_model_options,
     add_options,
 )
-from .terminal import OptionWords, plain_messages
+from .terminal_messages import OptionWords, plain_messages
 
 _Report = Annotated[
     Path | None,
@@ -102,7 +102,7 @@ def fit(
     """Fit a model to comparisons, choices, similarities, an experiment or data with covariates;
     print the results."""
     from .commands.fit import run_fit
-    from .files import parse_formats
+    from .result_files import parse_formats
 
     with plain_messages() as terminal:
         terminal.set_print_form(form, quiet)
@@ -259,7 +259,7 @@ def compare(
     """Compare models by evidence, or by their predictions of held-out pairs, choices, tasks or
     rows."""
     from .commands.compare import run_compare
-    from .files import parse_formats
+    from .result_files import parse_formats
 
     with plain_messages() as terminal:
         terminal.set_print_form(form, quiet)
@@ -305,7 +305,7 @@ def test(
     """Run a classical test of paired comparisons."""
     with plain_messages() as terminal:
         from .commands.test import list_tests, run_test
-        from .files import parse_formats
+        from .result_files import parse_formats
 
         if name is None:
             list_tests()
@@ -359,7 +359,7 @@ def design(
     known_options += [option for option in STUDY_DESIGN if typed["pilot"] or option.name != "prior"]
     with plain_messages(OptionWords(known_options)) as terminal:
         from .commands.design import run_design
-        from .files import parse_formats
+        from .result_files import parse_formats
 
         terminal.set_print_form(form, quiet)
         formats = parse_formats(tables, None, out)

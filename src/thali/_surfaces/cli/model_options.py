@@ -28,8 +28,8 @@ from thali._model.options import (
 )
 from thali._model.spec import ANCHOR, DATA, EACH, FLAG, ModelSpec, Option
 
-from .classical_tests import TESTS
-from .model_selection import TYPED, format_option_name
+from .classical_test_options import TESTS
+from .model_lookup import TYPED, format_option_name
 
 OwnedOption = tuple[ModelSpec, Option]
 

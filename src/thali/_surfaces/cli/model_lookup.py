@@ -12,7 +12,7 @@ from thali._model.registry import SPECS
 from thali._model.spec import ModelSpec, Option
 from thali.errors import Argument, ArgumentError, Setting, Value
 
-from .classical_tests import TESTS
+from .classical_test_options import TESTS
 
 TYPED = tuple(spec for spec in SPECS if spec.options)  # the models that the command line fits
 

@@ -15,13 +15,13 @@ from thali._data.column_roles import NO_CHOICE, column_names, simplify_name
 from thali._data.columns import read_flags
 from thali._data.described_columns import find_option_columns
 from thali._data.experiments.product_encoding import HELD_OUT
-from thali._designs.sets import sets
+from thali._designs.set_designs import sets
 from thali._labels import check_labels, format_label, format_plural, index_labels, shorten
 from thali._paired.design import PairDesign
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from .collect import TASK, TRIAL
-from .pictures import ENDINGS
+from .answer_collection import TASK, TRIAL
+from .option_pictures import ENDINGS
 
 if TYPE_CHECKING:
     import pandas

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from thali._model.spec import DATA, FEATURES, NAMES, PEOPLE_VALUE, ModelSpec, Option
 from thali.errors import Argument, ArgumentError
 
-from ..cli.classical_tests import TESTS
-from ..cli.model_selection import TYPED
-from ..cli.option_values import parse_option
-from . import english
+from ..cli.classical_test_options import TESTS
+from ..cli.model_lookup import TYPED
+from ..cli.option_parsers import parse_option
+from . import english_texts
 
 PEOPLE = "people"  # omitted if the data do not identify respondents
 CODING = "coding"  # a meaning for each value of a column
@@ -129,7 +129,7 @@ def build_fields(
         if offered is not None and option.name == CODING:
             offered_columns = offered.get(CODING, ())
         elif offered is not None and option.name in offered:
-            extra_choices = ("", *english.EXTRA_CHOICES.get(option.name, ()))
+            extra_choices = ("", *english_texts.EXTRA_CHOICES.get(option.name, ()))
             chosen_columns = [
                 choice for choice in _list_values(typed_value) if choice not in extra_choices
             ]
@@ -155,13 +155,13 @@ def _build_field(
     methods: Sequence[str],
 ) -> Field:
     """Build the form field of one option."""
-    label = english.find_label(option.name)
-    help = english.TEXTS["help"].get(option.name) or english.replace_option_names(
+    label = english_texts.find_label(option.name)
+    help = english_texts.TEXTS["help"].get(option.name) or english_texts.replace_option_names(
         option.help, options
     )
     if option.name == "method" or help.rstrip(".") == label:
         help = ""
-    default = english.replace_option_names(option.default, options)
+    default = english_texts.replace_option_names(option.default, options)
     menu = _build_menu(option, default, columns, methods)
     column_values: list[str] = []
     if isinstance(typed_value, list) or menu.kind == "columns":
@@ -178,7 +178,7 @@ def _build_field(
         _format_field_text(typed_value),
         column_values,
         option.is_repeatable,
-        [*english.TEXTS["meanings"].get(option.name, {}).items()],
+        [*english_texts.TEXTS["meanings"].get(option.name, {}).items()],
     )
 
 
@@ -195,10 +195,12 @@ def _build_menu(
 ) -> _Menu:
     """Choose the kind of form field for an option, and its choices."""
     # `default`: the default of the option, for fields that show it as text.
-    texts = english.texts.field
+    texts = english_texts.texts.field
     column_choices = [(column, column) for column in columns]
     if option.name == "method":
-        return _Menu("choice", [(method, english.describe_method(method)) for method in methods])
+        return _Menu(
+            "choice", [(method, english_texts.describe_method(method)) for method in methods]
+        )
     if option.type is bool:
         answers = [(YES, texts.yes), (NO, texts.no)]
         if option.default.startswith("--no-"):
@@ -207,8 +209,8 @@ def _build_menu(
         return _Menu("choice", [("", texts.is_default.format(value=default_label)), other_answer])
     if option.metavar == "COLUMN" and option.is_repeatable:
         extra_choices = [
-            (word, english.TEXTS["field"][word])
-            for word in english.EXTRA_CHOICES.get(option.name, ())
+            (word, english_texts.TEXTS["field"][word])
+            for word in english_texts.EXTRA_CHOICES.get(option.name, ())
         ]
         return _Menu("columns", extra_choices + column_choices)
     if option.metavar == "COLUMN":
@@ -218,7 +220,7 @@ def _build_menu(
         return _Menu("column", [("", default_label), *column_choices])
     if option.type is NAMES and columns:
         return _Menu("columns", column_choices, default)
-    if option.name in english.TEXTS["meanings"] and columns:
+    if option.name in english_texts.TEXTS["meanings"] and columns:
         return _Menu("directions", column_choices)
     if option.type in (int, float):
         return _Menu("number", default=default)
@@ -233,14 +235,16 @@ def _build_menu(
 
 def _build_word_menu(option: Option, default: str) -> _Menu:
     """Build a menu of the words that an option accepts."""
-    texts, menu_kind = english.texts.field, "choice"
+    texts, menu_kind = english_texts.texts.field, "choice"
     if "|" in option.metavar and option.type != PEOPLE_VALUE:
         menu_kind = "words"
-    label_by_word = {word: english.find_choice_label(option.name, word) for word in option.words}
+    label_by_word = {
+        word: english_texts.find_choice_label(option.name, word) for word in option.words
+    }
     if default_label := label_by_word.pop(option.default, ""):
         first_label = texts.is_default.format(value=default_label)
     else:
-        first_label = english.find_choice_label(option.name, "") or texts.usual
+        first_label = english_texts.find_choice_label(option.name, "") or texts.usual
     if default_label or menu_kind == "words":
         default = ""
     return _Menu(menu_kind, [("", first_label), *label_by_word.items()], default)

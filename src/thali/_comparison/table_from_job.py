@@ -9,8 +9,8 @@ from thali._model.model_files import decode_arrays
 
 from .by_evidence import build_table_of_records
 from .holdout_schemes import SCHEMES, find_data_form
-from .job import BY_EVIDENCE, BY_PREDICTION
-from .table import build_comparison_table
+from .job_folder import BY_EVIDENCE, BY_PREDICTION
+from .score_table import build_comparison_table
 
 if TYPE_CHECKING:
     import pandas

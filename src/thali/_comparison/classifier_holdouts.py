@@ -9,9 +9,9 @@ from thali._classify.cross_validation_scores import STOPPED, Scores
 from thali._digits import format_percent
 from thali.errors import Argument, ArgumentError, DataError, IncompleteWarning, InterruptedWarning
 
+from .score_table import ScoreTable
 from .scorer import BASE, Scorer
 from .splitter import Splitter
-from .table import ScoreTable
 
 if TYPE_CHECKING:
     import pandas
@@ -280,7 +280,7 @@ def cross_validate(
     Scores
         Scores of the folds that could be fitted and were finished before Ctrl-C.
     """
-    from .engine import run_comparison
+    from .held_out_fits import run_comparison
 
     no_scores = Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0)
     settings = {}
