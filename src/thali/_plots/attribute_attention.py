@@ -42,27 +42,33 @@ def attention(found: Any, ax: "Axes | None" = None) -> "Axes":
     matplotlib axes
     """
     shares = found.shares.sort_values("attends", kind="stable")
-    names = shorten_labels(shares.index.tolist())
-    ax = ensure_axes(ax, 4.4 + measure_label_width(names), 1.0 + 0.55 * len(names))
-    y, edges = np.arange(len(names), dtype=float), np.linspace(0.0, 1.0, _BINS + 1)
-    counts = np.stack([np.histogram(found.people[name], edges)[0] for name in shares.index])
+    attribute_labels = shorten_labels(shares.index.tolist())
+    ax = ensure_axes(
+        ax, 4.4 + measure_label_width(attribute_labels), 1.0 + 0.55 * len(attribute_labels)
+    )
+    y, bin_edges = np.arange(len(attribute_labels), dtype=float), np.linspace(0.0, 1.0, _BINS + 1)
+    counts = np.stack([np.histogram(found.people[name], bin_edges)[0] for name in shares.index])
     heights = _MAX_BAR_HEIGHT * 2 * counts / max(1, counts.max())
     for row_y, bar_heights in zip(y.tolist(), heights, strict=True):
         label = "respondents, by individual probability" if row_y == 0 else None
         ax.bar(
-            edges[:-1],
+            bin_edges[:-1],
             -bar_heights,
-            np.diff(edges),
+            np.diff(bin_edges),
             row_y - 0.08,
             align="edge",
             color="0.78",
             zorder=1,
             label=label,
         )
-    label = f"population share, {format_interval_level(shares)} interval"
-    draw_intervals(ax, y, shares["attends"], shares["low"], shares["high"], label)
-    ax.set(xlim=(-0.02, 1.02), ylim=(len(names) - 0.7, -0.9), xlabel="probability of attending")
-    label_rows(ax, y, names)
+    interval_label = f"population share, {format_interval_level(shares)} interval"
+    draw_intervals(ax, y, shares["attends"], shares["low"], shares["high"], interval_label)
+    ax.set(
+        xlim=(-0.02, 1.02),
+        ylim=(len(attribute_labels) - 0.7, -0.9),
+        xlabel="probability of attending",
+    )
+    label_rows(ax, y, attribute_labels)
     ax.grid(axis="x", color="0.92", linewidth=0.7, zorder=0)
     ax.set_axisbelow(True)
     add_legend(ax, "lower right", (1.0, 1.0), handlelength=1.5)

@@ -74,43 +74,52 @@ def calibration(
     """
     if max_classes < 1:
         raise ArgumentError(f"`max_classes` must be >= 1; got {max_classes}.")
-    expected: Any = (table["rows"] * table["predicted"]).groupby(table["class"], sort=False).sum()
-    classes = expected.sort_values(ascending=False, kind="stable").index[:max_classes]
-    labels = [label for label in expected.index if label in set(classes)]
-    names = shorten_labels(list(map(str, labels)))
-    columns = min(len(labels), _MAX_IN_ROW)
-    rows, is_new = -(-len(labels) // columns), ax is None
+    expected_counts: Any = (
+        (table["rows"] * table["predicted"]).groupby(table["class"], sort=False).sum()
+    )
+    shown_classes = expected_counts.sort_values(ascending=False, kind="stable").index[:max_classes]
+    labels = [label for label in expected_counts.index if label in set(shown_classes)]
+    short_labels = shorten_labels(list(map(str, labels)))
+    n_panel_columns = min(len(labels), _MAX_IN_ROW)
+    n_panel_rows, is_new_figure = -(-len(labels) // n_panel_columns), ax is None
     axes = ax
     if axes is None:
-        side = max(_AXES_SIDE, measure_label_width(names) + 0.1)
-        axes = create_axes(0.6 + side * columns, 0.8 + (_AXES_SIDE + 0.2) * rows, rows, columns)
-        for hidden in axes[len(labels) :]:
-            hidden.set_visible(False)
+        axes_side = max(_AXES_SIDE, measure_label_width(short_labels) + 0.1)
+        axes = create_axes(
+            0.6 + axes_side * n_panel_columns,
+            0.8 + (_AXES_SIDE + 0.2) * n_panel_rows,
+            n_panel_rows,
+            n_panel_columns,
+        )
+        for unused_axes in axes[len(labels) :]:
+            unused_axes.set_visible(False)
         axes = axes[: len(labels)]
     elif len(axes) != len(labels):
         raise ArgumentError(
             f"`ax` must have one axis per class shown ({len(labels)}); got {len(axes)}."
         )
     max_root_rows = float(np.sqrt(table["rows"].max()))
-    for index, (panel, label, name) in enumerate(zip(axes, labels, names, strict=True)):
+    for index, (panel, label, short_label) in enumerate(
+        zip(axes, labels, short_labels, strict=True)
+    ):
         _draw_class(panel, table.loc[table["class"] == label], max_root_rows)
-        panel.set_title(name, fontsize=9, parse_math=False)
-        if index % columns == 0:
+        panel.set_title(short_label, fontsize=9, parse_math=False)
+        if index % n_panel_columns == 0:
             panel.set_ylabel("observed frequency", fontsize=9)
-        if index + columns >= len(labels):
+        if index + n_panel_columns >= len(labels):
             panel.set_xlabel("predicted probability", fontsize=9)
     handles = [handle for panel in axes for handle in panel.get_legend_handles_labels()[0]]
     handle_by_label = {str(handle.get_label()): handle for handle in handles}
-    owner, corner, n_columns = axes[0], "upper left", 1
-    if is_new:
-        owner, corner = axes[0].figure, "outside upper left"
-    if is_new and columns > 1:
-        n_columns = 3
-    owner.legend(
+    legend_owner, corner, n_legend_columns = axes[0], "upper left", 1
+    if is_new_figure:
+        legend_owner, corner = axes[0].figure, "outside upper left"
+    if is_new_figure and n_panel_columns > 1:
+        n_legend_columns = 3
+    legend_owner.legend(
         handle_by_label.values(),
         handle_by_label,
         loc=corner,
-        ncols=n_columns,
+        ncols=n_legend_columns,
         frameon=False,
         fontsize=8,
         handletextpad=0.4,
@@ -131,14 +140,14 @@ def _draw_class(ax: "Axes", table: "pandas.DataFrame", max_root_rows: float) -> 
         label=f"{format_interval_level(table)} predictive interval",
         zorder=1,
     )
-    size = 14.0 + 50.0 * np.sqrt(table["rows"].to_numpy()) / max_root_rows
-    for is_missed, label, marker, colour in MISSED_STYLES:
-        is_chosen = table["missed"].to_numpy() == is_missed
-        if is_chosen.any():
+    marker_areas = 14.0 + 50.0 * np.sqrt(table["rows"].to_numpy()) / max_root_rows
+    for is_outside_interval, label, marker, colour in MISSED_STYLES:
+        has_style = table["missed"].to_numpy() == is_outside_interval
+        if has_style.any():
             ax.scatter(
-                table["predicted"][is_chosen],
-                table["observed"][is_chosen],
-                s=size[is_chosen],
+                table["predicted"][has_style],
+                table["observed"][has_style],
+                s=marker_areas[has_style],
                 label=f"observed, {label}",
                 marker=marker,
                 color=colour,

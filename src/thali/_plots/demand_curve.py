@@ -63,9 +63,9 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     >>> demand(table).get_xlabel()
     'price'
     """
-    columns = list(table.columns)
-    has_products = columns[:1] == ["product"] and len(columns) > 1
-    if columns[has_products] == "share":
+    column_names = list(table.columns)
+    has_products = column_names[:1] == ["product"] and len(column_names) > 1
+    if column_names[has_products] == "share":
         raise ArgumentError(
             "`table` contains no demand; pass the table returned by `demand` of a fitted model."
         )
@@ -76,23 +76,30 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         }
     else:
         curves = {str(product): table}
-    attribute, label = str(columns[has_products]), f"{format_interval_level(table)} interval"
-    quantity = "predicted share"
+    attribute, interval_label = (
+        str(column_names[has_products]),
+        f"{format_interval_level(table)} interval",
+    )
+    share_label = "predicted share"
     if product is not None:
-        quantity += f" of {shorten_labels([product])[0]}"
+        share_label += f" of {shorten_labels([product])[0]}"
     if not has_products and table.iloc[:, 0].dtype.kind not in "iuf":
-        return _draw_categorical_demand(table, ax, attribute, quantity, label)
+        return _draw_categorical_demand(table, ax, attribute, share_label, interval_label)
     ax = ensure_axes(ax, 5.6, 3.6)
-    names, ends, band_name = shorten_labels(list(curves)), [], None
+    curve_labels, upper_limits, band_label = shorten_labels(list(curves)), [], None
     if has_products:
-        quantity += f" (band: {label})"
+        share_label += f" (band: {interval_label})"
     else:
-        names, band_name = [None], label
-    for number, (name, curve) in enumerate(zip(names, curves.values(), strict=True)):
-        ends.append(_draw_curve(ax, curve, COLOURS[number % len(COLOURS)], name, band_name))
+        curve_labels, band_label = [None], interval_label
+    for curve_index, (curve_label, curve) in enumerate(
+        zip(curve_labels, curves.values(), strict=True)
+    ):
+        upper_limits.append(
+            _draw_curve(ax, curve, COLOURS[curve_index % len(COLOURS)], curve_label, band_label)
+        )
     ax.set_xlabel(attribute, parse_math=False)
-    ax.set_ylabel(quantity, parse_math=False)
-    ax.set_ylim(0, min(1.0, 1.08 * max(ends)))
+    ax.set_ylabel(share_label, parse_math=False)
+    ax.set_ylim(0, min(1.0, 1.08 * max(upper_limits)))
     ax.yaxis.set_major_formatter(_format_percent)
     draw_thin_grid(ax, "y")
     hide_spines(ax)
@@ -104,18 +111,25 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
 
 
 def _draw_curve(
-    ax: "Axes", curve: "pandas.DataFrame", colour: str, name: str | None, band_name: str | None
+    ax: "Axes",
+    curve: "pandas.DataFrame",
+    colour: str,
+    curve_label: str | None,
+    band_label: str | None,
 ) -> float:
     """Draw a demand curve with interval band; return its largest upper limit."""
-    rows = curve.sort_values(curve.columns[0], kind="stable")
-    price, share = rows.iloc[:, 0].to_numpy(float), rows["share"].to_numpy(float)
-    low, high = rows["share_low"].to_numpy(float), rows["share_high"].to_numpy(float)
-    ax.fill_between(price, low, high, color=colour, alpha=0.2, linewidth=0, label=band_name)
+    sorted_curve = curve.sort_values(curve.columns[0], kind="stable")
+    price, share = sorted_curve.iloc[:, 0].to_numpy(float), sorted_curve["share"].to_numpy(float)
+    low, high = (
+        sorted_curve["share_low"].to_numpy(float),
+        sorted_curve["share_high"].to_numpy(float),
+    )
+    ax.fill_between(price, low, high, color=colour, alpha=0.2, linewidth=0, label=band_label)
     ax.plot(
         price,
         share,
         "o-",
-        label=name,
+        label=curve_label,
         color=colour,
         markersize=5,
         markeredgecolor="white",
@@ -125,19 +139,23 @@ def _draw_curve(
 
 
 def _draw_categorical_demand(
-    table: "pandas.DataFrame", ax: "Axes | None", attribute: str, quantity: str, label: str
+    table: "pandas.DataFrame",
+    ax: "Axes | None",
+    attribute: str,
+    share_label: str,
+    interval_label: str,
 ) -> "Axes":
     """Draw shares at values that are not numbers, one row each."""
-    names = shorten_labels([str(category) for category in table.iloc[:, 0]])
-    ax = ensure_axes(ax, 4.4 + measure_label_width(names), 0.9 + 0.34 * len(names))
-    y = np.arange(len(names), dtype=float)
-    draw_intervals(ax, y, table["share"], table["share_low"], table["share_high"], label)
+    value_labels = shorten_labels([str(category) for category in table.iloc[:, 0]])
+    ax = ensure_axes(ax, 4.4 + measure_label_width(value_labels), 0.9 + 0.34 * len(value_labels))
+    y = np.arange(len(value_labels), dtype=float)
+    draw_intervals(ax, y, table["share"], table["share_low"], table["share_high"], interval_label)
     ax.set(
-        ylim=(len(names) - 0.45, -0.55),
+        ylim=(len(value_labels) - 0.45, -0.55),
         xlim=(0, min(1.0, 1.08 * table["share_high"].to_numpy(float).max())),
     )
-    ax.set_xlabel(quantity, parse_math=False)
-    label_rows(ax, y, names)
+    ax.set_xlabel(share_label, parse_math=False)
+    label_rows(ax, y, value_labels)
     ax.set_title(attribute, loc="left", fontsize=9, parse_math=False)
     ax.xaxis.set_major_formatter(_format_percent)
     draw_thin_grid(ax, "x")

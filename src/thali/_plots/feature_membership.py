@@ -61,17 +61,17 @@ def membership(
     check_integer("max_features", max_features, 1)
     ownership, labels = table.to_numpy()[:, :max_features], table.index.tolist()
     n, k = ownership.shape
-    features = {name: np.array(table.attrs[name])[:k] for name in ("probability", "converged")}
-    probability, word = features["probability"], table.attrs["word"]
-    heading, weight = f"probability of the {word}", np.ones(k)
+    feature_attrs = {name: np.array(table.attrs[name])[:k] for name in ("probability", "converged")}
+    probability, word = feature_attrs["probability"], table.attrs["word"]
+    heading, mean_weights = f"probability of the {word}", np.ones(k)
     if has_weights := "weight" in table.attrs:
         heading += ", mean weight"
-        weight = np.array(table.attrs["weight"])[:k]
-    rows = _order_rows(ownership, probability * weight)
+        mean_weights = np.array(table.attrs["weight"])[:k]
+    row_order = _order_rows(ownership, probability * mean_weights)
     # mean row of the owners
-    mean_row = np.arange(n) @ ownership[rows] / np.maximum(ownership.sum(0), 1e-12)
-    columns = np.argsort(mean_row, kind="stable")
-    row_labels = shorten_labels([labels[row] for row in rows])
+    mean_row = np.arange(n) @ ownership[row_order] / np.maximum(ownership.sum(0), 1e-12)
+    column_order = np.argsort(mean_row, kind="stable")
+    row_labels = shorten_labels([labels[row] for row in row_order])
     row_height = min(0.24, _MAX_HEIGHT / n)
     ax = ensure_axes(
         ax,
@@ -80,23 +80,28 @@ def membership(
     )
     mesh = None
     if k:
-        mesh = ax.pcolormesh(ownership[rows][:, columns], cmap=SHADES, vmin=0.0, vmax=1.0)
-    for line in range(1, k):
-        ax.axvline(line, color="0.92", linewidth=0.6)
+        mesh = ax.pcolormesh(ownership[row_order][:, column_order], cmap=SHADES, vmin=0.0, vmax=1.0)
+    for column_edge in range(1, k):
+        ax.axvline(column_edge, color="0.92", linewidth=0.6)
     ax.set(xlim=(0, max(k, 1)), ylim=(n, 0))
-    step = -(-n // _MAX_LABELS)
-    size = float(np.clip(62 * row_height, 5.0, 9.0))
-    ax.set_yticks(np.arange(0, n, step) + 0.5, row_labels[::step], parse_math=False, fontsize=size)
-    names = []
-    for column in columns:
-        name = f"{probability[column]:.2f}"
-        if not features["converged"][column]:
-            name += "*"
+    label_step = -(-n // _MAX_LABELS)
+    font_size = float(np.clip(62 * row_height, 5.0, 9.0))
+    ax.set_yticks(
+        np.arange(0, n, label_step) + 0.5,
+        row_labels[::label_step],
+        parse_math=False,
+        fontsize=font_size,
+    )
+    column_names = []
+    for feature_index in column_order:
+        column_name = f"{probability[feature_index]:.2f}"
+        if not feature_attrs["converged"][feature_index]:
+            column_name += "*"
         if has_weights:
-            name += f"\n{weight[column]:.2g}"
-        names.append(name)
-    ax.set_xticks(np.arange(k) + 0.5, names, fontsize=7)
-    if not features["converged"].all():
+            column_name += f"\n{mean_weights[feature_index]:.2g}"
+        column_names.append(column_name)
+    ax.set_xticks(np.arange(k) + 0.5, column_names, fontsize=7)
+    if not feature_attrs["converged"].all():
         heading += "\n(*: chains disagree)"
     if not k:
         heading = f"no probable {word}"
@@ -112,9 +117,9 @@ def _order_rows(ownership: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
     if len(ownership) < 3 or not ownership.any():
         return np.arange(len(ownership))
-    shared = (ownership * weight) @ ownership.T
-    distance = shared.max() - shared
-    np.fill_diagonal(distance, 0.0)
+    shared_weights = (ownership * weight) @ ownership.T
+    distances = shared_weights.max() - shared_weights
+    np.fill_diagonal(distances, 0.0)
     return leaves_list(
-        linkage(squareform(distance, checks=False), "average", optimal_ordering=True)
+        linkage(squareform(distances, checks=False), "average", optimal_ordering=True)
     )

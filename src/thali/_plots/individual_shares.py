@@ -71,33 +71,40 @@ def individuals(
             " weights of features; use plots.group_weights."
         )
     shares = table["mean"].unstack("option")
-    centre = shares.mean()
+    mean_shares = shares.mean()
     if population is not None:
-        centre = population["mean"]
-    options = centre.sort_values(ascending=False, kind="stable").index[:_MAX_OPTIONS]
+        mean_shares = population["mean"]
+    options = mean_shares.sort_values(ascending=False, kind="stable").index[:_MAX_OPTIONS]
     labels = shorten_labels([str(option) for option in options])
     ax = ensure_axes(ax, 4.6 + measure_label_width(labels), 1.0 + _ROW * len(labels))
-    maximum = float(np.max(shares[options]))
+    max_share = float(np.max(shares[options]))
     if population is not None:
-        maximum = max(maximum, float(np.max(population["high"])))
-    size = float(np.clip(160 / np.sqrt(len(shares)), 4, 20))
+        max_share = max(max_share, float(np.max(population["high"])))
+    dot_area = float(np.clip(160 / np.sqrt(len(shares)), 4, 20))
     rows = np.arange(len(options))
-    for row, option in zip(rows, options, strict=True):
+    for row_y, option in zip(rows, options, strict=True):
         respondent_shares = np.asarray(shares[option], float)
         ax.scatter(
             respondent_shares,
-            row + _spread_points(respondent_shares, maximum),
-            s=size,
+            row_y + _spread_points(respondent_shares, max_share),
+            s=dot_area,
             color=COLOURS[5],
             alpha=0.7,
             linewidths=0,
             zorder=2,
         )
     if population is not None:
-        common = population.loc[options]
-        ax.hlines(rows, common["low"], common["high"], color=COLOURS[6], linewidth=1.6, zorder=3)
+        population_rows = population.loc[options]
+        ax.hlines(
+            rows,
+            population_rows["low"],
+            population_rows["high"],
+            color=COLOURS[6],
+            linewidth=1.6,
+            zorder=3,
+        )
         ax.scatter(
-            common["mean"],
+            population_rows["mean"],
             rows,
             s=30,
             marker="D",
@@ -109,11 +116,11 @@ def individuals(
     ax.axvline(float(np.mean(shares)), color="0.7", linewidth=0.8, zorder=0)
     label_rows(ax, rows, labels)
     ax.set_ylim(len(rows) - 0.5, -0.5)
-    ax.set_xlim(0.0, 1.03 * maximum)
+    ax.set_xlim(0.0, 1.03 * max_share)
     population_note = ""
     if population is not None:
-        level = format_interval_level(population)
-        population_note = f"\ndiamond: population, with {level} interval"
+        interval_level = format_interval_level(population)
+        population_note = f"\ndiamond: population, with {interval_level} interval"
     ax.set_xlabel(
         f"{table.attrs.get('measure', 'share of preference')}; dot: a respondent{population_note}",
         fontsize=9,
@@ -121,17 +128,20 @@ def individuals(
     return ax
 
 
-def _spread_points(shares: np.ndarray, maximum: float) -> np.ndarray:
+def _spread_points(shares: np.ndarray, max_share: float) -> np.ndarray:
     """Return vertical offsets by which dots of equal shares do not overlap."""
     offsets = np.zeros(len(shares))
-    bins = np.floor(shares / max(maximum, 1e-12) * _BINS).astype(int)
-    crowd = np.bincount(bins).max()
-    step = min(_MAX_STEP, 2 * _MAX_SPREAD / max(crowd - 1, 1))
-    for share_bin in np.unique(bins):
-        indices = np.flatnonzero(bins == share_bin)
-        heights = np.arange(len(indices)) - (len(indices) - 1) / 2
-        indices = indices[
-            np.argsort(np.abs(shares[indices] - np.median(shares[indices])), kind="stable")
+    bin_indices = np.floor(shares / max(max_share, 1e-12) * _BINS).astype(int)
+    max_bin_count = np.bincount(bin_indices).max()
+    step = min(_MAX_STEP, 2 * _MAX_SPREAD / max(max_bin_count - 1, 1))
+    for share_bin in np.unique(bin_indices):
+        respondent_indices = np.flatnonzero(bin_indices == share_bin)
+        heights = np.arange(len(respondent_indices)) - (len(respondent_indices) - 1) / 2
+        respondent_indices = respondent_indices[
+            np.argsort(
+                np.abs(shares[respondent_indices] - np.median(shares[respondent_indices])),
+                kind="stable",
+            )
         ]
-        offsets[indices] = step * heights[np.argsort(np.abs(heights), kind="stable")]
+        offsets[respondent_indices] = step * heights[np.argsort(np.abs(heights), kind="stable")]
     return offsets

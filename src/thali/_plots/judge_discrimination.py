@@ -63,40 +63,49 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    count, half = len(table), MAX_JUDGES // 2
-    subset = table
-    if count > MAX_JUDGES:
-        subset = table.iloc[np.r_[:half, count - half : count]]
+    n_judges, n_per_end = len(table), MAX_JUDGES // 2
+    shown_judges = table
+    if n_judges > MAX_JUDGES:
+        shown_judges = table.iloc[np.r_[:n_per_end, n_judges - n_per_end : n_judges]]
     labels = [
         f"{name} ({number:,g})"
         for name, number in zip(
-            shorten_labels(subset.index.tolist()), subset["comparisons"].tolist(), strict=True
+            shorten_labels(shown_judges.index.tolist()),
+            shown_judges["comparisons"].tolist(),
+            strict=True,
         )
     ]
-    rows = np.arange(len(subset))
-    ax = ensure_axes(ax, 4.6 + measure_label_width(labels), 1.2 + max(0.8, 0.24 * len(subset)))
-    is_guess = (subset["log_score"] <= subset["log_score_chance"]).to_numpy()
-    colours = np.where(is_guess, "0.55", COLOURS[0]).tolist()
+    rows = np.arange(len(shown_judges))
+    ax = ensure_axes(
+        ax, 4.6 + measure_label_width(labels), 1.2 + max(0.8, 0.24 * len(shown_judges))
+    )
+    is_guessing = (shown_judges["log_score"] <= shown_judges["log_score_chance"]).to_numpy()
+    colours = np.where(is_guessing, "0.55", COLOURS[0]).tolist()
     ax.axvline(1.0, color="0.7", linewidth=1.0, zorder=1)
-    ax.hlines(rows, subset["low"], subset["high"], colors=colours, linewidth=1.6, zorder=2)
-    ax.scatter(subset["discrimination"], rows, s=22, c=colours, zorder=3)
-    low, high = min(0.8, float(np.min(subset["low"]))), max(1.25, float(np.max(subset["high"])))
-    ax.set(xscale="log", xlim=(low / 1.1, high * 1.1), ylim=(len(subset) - 0.4, -0.6))
-    marks = [
+    ax.hlines(
+        rows, shown_judges["low"], shown_judges["high"], colors=colours, linewidth=1.6, zorder=2
+    )
+    ax.scatter(shown_judges["discrimination"], rows, s=22, c=colours, zorder=3)
+    low, high = (
+        min(0.8, float(np.min(shown_judges["low"]))),
+        max(1.25, float(np.max(shown_judges["high"]))),
+    )
+    ax.set(xscale="log", xlim=(low / 1.1, high * 1.1), ylim=(len(shown_judges) - 0.4, -0.6))
+    ticks = [
         mark
         for mark in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
         if low / 1.1 <= mark <= high * 1.1
     ]
-    ax.xaxis.set_major_locator(FixedLocator(marks))
+    ax.xaxis.set_major_locator(FixedLocator(ticks))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     label_rows(ax, rows, labels)
-    notes = [f"discrimination ({format_interval_name(table)})"]
-    notes.append(f"in parentheses: number of {table.attrs['answers']}")
-    if is_guess.any():
-        notes.append("grey: no better than chance")
-    if count > MAX_JUDGES:
-        notes.append(f"{MAX_JUDGES} of {count:,} judges")
-    ax.set_xlabel("\n".join(notes))
+    x_label_lines = [f"discrimination ({format_interval_name(table)})"]
+    x_label_lines.append(f"in parentheses: number of {table.attrs['answers']}")
+    if is_guessing.any():
+        x_label_lines.append("grey: no better than chance")
+    if n_judges > MAX_JUDGES:
+        x_label_lines.append(f"{MAX_JUDGES} of {n_judges:,} judges")
+    ax.set_xlabel("\n".join(x_label_lines))
     draw_background_grid(ax, "x")
     return ax

@@ -82,31 +82,33 @@ def comparison(
     ['iEBA better for 2 of 3 pairs', 'BTL better for 1']
     """
     scores = table.attrs["pairs"]
-    models, panels = _choose_panels(table, scores, max_models)
+    models, model_pairs = _choose_panels(table, scores, max_models)
     short_names = dict(zip(models, shorten_labels([str(model) for model in models]), strict=True))
     colours = {model: COLOURS[index % len(COLOURS)] for index, model in enumerate(models)}
     if len(models) > max_models:  # all are compared with the best, so the others share a colour
         colours = dict.fromkeys(models, COLOURS[1]) | {models[0]: COLOURS[0]}
-    pairs = _format_pair_names(scores.index)
+    pair_names = _format_pair_names(scores.index)
     if ax is None:
-        axes = _create_panels(len(panels), max(3.6, 1.6 + measure_label_width(pairs)))
+        axes = _create_panels(len(model_pairs), max(3.6, 1.6 + measure_label_width(pair_names)))
     else:
         axes = list(np.ravel(ax))  # type: ignore[call-overload]
-    if len(axes) != len(panels):
+    if len(axes) != len(model_pairs):
         raise ArgumentError(
-            f"`ax` must have one axis per pair of models ({len(panels)}); got {len(axes)}."
+            f"`ax` must have one axis per pair of models ({len(model_pairs)}); got {len(axes)}."
         )
-    for panel_axes, panel in zip(axes, panels, strict=True):
-        names = [(short_names[model], colours[model]) for model in panel]
-        _draw_panel(panel_axes, scores[[*panel]].to_numpy(float), names, pairs)
+    for panel_axes, model_pair in zip(axes, model_pairs, strict=True):
+        labels_and_colours = [(short_names[model], colours[model]) for model in model_pair]
+        _draw_panel(
+            panel_axes, scores[[*model_pair]].to_numpy(float), labels_and_colours, pair_names
+        )
     return axes
 
 
 def _create_panels(n_panels: int, side: float) -> "list[Axes]":
     """Return square axes, two per row, `side` inches wide."""
-    across = min(2, n_panels)
-    rows = -(-n_panels // across)
-    axes = create_axes(side * across, (side + 0.1) * rows, rows, across)
+    n_columns = min(2, n_panels)
+    n_rows = -(-n_panels // n_columns)
+    axes = create_axes(side * n_columns, (side + 0.1) * n_rows, n_rows, n_columns)
     for ax in axes[n_panels:]:
         ax.remove()
     return axes[:n_panels]
@@ -126,51 +128,60 @@ def _choose_panels(
         models = [BASE, *models]
     if len(models) <= max(max_models, 2):
         return models, list(combinations(models, 2))
-    mean = table["nll"].reindex(models).fillna(np.inf).to_numpy()
-    best = models[int(np.argmin(mean))]
-    other_models = [model for model in models if model != best]
-    return [best, *other_models], [(model, best) for model in other_models]
+    mean_scores = table["nll"].reindex(models).fillna(np.inf).to_numpy()
+    best_model = models[int(np.argmin(mean_scores))]
+    other_models = [model for model in models if model != best_model]
+    return [best_model, *other_models], [(model, best_model) for model in other_models]
 
 
 def _draw_panel(
-    ax: "Axes", scores: np.ndarray, models: list[tuple[str, str]], pairs: list[str]
+    ax: "Axes", scores: np.ndarray, models: list[tuple[str, str]], pair_names: list[str]
 ) -> None:
     """Draw scores of held-out pairs, (n_pairs, 2), of two models."""
     has_scores = ~np.isnan(scores.sum(axis=1))
-    top = _set_scale(ax, scores[has_scores])
-    xy = np.where(has_scores[:, None], np.minimum(scores, top), np.nan)
-    finite = np.isfinite(scores).all(axis=1)
+    axis_limit = _set_scale(ax, scores[has_scores])
+    xy = np.where(has_scores[:, None], np.minimum(scores, axis_limit), np.nan)
+    is_finite = np.isfinite(scores).all(axis=1)
     ax.plot(ax.get_xlim(), ax.get_xlim(), color="0.6", linewidth=0.8, zorder=1)
 
     (x_model, x_colour), (y_model, y_colour) = models
-    x_better, y_better = scores[:, 0] < scores[:, 1], scores[:, 1] < scores[:, 0]
-    equal = has_scores & ~x_better & ~y_better
-    count = int(has_scores.sum())
-    y_label = f"{_format_prefix(y_model, 16, ' ')}better for {y_better.sum()} of {count} pairs"
-    x_label = f"{_format_prefix(x_model, 16, ' ')}better for {x_better.sum()}"
-    groups = [
-        (y_better, y_colour, y_label),
-        (x_better, x_colour, x_label),
-        (equal, "0.4", f"equal for {equal.sum()}"),
+    is_x_better, is_y_better = scores[:, 0] < scores[:, 1], scores[:, 1] < scores[:, 0]
+    is_equal = has_scores & ~is_x_better & ~is_y_better
+    n_scored = int(has_scores.sum())
+    y_label = (
+        f"{_format_prefix(y_model, 16, ' ')}better for {is_y_better.sum()} of {n_scored} pairs"
+    )
+    x_label = f"{_format_prefix(x_model, 16, ' ')}better for {is_x_better.sum()}"
+    point_groups = [
+        (is_y_better, y_colour, y_label),
+        (is_x_better, x_colour, x_label),
+        (is_equal, "0.4", f"equal for {is_equal.sum()}"),
     ]
     handles: list[Any] = []
-    alpha = min(0.9, 0.35 + 40 / max(count, 1))
-    for group, colour, label in groups:
-        if group.any() or group is not equal:
-            points = ax.scatter(*xy[group & finite].T, s=16, color=colour, label=label, zorder=3)
+    alpha = min(0.9, 0.35 + 40 / max(n_scored, 1))
+    for is_in_group, colour, label in point_groups:
+        if is_in_group.any() or is_in_group is not is_equal:
+            points = ax.scatter(
+                *xy[is_in_group & is_finite].T, s=16, color=colour, label=label, zorder=3
+            )
             points.set(linewidth=0, alpha=alpha)
             handles.append(points)
-        if (group & ~finite).any():
+        if (is_in_group & ~is_finite).any():
             ax.scatter(
-                *xy[group & ~finite].T, s=30, color=colour, marker="x", clip_on=False, zorder=3
+                *xy[is_in_group & ~is_finite].T,
+                s=30,
+                color=colour,
+                marker="x",
+                clip_on=False,
+                zorder=3,
             )
     for axis, (model, _) in zip((ax.xaxis, ax.yaxis), models, strict=True):
         label = f"{_format_prefix(model, 12, ': ')}−ln likelihood of a pair"
         axis.set_label_text(label, fontsize=9, parse_math=False)
     hide_spines(ax)
-    named_pairs = _select_named_pairs(xy)
-    x, y = xy[named_pairs].T
-    handles += mark_points(ax, x, y, [pairs[pair] for pair in named_pairs])
+    pair_indices = _select_named_pairs(xy)
+    x, y = xy[pair_indices].T
+    handles += mark_points(ax, x, y, [pair_names[pair] for pair in pair_indices])
     # the legend is the title
     legend = add_legend(
         ax,
@@ -184,20 +195,20 @@ def _draw_panel(
         handletextpad=0.3,
         labelspacing=0.2,
     )
-    for points in filter(None, legend.legend_handles):
-        points.set_alpha(1)
+    for legend_handle in filter(None, legend.legend_handles):
+        legend_handle.set_alpha(1)
 
 
 def _select_named_pairs(xy: np.ndarray) -> list[int]:
     """Return indices of the worst pair, and of pairs farthest from the diagonal."""
-    named_pairs, total = [], xy.sum(axis=1)
-    if not np.isnan(total).all():
-        named_pairs.append(int(np.nanargmax(total)))
+    pair_indices, score_sums = [], xy.sum(axis=1)
+    if not np.isnan(score_sums).all():
+        pair_indices.append(int(np.nanargmax(score_sums)))
     distance = np.nan_to_num(np.abs(xy[:, 0] - xy[:, 1]))
-    for pair in argsort_descending(distance)[:_MAX_FAR_PAIRS].tolist():
-        if distance[pair] > 0 and pair not in named_pairs:
-            named_pairs.append(pair)
-    return named_pairs
+    for pair_index in argsort_descending(distance)[:_MAX_FAR_PAIRS].tolist():
+        if distance[pair_index] > 0 and pair_index not in pair_indices:
+            pair_indices.append(pair_index)
+    return pair_indices
 
 
 def _format_prefix(model: str, max_length: int, separator: str) -> str:
@@ -212,19 +223,19 @@ def _set_scale(ax: "Axes", scores: np.ndarray) -> float:
     finite_scores = np.array([0.0, 1.0])
     if np.isfinite(scores).any():
         finite_scores = scores[np.isfinite(scores)]
-    median, largest = float(np.median(finite_scores)), float(finite_scores.max())
-    logarithmic = largest > _MAX_MEDIANS * median
-    if logarithmic:
+    median_score, max_score = float(np.median(finite_scores)), float(finite_scores.max())
+    is_logarithmic = max_score > _MAX_MEDIANS * median_score
+    if is_logarithmic:
         # linear up to the median, with at most three powers of ten above
-        linear = max(median, largest / 1000)
-        ax.set_xscale("symlog", linthresh=linear)
-        ax.set_yscale("symlog", linthresh=linear)
+        linear_limit = max(median_score, max_score / 1000)
+        ax.set_xscale("symlog", linthresh=linear_limit)
+        ax.set_yscale("symlog", linthresh=linear_limit)
     transform = ax.xaxis.get_transform()
-    low, high = transform.transform(np.array([finite_scores.min(), largest]))
+    low, high = transform.transform(np.array([finite_scores.min(), max_score]))
     margin = 0.06 * (high - low) or 0.5
     low, high = transform.inverted().transform(np.array([low - margin, high + margin]))
     ax.set(xlim=(low, high), ylim=(low, high), aspect="equal")
-    if logarithmic:
+    if is_logarithmic:
         for axis in (ax.xaxis, ax.yaxis):
             locator: Any = axis.get_major_locator()
             locator.set_params(subs=(1, 2, 5))
@@ -238,13 +249,13 @@ def _format_pair_names(index: "pandas.Index") -> list[str]:
     """Return names of pairs as text with their group, long ones on two lines."""
     short_labels = map_short_labels([str(label) for pair in index for label in pair[-2:]])
     names = []
-    for *groups, first, second in index:
-        a, b = short_labels[str(first)], short_labels[str(second)]
+    for *group_labels, first_option, second_option in index:
+        a, b = short_labels[str(first_option)], short_labels[str(second_option)]
         separator = " "
         if len(a) + len(b) > 20:
             separator = "\n"
         name = f"{a} –{separator}{b}"
-        if groups:
-            name += f" ({groups[0]})"
+        if group_labels:
+            name += f" ({group_labels[0]})"
         names.append(name)
     return names

@@ -47,15 +47,17 @@ def n_features(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     'number of aspects'
     """
     ax = ensure_axes(ax, 4.2, 3.2)
-    numbers = table.index.to_numpy()
-    ax.bar(numbers, table["probability"], width=0.9, color=COLOURS[0])
-    ax.set(xlim=(numbers.min() - 1, numbers.max() + 1), ylabel="posterior probability")
+    feature_numbers = table.index.to_numpy()
+    ax.bar(feature_numbers, table["probability"], width=0.9, color=COLOURS[0])
+    ax.set(
+        xlim=(feature_numbers.min() - 1, feature_numbers.max() + 1), ylabel="posterior probability"
+    )
     ax.set_xlabel(f"number of {table.attrs['word']}s")
     ax.locator_params(axis="x", integer=True)
     low, high = table.attrs["low_high"]
-    interval = format_interval_name(table)
+    interval_name = format_interval_name(table)
     ax.set_title(
-        f"mean {format_number(table.attrs['mean'])}, {interval} {format_number(low)} to"
+        f"mean {format_number(table.attrs['mean'])}, {interval_name} {format_number(low)} to"
         f" {format_number(high)}",
         fontsize=10,
     )

@@ -83,48 +83,50 @@ def draw_branches(
     from matplotlib.collections import LineCollection
 
     children = find_children(tree.parents.tolist())
-    order = sort_postorder(children)
-    leaves = [node for node in order if not children[node]]
+    node_order = sort_postorder(children)
+    leaves = [node for node in node_order if not children[node]]
     n = len(leaves)
-    x, y = depths, np.zeros(len(order))
+    x, y = depths, np.zeros(len(node_order))
     y[leaves] = np.arange(n)
-    for node in order:
+    for node in node_order:
         if children[node]:
             y[node] = (y[children[node][0]] + y[children[node][-1]]) / 2
 
     labels = shorten_labels([tree.names[leaf] for leaf in leaves])
     is_new_figure = ax is None
     ax = ensure_axes(ax, 4.2 + measure_label_width(labels), 0.8 + max(1.2, min(0.24 * n, 24.0)))
-    edges = [
+    edge_lines = [
         [(x[parent], y[node]), (x[node], y[node])] for node, parent in enumerate(tree.parents[:-1])
     ]
-    forks = [
+    fork_lines = [
         [(x[node], y[child_nodes[0]]), (x[node], y[child_nodes[-1]])]
         for node, child_nodes in enumerate(children)
         if len(child_nodes) > 1
     ]
-    lines = np.array([*edges, *forks])
+    lines = np.array([*edge_lines, *fork_lines])
     line_width = 1.2
     if n > 100:
         line_width = 0.7
     ax.add_collection(LineCollection(list(lines), colors="0.25", linewidths=line_width))
-    deepest = float(x.max())
-    ax.set(xlim=(-0.01 * deepest, 1.005 * deepest), ylim=(n - 0.4, -0.6))
+    max_depth = float(x.max())
+    ax.set(xlim=(-0.01 * max_depth, 1.005 * max_depth), ylim=(n - 0.4, -0.6))
 
-    room = ax.get_window_extent().height / ax.figure.dpi * 72 / n
-    step = int(np.ceil(1.2 * _MIN_FONT_SIZE / room))
-    size = float(np.clip(room / 1.2, _MIN_FONT_SIZE, _MAX_FONT_SIZE))
+    points_per_leaf = ax.get_window_extent().height / ax.figure.dpi * 72 / n
+    label_step = int(np.ceil(1.2 * _MIN_FONT_SIZE / points_per_leaf))
+    font_size = float(np.clip(points_per_leaf / 1.2, _MIN_FONT_SIZE, _MAX_FONT_SIZE))
     ax.yaxis.tick_right()
-    ax.set_yticks(np.arange(0, n, step), labels[::step], parse_math=False, fontsize=size)
+    ax.set_yticks(
+        np.arange(0, n, label_step), labels[::label_step], parse_math=False, fontsize=font_size
+    )
     ax.tick_params(axis="y", length=0, pad=2)
     hide_spines(ax, "left")
 
-    if texts := _annotate_nodes(ax, tree, x, y):
+    if text_by_node := _annotate_nodes(ax, tree, x, y):
         set_fallback_fonts([ax])
         if is_new_figure:
             # the lengths of edges in pixels are known after layout
             ax.figure.canvas.figure.draw_without_rendering()
-        _place_names(ax, texts, lines)
+        _place_names(ax, text_by_node, lines)
     return ax, y
 
 
@@ -132,13 +134,13 @@ def _annotate_nodes(
     ax: "Axes", tree: Branches, x: np.ndarray, y: np.ndarray
 ) -> "dict[int, Annotation]":
     """Write names of inner nodes at their edges; return texts by node."""
-    texts = {}
+    text_by_node = {}
     for node in range(tree.n_leaves, len(tree.names) - 1):
         if name := join_lines(tree.names[node]):
-            middle = ((x[tree.parents[node]] + x[node]) / 2, y[node])
-            texts[node] = ax.annotate(
+            edge_middle = ((x[tree.parents[node]] + x[node]) / 2, y[node])
+            text_by_node[node] = ax.annotate(
                 name,
-                middle,
+                edge_middle,
                 (0, 0),
                 textcoords="offset points",
                 ha="center",
@@ -146,34 +148,38 @@ def _annotate_nodes(
                 color="0.25",
                 parse_math=False,
             )
-            texts[node].set_in_layout(False)
-    return texts
+            text_by_node[node].set_in_layout(False)
+    return text_by_node
 
 
 def _place_names(ax: "Axes", texts: "dict[int, Annotation]", lines: np.ndarray) -> None:
     """Move names to free places, and remove those that find none."""
-    gap = _GAP * ax.figure.dpi / 72
+    min_gap = _GAP * ax.figure.dpi / 72
     # the first lines are edges, in order of nodes
     pixel_lines = ax.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 2)
-    occupied = [np.array([line.min(axis=0), line.max(axis=0)]) for line in pixel_lines]
+    occupied_boxes = [np.array([line.min(axis=0), line.max(axis=0)]) for line in pixel_lines]
     for node, text in texts.items():
-        length = pixel_lines[node][1, 0] - pixel_lines[node][0, 0]
-        fits = length >= gap * len(text.get_text())  # characters are about twice as wide as the gap
-        if not (fits and _place_name(ax, text, occupied)):
+        edge_length = pixel_lines[node][1, 0] - pixel_lines[node][0, 0]
+        # Characters are about twice as wide as the gap.
+        has_room = edge_length >= min_gap * len(text.get_text())
+        if not (has_room and _place_name(ax, text, occupied_boxes)):
             text.remove()
 
 
-def _place_name(ax: "Axes", text: "Annotation", occupied: list[np.ndarray]) -> bool:
+def _place_name(ax: "Axes", text: "Annotation", occupied_boxes: list[np.ndarray]) -> bool:
     """Move a name to a free place; return False if there is none."""
     # Its box is added to the occupied boxes.
-    gap = _GAP * ax.figure.dpi / 72
-    low, high = np.array(occupied).transpose(1, 0, 2)
-    for offset, vertical in _OFFSETS:
-        text.set(position=(0.0, offset), verticalalignment=vertical)
+    min_gap = _GAP * ax.figure.dpi / 72
+    low, high = np.array(occupied_boxes).transpose(1, 0, 2)
+    for offset, vertical_alignment in _OFFSETS:
+        text.set(position=(0.0, offset), verticalalignment=vertical_alignment)
         box = text.get_window_extent()
-        corner, opposite = np.array([box.x0 - gap, box.y0]), np.array([box.x1 + gap, box.y1])
-        touches = ((corner < high) & (low < opposite)).all(axis=1).any()
-        if not touches and (ax.bbox.min < corner).all() and (opposite < ax.bbox.max).all():
-            occupied.append(np.array([corner, opposite]))
+        corner, opposite = (
+            np.array([box.x0 - min_gap, box.y0]),
+            np.array([box.x1 + min_gap, box.y1]),
+        )
+        is_overlapping = ((corner < high) & (low < opposite)).all(axis=1).any()
+        if not is_overlapping and (ax.bbox.min < corner).all() and (opposite < ax.bbox.max).all():
+            occupied_boxes.append(np.array([corner, opposite]))
             return True
     return False

@@ -57,24 +57,26 @@ def scores(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
             f"plots.scores draws at most {MAX_GROUPS} groups; got {len(rows_by_group)}. Select"
             " fewer."
         )
-    mean: Any = table.groupby(level="option", sort=False)["score"].mean()
-    options = mean.sort_values(ascending=False, kind="stable").index
+    mean_scores: Any = table.groupby(level="option", sort=False)["score"].mean()
+    options = mean_scores.sort_values(ascending=False, kind="stable").index
     labels = shorten_labels([str(option) for option in options])
     height = 1.2 + compute_rows_height(len(labels), len(rows_by_group))
     ax = ensure_axes(ax, 4.2 + measure_label_width(labels), height)
-    prefix = ""
+    group_prefix = ""
     if len(rows_by_group) > 1:
-        prefix = f"{table.index.names[0]} "
+        group_prefix = f"{table.index.names[0]} "
     intervals = {
-        f"{prefix}{group}".strip(): np.asarray(rows.loc[options, _COLUMNS]).T
+        f"{group_prefix}{group}".strip(): np.asarray(rows.loc[options, _COLUMNS]).T
         for group, rows in rows_by_group.items()
     }
     draw_groups(ax, labels, intervals)
     none_option = table.attrs.get("none")
-    reference_score, scale = 100.0 / len(options), "sum 100"
+    reference_score, scale_note = 100.0 / len(options), "sum 100"
     if none_option is not None:
-        reference_score, scale = 100.0, f"{shorten_labels([none_option])[0]} = 100"
+        reference_score, scale_note = 100.0, f"{shorten_labels([none_option])[0]} = 100"
     ax.axvline(reference_score, color="0.7", linewidth=0.8, zorder=0)
     ax.set_xlim(left=0.0)
-    ax.set_xlabel(f"preference score, {scale} (mean and {format_interval_level(table)} interval)")
+    ax.set_xlabel(
+        f"preference score, {scale_note} (mean and {format_interval_level(table)} interval)"
+    )
     return ax
