@@ -52,7 +52,7 @@ class EvidenceTask(NamedTuple):
     model: Any
     data: Any
     run: EvidenceRun
-    home: int  # the id of the main process
+    main_process: int  # the id of the main process
 
 
 _MAX_NAMED = 5
@@ -70,10 +70,10 @@ def compare_by_evidence(
     odds = _check_odds(prior_odds, models)
     for name, model in models.items():
         _check_model(name, model, data)
-    base = compute_guessing_evidence(data)
+    guessing_evidence = compute_guessing_evidence(data)
     settings = {name: getattr(run, name) for name in _RUN}
-    source = encode_arrays({"base": base})
-    with open_job(job, BY_EVIDENCE, models, settings, data, run.random_seed, source) as (
+    encoded_source = encode_arrays({"base": guessing_evidence})
+    with open_job(job, BY_EVIDENCE, models, settings, data, run.random_seed, encoded_source) as (
         folder,
         seed,
     ):
@@ -85,8 +85,8 @@ def compare_by_evidence(
             run_tasks = partial(run_all, cores=None)
             run = run._replace(cores=run.cores or 1, progressbar=False)
         tasks = [
-            EvidenceTask(fit, models[fit[0]], data, run._replace(random_seed=seed), os.getpid())
-            for fit, seed in zip(fits, seed.spawn(len(models)), strict=True)
+            EvidenceTask(fit, models[fit[0]], data, run._replace(random_seed=fit_seed), os.getpid())
+            for fit, fit_seed in zip(fits, seed.spawn(len(models)), strict=True)
         ]
         batch = Batch(
             tasks, lambda task: format_fit_key(task.fit), _compute_evidence, _check_outcome, folder
@@ -98,7 +98,7 @@ def compare_by_evidence(
         )
         if interrupted and not batch.records:
             raise KeyboardInterrupt
-        table = build_table_of_records(models, batch.records, base, odds)
+        table = build_table_of_records(models, batch.records, guessing_evidence, odds)
     table.attrs["interrupted"] = interrupted
     warn_about_evidence(table, advise_resuming(job))
     return table
@@ -107,42 +107,46 @@ def compare_by_evidence(
 def build_table_of_records(
     names: Iterable[str],
     records: Mapping[str, Record],
-    base: float | None,
+    guessing_evidence: float | None,
     odds: Mapping[str, float],
 ) -> "pandas.DataFrame":
     """Build the evidence table from stored records of the models.
 
     `odds` are the prior odds; None means equal odds.
     """
-    evidence: dict[str, LogEvidence] = {}
-    missing = {}
+    evidence_by_name: dict[str, LogEvidence] = {}
+    missing_reasons = {}
     for fit in number_models(names):
         if format_fit_key(fit) in records:
-            evidence[fit[0]] = decode_object(records[format_fit_key(fit)]["evidence"], {})
+            evidence_by_name[fit[0]] = decode_object(records[format_fit_key(fit)]["evidence"], {})
         else:
-            missing[fit[0]] = NOT_RUN
-    prior = np.array([odds[name] for name in evidence])
-    return build_evidence_table(evidence, prior / prior.sum(), base, missing)
+            missing_reasons[fit[0]] = NOT_RUN
+    prior_odds = np.array([odds[name] for name in evidence_by_name])
+    return build_evidence_table(
+        evidence_by_name, prior_odds / prior_odds.sum(), guessing_evidence, missing_reasons
+    )
 
 
 def warn_about_evidence(table: "pandas.DataFrame", resume_advice: str | Fact) -> None:
     """Warn about models whose evidence is missing or unreliable."""
     evidence_by_name = table.attrs["evidence"]
-    missing = table.attrs["missing"]
-    if waiting := list(missing["model"]):
-        category, start = IncompleteWarning, "The"
+    missing_models = table.attrs["missing"]
+    if pending_models := list(missing_models["model"]):
+        category, sentence_start = IncompleteWarning, "The"
         if table.attrs["interrupted"]:
-            category, start = InterruptedWarning, "Stopped early: the"
+            category, sentence_start = InterruptedWarning, "Stopped early: the"
         warn(
             category(
-                f"{start} evidence for {shorten(waiting, _MAX_NAMED)} is not available yet, and the"
-                " probabilities cover only the other models; ",
+                f"{sentence_start} evidence for {shorten(pending_models, _MAX_NAMED)} is not"
+                " available yet, and the probabilities cover only the other models; ",
                 resume_advice,
                 ".",
             )
         )
-    if unusable := [name for name, evidence in evidence_by_name.items() if not evidence.usable]:
-        warn(ConvergenceWarning(*_format_unusable(unusable, evidence_by_name)))
+    if unusable_models := [
+        name for name, evidence in evidence_by_name.items() if not evidence.usable
+    ]:
+        warn(ConvergenceWarning(*_format_unusable(unusable_models, evidence_by_name)))
 
 
 def number_models(names: Iterable[str]) -> list[Fit]:
@@ -159,13 +163,16 @@ def _check_outcome(task: EvidenceTask, outcome: Any) -> Record:
 
 def _compute_evidence(task: EvidenceTask) -> Record:
     """Compute the log evidence of a task's model; return it with CPU seconds."""
-    began = time.process_time()
+    start_seconds = time.process_time()
     try:
-        with ignore_sigint(task.home):
+        with ignore_sigint(task.main_process):
             evidence = task.model._compute_log_evidence(task.data, task.run)
     except ThaliError as error:
         raise type(error)(f"Model {task.fit[0]!r}: ", error) from None
-    return {"evidence": encode_object(evidence, None), "seconds": time.process_time() - began}
+    return {
+        "evidence": encode_object(evidence, None),
+        "seconds": time.process_time() - start_seconds,
+    }
 
 
 def has_evidence(model: Any) -> bool:
@@ -205,13 +212,13 @@ def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _format_unusable(
-    names: list[str], evidence_by_name: dict[str, LogEvidence]
+    model_names: list[str], evidence_by_name: dict[str, LogEvidence]
 ) -> tuple[object, ...]:
     """Return the parts of a warning about models with unreliable evidence."""
-    parts: list[object] = []
-    for name in names:
-        parts += [f"Model {name!r}: ", evidence_by_name[name].convergence.message, " "]
-    return tuple(parts[:-1])
+    message_parts: list[object] = []
+    for name in model_names:
+        message_parts += [f"Model {name!r}: ", evidence_by_name[name].convergence.message, " "]
+    return tuple(message_parts[:-1])
 
 
 EVIDENCE = "evidence"
@@ -228,8 +235,8 @@ def compute_guessing_evidence(data: Any) -> float | None:
     """Return the log-likelihood if all outcomes are equally probable; None if undefined."""
     if isinstance(data, Mapping):
         total = 0.0
-        for group in GroupedData(data).data:
-            log_evidence = compute_guessing_evidence(group)
+        for group_data in GroupedData(data).data:
+            log_evidence = compute_guessing_evidence(group_data)
             if log_evidence is None:
                 return None
             total += log_evidence
@@ -247,13 +254,13 @@ def compute_guessing_evidence(data: Any) -> float | None:
 
 def build_evidence_table(
     evidence_by_name: dict[str, LogEvidence],
-    prior: np.ndarray,
-    base: float | None,
-    missing: dict[str, str],
+    prior_probabilities: np.ndarray,
+    guessing_evidence: float | None,
+    missing_reasons: dict[str, str],
 ) -> "pandas.DataFrame":
     """Build the table of log evidence, posterior probabilities, Bayes factors.
 
-    `prior` contains the prior probabilities, `base` the log evidence of guessing, `missing` the
+    `guessing_evidence` is the log evidence of random guessing, `missing_reasons` contains the
     reasons why models have no evidence.
     """
     import pandas as pd
@@ -265,34 +272,38 @@ def build_evidence_table(
         name: (evidence.value, evidence.standard_error, evidence.df, evidence.usable)
         for name, evidence in evidence_by_name.items()
     }
-    if base is not None:
-        rows = {BASE: (base, 0.0, math.inf, True)} | rows
+    if guessing_evidence is not None:
+        rows = {BASE: (guessing_evidence, 0.0, math.inf, True)} | rows
     index = pd.Index(list(rows), name="model")
     table = Table(list(rows.values()), index, ["log_evidence", "std_error", "df", "usable"])
-    models = table.loc[names]
-    best = models["log_evidence"].idxmax()
+    model_rows = table.loc[names]
+    best_name = model_rows["log_evidence"].idxmax()
     table.loc[names, "probability"], table.loc[names, "probability_se"] = (
         compute_posterior_probabilities(
-            models["log_evidence"].to_numpy(), models["std_error"].to_numpy(), prior
+            model_rows["log_evidence"].to_numpy(),
+            model_rows["std_error"].to_numpy(),
+            prior_probabilities,
         )
     )
-    log_factors = models.loc[best, "log_evidence"] - table["log_evidence"]
-    errors = np.hypot(table["std_error"], models.loc[best, "std_error"])
+    log_factors = model_rows.loc[best_name, "log_evidence"] - table["log_evidence"]
+    standard_errors = np.hypot(table["std_error"], model_rows.loc[best_name, "std_error"])
     table["log_bayes_factor"] = log_factors
-    table["log_bayes_factor_se"] = np.where(log_factors != 0.0, errors, 0.0)
+    table["log_bayes_factor_se"] = np.where(log_factors != 0.0, standard_errors, 0.0)
     table["evidence_against"] = log_factors.map(classify_evidence)
-    table.loc[best, "evidence_against"] = ""
+    table.loc[best_name, "evidence_against"] = ""
     table["usable"] = table.pop("usable")
     table.attrs.update(
         by=EVIDENCE,
-        best=best,
+        best=best_name,
         evidence=evidence_by_name,
-        prior=dict(zip(names, prior.tolist(), strict=True)),
-        fits=len(evidence_by_name) + len(missing),
-        missing=pd.DataFrame({"model": list(missing), "why": list(missing.values())}),
+        prior=dict(zip(names, prior_probabilities.tolist(), strict=True)),
+        fits=len(evidence_by_name) + len(missing_reasons),
+        missing=pd.DataFrame(
+            {"model": list(missing_reasons), "why": list(missing_reasons.values())}
+        ),
     )
     if any(evidence.sensitivity is not None for evidence in evidence_by_name.values()):
-        table.attrs["sensitivity"] = _build_sensitivity_table(evidence_by_name, prior)
+        table.attrs["sensitivity"] = _build_sensitivity_table(evidence_by_name, prior_probabilities)
     return table
 
 
@@ -309,12 +320,12 @@ def compute_posterior_probabilities(
     >>> probability.round(2).tolist()
     [0.25, 0.75]
     """
-    logs = log_evidence + np.log(prior)
-    probability = scale_to_maximum(logs)
+    log_weights = log_evidence + np.log(prior)
+    probability = scale_to_maximum(log_weights)
     probability /= probability.sum()
     # d p[m] / d log Z[k] = p[m] (1[m = k] - p[k])
-    slopes = probability[:, None] * (np.eye(len(prior)) - probability)
-    return probability, np.sqrt((slopes**2) @ standard_error**2)
+    jacobian = probability[:, None] * (np.eye(len(prior)) - probability)
+    return probability, np.sqrt((jacobian**2) @ standard_error**2)
 
 
 def classify_evidence(log_bayes_factor: float) -> str:
@@ -335,35 +346,39 @@ def _build_sensitivity_table(
     # A change applies to all models with such a prior.
     import pandas as pd
 
-    unchanged = pd.DataFrame(
+    original_evidence = pd.DataFrame(
         [(evidence.value, evidence.standard_error) for evidence in evidence_by_name.values()],
         list(evidence_by_name),
         ["log_evidence", "std_error"],
     )
-    changes = {
+    evidence_by_change = {
         name: evidence.sensitivity[["log_evidence", "std_error"]]
         for name, evidence in evidence_by_name.items()
         if evidence.sensitivity is not None
     }
-    tables = {}
-    for change in dict.fromkeys(label for rows in changes.values() for label in rows.index):
-        table = unchanged.copy()
-        for name, rows in changes.items():
-            if change in rows.index:
-                table.loc[name] = rows.loc[change]
+    table_by_change = {}
+    for prior_change in dict.fromkeys(
+        label
+        for changed_evidence in evidence_by_change.values()
+        for label in changed_evidence.index
+    ):
+        table = original_evidence.copy()
+        for name, changed_evidence in evidence_by_change.items():
+            if prior_change in changed_evidence.index:
+                table.loc[name] = changed_evidence.loc[prior_change]
         table["probability"], _ = compute_posterior_probabilities(
             table["log_evidence"].to_numpy(), table["std_error"].to_numpy(), prior
         )
         table["log_bayes_factor"] = table["log_evidence"].max() - table["log_evidence"]
-        tables[change] = table
-    return pd.concat(tables, names=["prior", "model"])
+        table_by_change[prior_change] = table
+    return pd.concat(table_by_change, names=["prior", "model"])
 
 
 def describe_evidence(table: "pandas.DataFrame") -> list[str]:
     """Return sentences on the best model, the others, and unreliable evidence."""
     best = table.attrs["best"]
     evidence_by_name = table.attrs["evidence"]
-    row = table.loc[best]
+    best_row = table.loc[best]
     odds_text = "these prior odds"
     if len(set(table.attrs["prior"].values())) == 1:
         odds_text = "equal prior odds"
@@ -372,42 +387,42 @@ def describe_evidence(table: "pandas.DataFrame") -> list[str]:
         for name in evidence_by_name
         if name != best
     }
-    near = [name for name, (factor, error) in factors.items() if factor < 2.0 * error]
+    close_models = [name for name, (factor, error) in factors.items() if factor < 2.0 * error]
     caveat = ""
-    if near:
-        caveat = f", but cannot be distinguished from {shorten(near)}"
+    if close_models:
+        caveat = f", but cannot be distinguished from {shorten(close_models)}"
     sentences = []
     if factors:
-        second = min(factors, key=lambda name: factors[name])
+        runner_up = min(factors, key=lambda name: factors[name])
         verb = "support {!r} over {!r}"
-        if second in near:
+        if runner_up in close_models:
             verb = "do not separate {!r} and {!r}"
-        elif factors[second][0] < 1.0:  # not worth a mention by Kass & Raftery (1995)
+        elif factors[runner_up][0] < 1.0:  # not worth a mention by Kass & Raftery (1995)
             verb = "hardly favour {!r} over {!r}"
-        size = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[second])
-        sentences.append(f"The data {verb.format(best, second)} ({size}).")
+        factor_text = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[runner_up])
+        sentences.append(f"The data {verb.format(best, runner_up)} ({factor_text}).")
     sentences.append(
-        f"{best!r} has the highest evidence (log {row['log_evidence']:.2f}, standard error"
-        f" {row['std_error']:.2f}) and, with {odds_text}, a posterior probability of"
-        f" {_format_probability(row['probability'])}{caveat}."
+        f"{best!r} has the highest evidence (log {best_row['log_evidence']:.2f}, standard error"
+        f" {best_row['std_error']:.2f}) and, with {odds_text}, a posterior probability of"
+        f" {_format_probability(best_row['probability'])}{caveat}."
     )
     for name, (factor, error) in factors.items():
-        unsure = ""
-        if name in near:
-            unsure = ", not distinguishable from 0"
+        doubt = ""
+        if name in close_models:
+            doubt = ", not distinguishable from 0"
         sentences.append(
             f"The log Bayes factor of {best!r} over {name!r} is {factor:.2f} (standard error"
-            f" {error:.2f}{unsure}); by Kass & Raftery (1995) the evidence against {name!r} is"
+            f" {error:.2f}{doubt}); by Kass & Raftery (1995) the evidence against {name!r} is"
             f" {table.loc[name, 'evidence_against']}."
         )
-    if BASE in table.index and table.loc[BASE, "log_evidence"] > row["log_evidence"]:
+    if BASE in table.index and table.loc[BASE, "log_evidence"] > best_row["log_evidence"]:
         sentences.append(
             f"No model has higher evidence than {BASE}, random guessing (log"
             f" {table.loc[BASE, 'log_evidence']:.2f})."
         )
-    if len(missing := table.attrs["missing"]):
+    if len(missing_models := table.attrs["missing"]):
         sentences.append(
-            f"The evidence for {shorten([*missing['model']])} is not available yet; the"
+            f"The evidence for {shorten([*missing_models['model']])} is not available yet; the"
             " probabilities cover only the other models."
         )
     sentences += [

@@ -46,9 +46,9 @@ class TaskDataSplitter(Splitter):
         """Return respondent and task of each held-out task, as table index."""
         import pandas as pd
 
-        people = np.array(self.tasks.respondents)[self.tasks.respondent_of_task[units]]
+        respondents = np.array(self.tasks.respondents)[self.tasks.respondent_of_task[units]]
         return pd.MultiIndex.from_arrays(
-            [people, self.tasks.task_labels[units]], names=["respondent", "task"]
+            [respondents, self.tasks.task_labels[units]], names=["respondent", "task"]
         )
 
     def get_observed(self) -> dict[str, np.ndarray]:
@@ -67,20 +67,20 @@ class TaskSplitter(TaskDataSplitter):
         """Return masks of held-out tasks, one for each part."""
         refuse_both(hold_out, folds)
         rng = np.random.default_rng(seed.spawn(1)[0])
-        counts = np.diff(self.tasks.first_task)
-        if (counts < 2).any():
-            person = self.tasks.respondents[int((counts < 2).argmax())]
+        n_tasks = np.diff(self.tasks.first_task)
+        if (n_tasks < 2).any():
+            respondent = self.tasks.respondents[int((n_tasks < 2).argmax())]
             raise DataError(
-                f"Respondent {person!r} has only one task; leaving out tasks requires at least two"
-                " per respondent."
+                f"Respondent {respondent!r} has only one task; leaving out tasks requires at"
+                " least two per respondent."
             )
-        n_folds = check_n_folds(folds, int(counts.max()), "tasks of a respondent")
+        n_folds = check_n_folds(folds, int(n_tasks.max()), "tasks of a respondent")
         if n_folds is None:
             if hold_out is None:
-                hold_out = max(1, int(counts.min()) // 4)
+                hold_out = max(1, int(n_tasks.min()) // 4)
             return [select_held_tasks(self.tasks, hold_out, None)]
-        fold = np.concatenate([rng.permutation(count) % n_folds for count in counts])
-        return [fold == k for k in range(n_folds)]
+        fold_of_task = np.concatenate([rng.permutation(count) % n_folds for count in n_tasks])
+        return [fold_of_task == k for k in range(n_folds)]
 
 
 class RespondentSplitter(TaskDataSplitter):
@@ -187,9 +187,10 @@ class QuestionSplitter(EvenSplitter):
         import pandas as pd
 
         rows = self.questions.rows
-        row = rows.counted.tocsc().indices[self.places[units]]
+        row_indices = rows.counted.tocsc().indices[self.places[units]]
         columns = {
-            name: rows.names[name].astype(object)[row] for name in CHECKED[rows.kind].options
+            name: rows.names[name].astype(object)[row_indices]
+            for name in CHECKED[rows.kind].options
         }
         return pd.MultiIndex.from_arrays(
             [self.set[units], *columns.values()], names=["set", *columns]
@@ -259,11 +260,11 @@ class ScoredOccasions:
         questions = data.questions()
         answers = np.flatnonzero(questions.counts)
         respondents = np.full(len(answers), -1)
-        times = questions.counts[answers]
+        answer_counts = questions.counts[answers]
         if questions.given is not None:
-            _, respondents, answers, times = questions.given
-        rows = _repeat_answers(times)
-        return cls(data, questions, respondents[rows], answers[rows])
+            _, respondents, answers, answer_counts = questions.given
+        answer_indices = _repeat_answers(answer_counts)
+        return cls(data, questions, respondents[answer_indices], answers[answer_indices])
 
     @property
     def n_tasks(self) -> int:
@@ -309,13 +310,16 @@ class ScoredOccasions:
     @cached_property
     def choices(self) -> Choices:
         """The occasions as `Choices`, with all options."""
-        width = len(self.questions.counts)
-        keys, times = np.unique(
-            self.respondent_index.astype(np.int64) * width + self.answer, return_counts=True
+        n_answers = len(self.questions.counts)
+        respondent_answer_codes, answer_counts = np.unique(
+            self.respondent_index.astype(np.int64) * n_answers + self.answer, return_counts=True
         )
-        respondents, answer = np.divmod(keys, width)
+        respondent_indices, answers = np.divmod(respondent_answer_codes, n_answers)
         return select_choices(
-            self.data, respondents, *self.data.places_of(answer), times=times.astype(float)
+            self.data,
+            respondent_indices,
+            *self.data.places_of(answers),
+            times=answer_counts.astype(float),
         )
 
     def predict_log_joint(self, model: Any) -> np.ndarray:
@@ -325,8 +329,8 @@ class ScoredOccasions:
     def predict_alternatives(self, model: Any) -> np.ndarray:
         """Return a model's P(chosen) of each alternative, shape (rows,)."""
         set_predictions = [np.asarray(p, float) for p in model.predict_proba(self.choices)]
-        sizes = self.choices.answers
-        if [p.shape for p in set_predictions] != [(size,) for size in sizes]:
+        n_answers = self.choices.answers
+        if [p.shape for p in set_predictions] != [(size,) for size in n_answers]:
             raise DataError(
                 "predict_proba must return, for each set, the probabilities of its members, or of"
                 " the ordered pairs (best, worst)."
@@ -363,8 +367,8 @@ class HitScorer(Scorer):
         """Return log probabilities and hits of all units by models and by guessing."""
         log_score = self.log_score(score_table)
         hits = score_table.build_score_frame("hits")
-        sizes = score_table.get_observed("sizes")
-        log_score[BASE], hits[BASE] = -np.log(sizes), 1.0 / sizes
+        n_alternatives = score_table.get_observed("sizes")
+        log_score[BASE], hits[BASE] = -np.log(n_alternatives), 1.0 / n_alternatives
         return {"log_score": log_score, "hit_rate": hits}
 
     def log_score(self, score_table: ScoreTable) -> Any:
@@ -377,12 +381,12 @@ class HitScorer(Scorer):
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
         """Return the sentence on log score and hits of the best model."""
-        row = table.loc[best]
-        guessing = table.loc[BASE, "log_score"]
+        best_row = table.loc[best]
+        guessing_score = table.loc[BASE, "log_score"]
         return (
             f"{best!r} predicts the {self.describe_test_data(table)} best: log score"
-            f" {row['log_score']:.3f} {self.per_unit_text} (guessing: {guessing:.3f}),"
-            f" {format_percent(row['hit_rate'], 1)} correct."
+            f" {best_row['log_score']:.3f} {self.per_unit_text} (guessing: {guessing_score:.3f}),"
+            f" {format_percent(best_row['hit_rate'], 1)} correct."
         )
 
 
@@ -416,11 +420,11 @@ class ChoiceScorer(HitScorer):
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         """Return log probability and hit of each held-out task."""
         if isinstance(test, ChoiceExperiment):
-            predicted = model.predict_proba(test)
+            probabilities = model.predict_proba(test)
         else:
-            predicted = test.predict_alternatives(model)
-        chosen, hits = score_choices(check_probabilities(predicted, test), test)
-        return {"chosen": chosen.tolist(), "hits": hits.tolist()}
+            probabilities = test.predict_alternatives(model)
+        chosen_probabilities, hits = score_choices(check_probabilities(probabilities, test), test)
+        return {"chosen": chosen_probabilities.tolist(), "hits": hits.tolist()}
 
     def log_score(self, score_table: ScoreTable) -> Any:
         """Return log P(choice) of all tasks by all models, as a data frame."""
@@ -430,10 +434,13 @@ class ChoiceScorer(HitScorer):
     def build_attrs(self, score_table: ScoreTable) -> dict[str, Any]:
         """Return the `leave_out` value and the independent unit, for the table's attrs."""
         splitter = score_table.splitter
-        unit = "choice"
+        independent_unit = "choice"
         if splitter.knows_people:
-            unit = "respondent"
-        return super().build_attrs(score_table) | {"leave_out": splitter.leave_out, "unit": unit}
+            independent_unit = "respondent"
+        return super().build_attrs(score_table) | {
+            "leave_out": splitter.leave_out,
+            "unit": independent_unit,
+        }
 
     def describe_test_data(self, table: "pandas.DataFrame") -> str:
         """Return "choices of new respondents" or "held-out tasks"."""
@@ -471,15 +478,15 @@ class PeopleScorer(ChoiceScorer):
             log_joint = np.bincount(test.respondent_of_task, log_chosen, test.n_respondents)
         else:
             log_joint = test.predict_log_joint(model)
-        per_choice = log_joint / np.diff(test.first_task)
-        return choice_scores | {"together": per_choice[test.respondent_of_task].tolist()}
+        log_joint_per_choice = log_joint / np.diff(test.first_task)
+        return choice_scores | {"together": log_joint_per_choice[test.respondent_of_task].tolist()}
 
     def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         """Return the frames of `ChoiceScorer`, and that of joint log probabilities."""
         frames = super().build_score_frames(score_table)
-        together = score_table.build_score_frame("together")
-        together[list(self.before)] = frames[self.main][list(self.before)]
-        return frames | {"together": together}
+        joint_frame = score_table.build_score_frame("together")
+        joint_frame[list(self.before)] = frames[self.main][list(self.before)]
+        return frames | {"together": joint_frame}
 
     def compute_columns(self, score_table: ScoreTable) -> dict[str, Any]:
         """Return the table's columns, with differences of joint log probabilities."""
@@ -497,10 +504,12 @@ class PeopleScorer(ChoiceScorer):
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
         """Return sentences on which model predicts all choices of a respondent best."""
-        scores = table.loc[ranked, "together"].dropna().sort_values(ascending=False, kind="stable")
-        best = f"{scores.index[0]!r} (log score {scores.iloc[0]:.3f} per choice)"
-        clauses = [f"The choices of a respondent are jointly predicted best by {best}"]
-        for name, row in table.loc[scores.index[1 : _MAX_NAMED + 1]].iterrows():
+        joint_scores = (
+            table.loc[ranked, "together"].dropna().sort_values(ascending=False, kind="stable")
+        )
+        best_text = f"{joint_scores.index[0]!r} (log score {joint_scores.iloc[0]:.3f} per choice)"
+        clauses = [f"The choices of a respondent are jointly predicted best by {best_text}"]
+        for name, row in table.loc[joint_scores.index[1 : _MAX_NAMED + 1]].iterrows():
             clauses.append(
                 f"{name!r} is {-row['together_difference']:.3f} lower (standard error"
                 f" {row['together_difference_se']:.3f})"
@@ -549,19 +558,23 @@ class AnswerScorer(HitScorer):
         questions = test.questions()
         answers = _repeat_answers(questions.counts)
         if find_spec(model) is None:  # a model from outside thali
-            p = np.concatenate([np.asarray(p, float) for p in model.predict_proba(test)])
-            errors = np.zeros(len(p))
+            probabilities = np.concatenate(
+                [np.asarray(probabilities, float) for probabilities in model.predict_proba(test)]
+            )
+            standard_errors = np.zeros(len(probabilities))
         else:
-            p, errors = map(np.concatenate, model.predict_proba(test, return_se=True))
-        highest = np.maximum.reduceat(p, questions.start[:-1])
-        is_best = p >= np.repeat(highest, questions.sizes) - TIE_TOLERANCE
+            probabilities, standard_errors = map(
+                np.concatenate, model.predict_proba(test, return_se=True)
+            )
+        max_probabilities = np.maximum.reduceat(probabilities, questions.start[:-1])
+        is_best = probabilities >= np.repeat(max_probabilities, questions.sizes) - TIE_TOLERANCE
         n_best = questions.sum_by_question(is_best.astype(float))
         hits = is_best / np.repeat(n_best, questions.sizes)
         with np.errstate(divide="ignore"):
-            log_score = np.log(p[answers])
+            log_score = np.log(probabilities[answers])
         return {
             "log_score": log_score.tolist(),
-            "log_score_mcse": (errors[answers] / p[answers]).tolist(),
+            "log_score_mcse": (standard_errors[answers] / probabilities[answers]).tolist(),
             "hits": hits[answers].tolist(),
         }
 
@@ -574,23 +587,23 @@ class AnswerScorer(HitScorer):
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
         """Return the sentence on the answers that the best model expected least."""
         best = table.attrs["best"]
-        scores = table.attrs["answers"][best].dropna().sort_values(kind="stable").head(WORST)
-        answers = [
+        worst_scores = table.attrs["answers"][best].dropna().sort_values(kind="stable").head(WORST)
+        answer_texts = [
             f"{' and '.join(names)} (probability {np.exp(score):.2g})"
-            for (_, *names), score in scores.items()
+            for (_, *names), score in worst_scores.items()
         ]
-        return [f"Least expected by {best}: {'; '.join(answers)}."]
+        return [f"Least expected by {best}: {'; '.join(answer_texts)}."]
 
 
 def check_probabilities(predicted: Any, test: ChoiceExperiment | ScoredOccasions) -> np.ndarray:
     """Return predictions as array; raise unless they sum to 1 in each task."""
-    p = np.asarray(predicted, dtype=float)
-    if p.shape != (test.n_alternatives,):
+    probabilities = np.asarray(predicted, dtype=float)
+    if probabilities.shape != (test.n_alternatives,):
         raise DataError(
             f"predict_proba must return {format_plural(test.n_alternatives, 'number')}, one per"
-            f" row; got shape {p.shape}."
+            f" row; got shape {probabilities.shape}."
         )
-    sums = sum_parts(p, test.first_row)
-    if not (p >= 0).all() or np.abs(sums - 1.0).max() > _ROUNDING:
+    task_sums = sum_parts(probabilities, test.first_row)
+    if not (probabilities >= 0).all() or np.abs(task_sums - 1.0).max() > _ROUNDING:
         raise DataError("predict_proba must return probabilities that sum to 1 in every task.")
-    return p
+    return probabilities

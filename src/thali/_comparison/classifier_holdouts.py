@@ -68,8 +68,8 @@ class RowSplitter(Splitter):
             )
         if folds is None:
             folds = FOLDS
-        fold = assign_folds(self.y, folds, seed)
-        return [fold == k for k in range(folds)]
+        fold_of_row = assign_folds(self.y, folds, seed)
+        return [fold_of_row == k for k in range(folds)]
 
     def select_training_data(self, part: np.ndarray) -> tuple[Any, np.ndarray]:
         """Return covariates and class labels of rows that are not held out."""
@@ -80,12 +80,12 @@ class RowSplitter(Splitter):
         classes, counts = np.unique(self.y[~part], return_counts=True)
         return self.take_rows(part), np.searchsorted(classes, self.y[part]), counts / counts.sum()
 
-    def take_rows(self, is_row: np.ndarray) -> Any:
+    def take_rows(self, is_taken: np.ndarray) -> Any:
         """Return the covariates of the rows in a mask."""
-        rows = np.flatnonzero(is_row)
+        row_indices = np.flatnonzero(is_taken)
         if self.is_frame:
-            return self.X.iloc[rows]
-        return self.X[rows]
+            return self.X.iloc[row_indices]
+        return self.X[row_indices]
 
     def build_unit_index(self, units: np.ndarray) -> "pandas.Index":
         """Return the row numbers as table index."""
@@ -102,29 +102,32 @@ def assign_folds(labels: np.ndarray, folds: int, seed: Any) -> np.ndarray:
     >>> np.bincount(assign_folds(np.repeat(["a", "b"], [7, 2]), 3, seed=0)).tolist()
     [3, 3, 3]
     """
-    limit = count_foldable_rows(labels)
+    max_folds = count_foldable_rows(labels)
     is_integer = isinstance(folds, int | np.integer) and not isinstance(folds, bool)
-    if not is_integer or not 2 <= folds <= limit:
+    if not is_integer or not 2 <= folds <= max_folds:
         raise ArgumentError(
             Argument("folds"),
-            f" must be from 2 to {limit:,} (the number of rows in classes with at least two"
+            f" must be from 2 to {max_folds:,} (the number of rows in classes with at least two"
             f" members); got {folds!r}.",
         )
-    _, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
-    shared = counts[codes] > 1
+    _, class_codes, class_sizes = np.unique(labels, return_inverse=True, return_counts=True)
+    has_classmate = class_sizes[class_codes] > 1
     rng = np.random.default_rng(seed)
     # Rows are dealt like cards, class after class, so the sizes of folds differ by at most one,
     # also within classes.
-    order = [rng.permutation(np.flatnonzero((codes == k) & shared)) for k in range(len(counts))]
-    fold = np.full(len(codes), -1)
-    fold[np.concatenate(order)] = np.arange(shared.sum()) % folds
-    return fold
+    shuffled_rows = [
+        rng.permutation(np.flatnonzero((class_codes == k) & has_classmate))
+        for k in range(len(class_sizes))
+    ]
+    fold_of_row = np.full(len(class_codes), -1)
+    fold_of_row[np.concatenate(shuffled_rows)] = np.arange(has_classmate.sum()) % folds
+    return fold_of_row
 
 
 def count_foldable_rows(labels: np.ndarray) -> int:
     """Count the rows whose class has at least two rows."""
-    counts = np.unique(labels, return_counts=True)[1]
-    return int(counts[counts > 1].sum())
+    class_sizes = np.unique(labels, return_counts=True)[1]
+    return int(class_sizes[class_sizes > 1].sum())
 
 
 # Scores of held-out rows: log loss, accuracy and Brier score --------------------------------------
@@ -179,27 +182,31 @@ class ClassScorer(Scorer):
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         """Return probability of the class, hit and Brier score of each row."""
-        covariates, truth, proportions = test
-        p = np.asarray(model.predict_proba(covariates), dtype=float)
-        if p.shape != (len(truth), len(proportions)):
+        covariates, true_codes, class_shares = test
+        probabilities = np.asarray(model.predict_proba(covariates), dtype=float)
+        if probabilities.shape != (len(true_codes), len(class_shares)):
             raise DataError(
-                f"predict_proba must return one row for each of {len(truth):,} rows and one column"
-                f" for each of {len(proportions):,} classes; got shape {p.shape}."
+                f"predict_proba must return one row for each of {len(true_codes):,} rows and one"
+                f" column for each of {len(class_shares):,} classes; got shape"
+                f" {probabilities.shape}."
             )
-        if not (p >= 0).all() or np.abs(p.sum(axis=1) - 1.0).max() > _ROUNDING:
+        if (
+            not (probabilities >= 0).all()
+            or np.abs(probabilities.sum(axis=1) - 1.0).max() > _ROUNDING
+        ):
             raise DataError("predict_proba must return probabilities that sum to 1 in every row.")
-        return score_rows(p, truth)
+        return score_rows(probabilities, true_codes)
 
     def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         """Return the scores of all rows by models and by class shares."""
         base_scores = []
         for part in score_table.parts:
-            _, truth, proportions = score_table.splitter.select_held_out_data(part)
-            base_scores.append(score_rows(np.tile(proportions, (len(truth), 1)), truth))
+            _, true_codes, class_shares = score_table.splitter.select_held_out_data(part)
+            base_scores.append(score_rows(np.tile(class_shares, (len(true_codes), 1)), true_codes))
         frames = {}
-        for name, field in (("log_loss", "chosen"), ("accuracy", "hits"), ("brier", "brier")):
-            frames[name] = score_table.build_score_frame(field)
-            frames[name][BASE] = np.concatenate([scores[field] for scores in base_scores])
+        for frame_name, field in (("log_loss", "chosen"), ("accuracy", "hits"), ("brier", "brier")):
+            frames[frame_name] = score_table.build_score_frame(field)
+            frames[frame_name][BASE] = np.concatenate([scores[field] for scores in base_scores])
         with np.errstate(divide="ignore"):  # a probability of 0
             frames["log_loss"] = -np.log(frames["log_loss"])
         return frames
@@ -210,12 +217,13 @@ class ClassScorer(Scorer):
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
         """Return the sentence on log loss and hits of the best model."""
-        row = table.loc[best]
-        base = table.loc[BASE]
+        best_row = table.loc[best]
+        guessing_row = table.loc[BASE]
         return (
-            f"{best!r} predicts held-out rows best: log loss {row['log_loss']:.3f} (class"
-            f" proportions: {base['log_loss']:.3f}), {format_percent(row['accuracy'], 1)} correct"
-            f" (largest class: {format_percent(base['accuracy'], 1)})."
+            f"{best!r} predicts held-out rows best: log loss {best_row['log_loss']:.3f} (class"
+            f" proportions: {guessing_row['log_loss']:.3f}),"
+            f" {format_percent(best_row['accuracy'], 1)} correct (largest class:"
+            f" {format_percent(guessing_row['accuracy'], 1)})."
         )
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
@@ -225,16 +233,16 @@ class ClassScorer(Scorer):
         )
 
 
-def score_rows(p: np.ndarray, truth: np.ndarray) -> dict[str, list[Any]]:
+def score_rows(p: np.ndarray, true_codes: np.ndarray) -> dict[str, list[Any]]:
     r"""Return P(true class), hit and Brier score of each row.
 
     .. math:: \text{Brier} = \sum_k (p_k - 1\{y = k\})^2
     """
-    is_class = np.arange(p.shape[1]) == truth[:, None]
+    is_true_class = np.arange(p.shape[1]) == true_codes[:, None]
     return {
-        "chosen": p[is_class].tolist(),
-        "hits": (p.argmax(axis=1) == truth).astype(float).tolist(),
-        "brier": ((p - is_class) ** 2).sum(axis=1).tolist(),
+        "chosen": p[is_true_class].tolist(),
+        "hits": (p.argmax(axis=1) == true_codes).astype(float).tolist(),
+        "brier": ((p - is_true_class) ** 2).sum(axis=1).tolist(),
     }
 
 
@@ -243,11 +251,11 @@ def score_rows(p: np.ndarray, truth: np.ndarray) -> dict[str, list[Any]]:
 
 def check_folds(labels: np.ndarray, folds: int) -> None:
     """Raise ArgumentError unless the rows can be split into this number of folds."""
-    limit = count_foldable_rows(labels)
-    if folds and not 2 <= folds <= limit:
+    max_folds = count_foldable_rows(labels)
+    if folds and not 2 <= folds <= max_folds:
         raise ArgumentError(
             Argument("folds"),
-            f" must be from 2 to {limit:,} (the number of rows in classes with at least two"
+            f" must be from 2 to {max_folds:,} (the number of rows in classes with at least two"
             f" members), or 0 for no cross-validation; got {folds}.",
         )
 
@@ -294,7 +302,7 @@ def cross_validate(
                 {"model": model},
                 RowSplitter(rows),
                 ClassScorer(),
-                prepared={},
+                prepared_models={},
                 settings=settings,
                 hold_out=None,
                 folds=folds,
@@ -312,12 +320,12 @@ def cross_validate(
     losses = table.attrs["rows"]
     hits = table.attrs["hits"]
     is_scored = losses["model"].notna().to_numpy()
-    missing = table.attrs["missing"]["why"]
+    missing_reasons = table.attrs["missing"]["why"]
     fault = ""
     if table.attrs["interrupted"]:
         fault = STOPPED
-    elif len(missing):
-        fault = missing.iloc[0]
-    columns = (1.0 - hits["model"], losses["model"], 1.0 - hits[BASE], losses[BASE])
-    arrays = (column.to_numpy()[is_scored] for column in (table.attrs["fold"], *columns))
+    elif len(missing_reasons):
+        fault = missing_reasons.iloc[0]
+    score_columns = (1.0 - hits["model"], losses["model"], 1.0 - hits[BASE], losses[BASE])
+    arrays = (column.to_numpy()[is_scored] for column in (table.attrs["fold"], *score_columns))
     return Scores._make((*arrays, folds, no_scores.seed, fault))

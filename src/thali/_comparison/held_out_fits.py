@@ -51,7 +51,7 @@ class HeldOutFit:
     part: Any
     seed: np.random.SeedSequence
     settings: dict[Any, Any]  # settings of the fit, for models with these settings
-    home: int  # the id of the main process
+    main_process: int  # the id of the main process
 
     @property
     def record(self) -> dict[Any, Any]:
@@ -61,11 +61,11 @@ class HeldOutFit:
 
 def run(task: HeldOutFit) -> dict[Any, Any]:
     """Fit a model without the held-out part; return the scores of its predictions."""
-    began = time.process_time()
+    start_seconds = time.process_time()
     settings = task.settings | {"random_seed": task.seed}
     try:
         # the comparison warns once for all fits
-        with ignore_sigint(task.home), silence_warnings():
+        with ignore_sigint(task.main_process), silence_warnings():
             model = clone(task.model, settings)  # another thread may use the model of the task
             arguments = select_arguments(model.fit, _select_settings(model, settings))
             model.fit(*task.splitter.select_training_data(task.part), **arguments)
@@ -74,7 +74,7 @@ def run(task: HeldOutFit) -> dict[Any, Any]:
             scores = task.scorer.score(model, task.splitter.select_held_out_data(task.part))
     except Exception as error:  # a failure must not end the other fits
         return task.record | {"error": f"{type(error).__name__}: {error}"}
-    return task.record | scores | {"seconds": time.process_time() - began}
+    return task.record | scores | {"seconds": time.process_time() - start_seconds}
 
 
 def _select_settings(model: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
@@ -82,9 +82,11 @@ def _select_settings(model: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
     if (spec := find_spec(model)) is None:
         return settings
     method_names = {option.name for option in spec.select_options(model._method)}
-    unused = {option.name for option in spec.options} - method_names
-    used = {name: setting for name, setting in settings.items() if name not in unused}
-    return model._get_comparison_run() | used
+    unused_names = {option.name for option in spec.options} - method_names
+    method_settings = {
+        name: setting for name, setting in settings.items() if name not in unused_names
+    }
+    return model._get_comparison_run() | method_settings
 
 
 def clone(model: Any, settings: dict[Any, Any]) -> Any:
@@ -107,16 +109,16 @@ def select_arguments(function: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
 
 
 @contextmanager
-def ignore_sigint(home: int) -> Any:
+def ignore_sigint(main_process: int) -> Any:
     """Ignore Ctrl-C within this block, in worker processes."""
-    if os.getpid() == home or threading.current_thread() is not threading.main_thread():
+    if os.getpid() == main_process or threading.current_thread() is not threading.main_thread():
         yield
         return
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    previous_handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
+        signal.signal(signal.SIGINT, previous_handler)
 
 
 _MAX_NAMED = 5
@@ -127,7 +129,7 @@ def run_comparison(
     models: dict[str, Any],
     splitter: Splitter,
     scorer: Scorer,
-    prepared: dict[str, Any],
+    prepared_models: dict[str, Any],
     settings: dict[Any, Any],
     *,
     hold_out: int | None,
@@ -142,20 +144,28 @@ def run_comparison(
 
     Fits run in parallel on `cores`, each on `cores_of_fit`; a single fit has all `cores`.
     """
-    lapses = {name: model.lapse for name, model in prepared.items() if model.lapse is not None}
-    budget = {name: settings.get(name) for name in ("draws", "tune", "chains", "thin")}
+    lapse_by_model = {
+        name: model.lapse for name, model in prepared_models.items() if model.lapse is not None
+    }
+    run_lengths = {name: settings.get(name) for name in ("draws", "tune", "chains", "thin")}
     split_settings = {"leave_out": splitter.leave_out, "hold_out": hold_out, "folds": folds}
     if folds is not None:
         splitter.part = Splitter.part  # without folds a part may be one pair
     # raise errors before the job folder is created
     splitter.list_parts(np.random.SeedSequence(0), hold_out, folds)
-    source = encode_arrays({"data": splitter.data, "lapses": lapses})
+    encoded_source = encode_arrays({"data": splitter.data, "lapses": lapse_by_model})
     with open_job(
-        job, BY_PREDICTION, models, split_settings | budget, splitter.data, random_seed, source
+        job,
+        BY_PREDICTION,
+        models,
+        split_settings | run_lengths,
+        splitter.data,
+        random_seed,
+        encoded_source,
     ) as (folder, seed):
         parts = splitter.list_parts(seed, hold_out, folds)
-        fits = list_fits(models, len(parts))
-        if len(fits) == 1:
+        fit_keys = list_fits(models, len(parts))
+        if len(fit_keys) == 1:
             cores_of_fit = cores
             cores = 1
         fit_settings = settings | {"progressbar": False, "job": None, "cores": cores_of_fit}
@@ -163,25 +173,33 @@ def run_comparison(
         seeds = seed.spawn(len(parts))
         for part_index, (part, part_seed) in enumerate(zip(parts, seeds, strict=True)):
             for name, model in models.items():
-                held_out = (part_index, part, part_seed)
-                fit = HeldOutFit(
-                    name, clone(model, {}), splitter, scorer, *held_out, fit_settings, os.getpid()
+                part_arguments = (part_index, part, part_seed)
+                held_out_fit = HeldOutFit(
+                    name,
+                    clone(model, {}),
+                    splitter,
+                    scorer,
+                    *part_arguments,
+                    fit_settings,
+                    os.getpid(),
                 )
-                tasks.append(fit)
+                tasks.append(held_out_fit)
         if folder is not None:
-            folder.plan({format_fit_key(fit_key): fit_key[0] for fit_key in fits}, "fits")
+            folder.plan(
+                {format_fit_key(held_out_fit): held_out_fit[0] for held_out_fit in fit_keys}, "fits"
+            )
         batch = Batch(tasks, _format_task_key, run, _make_record, folder)
         progress = _build_progress(progressbar, len(tasks))
         interrupted = batch.finish(
             progress,
             lambda record: record.get("seconds", 0.0),
             lambda run, waiting: run_all(run, waiting, cores),
-            partial(_compile_models, prepared, progress),
+            partial(_compile_models, prepared_models, progress),
         )
         if interrupted and not batch.records:
             raise KeyboardInterrupt
         table = build_comparison_table(splitter, scorer, parts, list(models), batch.records)
-    table.attrs.update(interrupted=interrupted, lapses=lapses)
+    table.attrs.update(interrupted=interrupted, lapses=lapse_by_model)
     warn_about_fits(table, splitter, advise_resuming(job))
     return table
 
@@ -200,12 +218,12 @@ def _build_progress(progressbar: bool, n_fits: int) -> Progress:
 
 
 def _compile_models(
-    prepared: dict[str, Any], progress: Progress, waiting: list[HeldOutFit]
+    prepared_models: dict[str, Any], progress: Progress, pending_fits: list[HeldOutFit]
 ) -> None:
     """Compile the kernels of models that wait, so that workers load them from disk."""
-    for name in {task.name: None for task in waiting}:
-        if name in prepared:
-            prepared[name].compile(progress)
+    for name in {task.name: None for task in pending_fits}:
+        if name in prepared_models:
+            prepared_models[name].compile(progress)
 
 
 def _make_record(task: HeldOutFit, outcome: Any) -> Record:
@@ -219,29 +237,30 @@ def warn_about_fits(
     table: "pandas.DataFrame", splitter: Splitter, resume_advice: str | Fact
 ) -> None:
     """Warn about fits that failed, and about chains that disagree."""
-    part = splitter.part
-    missing = table.attrs["missing"]
+    part_noun = splitter.part
+    missing_fits = table.attrs["missing"]
     n_fits = table.attrs["fits"]
     fit_names = {
         number: f"{row['model']!r} fitted without {splitter.name_part(row)}"
-        for number, row in missing.iterrows()
+        for number, row in missing_fits.iterrows()
     }
-    is_failed = missing["why"] != NOT_RUN
+    is_failed = missing_fits["why"] != NOT_RUN
     if is_failed.any():
-        failed = missing[is_failed]
+        failed_fits = missing_fits[is_failed]
         clauses = [
-            f"{fit_names[row.Index]} ({row.why})" for row in failed.head(_MAX_NAMED).itertuples()
+            f"{fit_names[row.Index]} ({row.why})"
+            for row in failed_fits.head(_MAX_NAMED).itertuples()
         ]
-        if len(failed) > _MAX_NAMED:
-            clauses.append(f"and {len(failed) - _MAX_NAMED:,} more")
+        if len(failed_fits) > _MAX_NAMED:
+            clauses.append(f"and {len(failed_fits) - _MAX_NAMED:,} more")
         warn(
             IncompleteWarning(
-                f"{len(failed):,} of {n_fits:,} fits failed: {'; '.join(clauses)}. The other"
-                f" fits were kept, but every {part} of a failed fit is excluded from the"
+                f"{len(failed_fits):,} of {n_fits:,} fits failed: {'; '.join(clauses)}. The other"
+                f" fits were kept, but every {part_noun} of a failed fit is excluded from the"
                 " comparison for all models."
             )
         )
-    if waiting := [fit_names[number] for number in missing.index[~is_failed]]:
+    if pending_names := [fit_names[number] for number in missing_fits.index[~is_failed]]:
         prefix = ""
         category = IncompleteWarning
         if table.attrs["interrupted"]:
@@ -249,9 +268,9 @@ def warn_about_fits(
             category = InterruptedWarning
         warn(
             category(
-                f"{prefix}{n_fits - len(missing):,} of {n_fits:,} fits are finished. Not run:"
-                f" {list_names(waiting, _MAX_NAMED)}. {part.capitalize()}s not finished for all"
-                " models are excluded; ",
+                f"{prefix}{n_fits - len(missing_fits):,} of {n_fits:,} fits are finished. Not run:"
+                f" {list_names(pending_names, _MAX_NAMED)}. {part_noun.capitalize()}s not"
+                " finished for all models are excluded; ",
                 resume_advice,
                 ".",
             )

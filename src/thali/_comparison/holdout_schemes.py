@@ -37,13 +37,13 @@ def _build_schemes(spec: DataSpec, by_groups: bool) -> dict[str, HoldoutScheme]:
     """Return the schemes of a data kind, by value of `leave_out`."""
     schemes = {}
     for splitter_path, scorer_path in spec.ways:
-        splitter = load_object(splitter_path)
-        scorer = load_object(scorer_path)
+        splitter_class = load_object(splitter_path)
+        scorer_class = load_object(scorer_path)
         if by_groups:
-            scheme = HoldoutScheme(partial(GroupSplitter, splitter), scorer(True))
+            scheme = HoldoutScheme(partial(GroupSplitter, splitter_class), scorer_class(True))
         else:
-            scheme = HoldoutScheme(splitter, scorer())
-        schemes[splitter.leave_out] = scheme
+            scheme = HoldoutScheme(splitter_class, scorer_class())
+        schemes[splitter_class.leave_out] = scheme
     return schemes
 
 
@@ -101,11 +101,11 @@ def convert_to_choices(data: PairedComparisons) -> Choices:
             ", or hold out pairs instead.",
         )
     if data.covariate_names:
-        covariates = shorten(data.covariate_names)
+        covariate_text = shorten(data.covariate_names)
         warn(
             DataWarning(
                 "Predictions for left-out respondents do not use covariates, so the models ignore"
-                f" {covariates}."
+                f" {covariate_text}."
             )
         )
     return Choices.from_comparisons(data)

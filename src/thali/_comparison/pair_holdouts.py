@@ -62,25 +62,33 @@ def score_answers(counts: np.ndarray, draws: np.ndarray) -> Score:
     """
     from scipy.special import xlogy
 
-    coefficient = float(log_outcome_coefficients(counts.sum(axis=0)))
-    mean = draws.mean(axis=(0, 1))
+    log_coefficient = float(log_outcome_coefficients(counts.sum(axis=0)))
+    mean_probabilities = draws.mean(axis=(0, 1))
     outcome_draws = np.moveaxis(draws, -1, 0) @ (counts.sum(axis=1) / counts.sum())
-    is_given = (counts > 0) & (mean > 0.0)
-    slopes = np.divide(counts, mean, out=np.zeros_like(mean), where=is_given)
-    bend = 0.0
+    is_given = (counts > 0) & (mean_probabilities > 0.0)
+    slopes = np.divide(
+        counts, mean_probabilities, out=np.zeros_like(mean_probabilities), where=is_given
+    )
+    curvature_error = 0.0
     if len(counts) == 1:
-        bends = np.divide(counts, mean**2, out=np.zeros_like(mean), where=is_given)
-        bend = float(bends[0] @ np.square([compute_mcse(outcome) for outcome in outcome_draws]))
+        curvatures = np.divide(
+            counts, mean_probabilities**2, out=np.zeros_like(mean_probabilities), where=is_given
+        )
+        curvature_error = float(
+            curvatures[0] @ np.square([compute_mcse(outcome) for outcome in outcome_draws])
+        )
     with np.errstate(divide="ignore"):  # a probability of 0 or 1, without lapses
         log_pred, log_pred_mcse = compute_log_mean(
-            coefficient + xlogy(counts, draws).sum(axis=(2, 3))
+            log_coefficient + xlogy(counts, draws).sum(axis=(2, 3))
         )
         return Score(
             predicted=float(outcome_draws[0].mean()),
             predicted_mcse=compute_mcse(outcome_draws[0]),
-            nll=-coefficient - float(xlogy(counts, mean).sum()),
+            nll=-log_coefficient - float(xlogy(counts, mean_probabilities).sum()),
             nll_mcse=float(
-                np.hypot(compute_mcse((draws * slopes).sum(axis=(2, 3))), bend / np.sqrt(2.0))
+                np.hypot(
+                    compute_mcse((draws * slopes).sum(axis=(2, 3))), curvature_error / np.sqrt(2.0)
+                )
             ),
             log_pred=log_pred,
             log_pred_mcse=log_pred_mcse,
@@ -90,12 +98,12 @@ def score_answers(counts: np.ndarray, draws: np.ndarray) -> Score:
 
 def compute_log_mean(logs: np.ndarray) -> tuple[float, float]:
     """Return ln of the mean of exp(logs), (chain, draw), and its Monte Carlo error."""
-    top = float(np.max(logs))
-    if top == -np.inf:
-        return top, np.nan
-    likelihood = np.exp(logs - top)
-    average = float(np.mean(likelihood))
-    return top + float(np.log(average)), compute_mcse(likelihood) / average
+    max_log = float(np.max(logs))
+    if max_log == -np.inf:
+        return max_log, np.nan
+    scaled_values = np.exp(logs - max_log)
+    scaled_mean = float(np.mean(scaled_values))
+    return max_log + float(np.log(scaled_mean)), compute_mcse(scaled_values) / scaled_mean
 
 
 def compute_mcse(draws: np.ndarray) -> float:
@@ -145,18 +153,18 @@ class PairwiseSplitter(Splitter):
     @classmethod
     def draw_parts_of_groups(
         cls,
-        counts: dict[str, int],
+        block_counts: dict[str, int],
         seed: np.random.SeedSequence,
         hold_out: int | None,
         folds: int | None,
     ) -> list[np.ndarray]:
         """Return held-out pairs; raise DataError if a group would lose all its pairs."""
-        parts = super().draw_parts_of_groups(counts, seed, hold_out, folds)
+        parts = super().draw_parts_of_groups(block_counts, seed, hold_out, folds)
         for pairs in parts:
-            if lost := find_lost_group(counts, pairs):
+            if lost_group := find_lost_group(block_counts, pairs):
                 raise DataError(
-                    f"One held-out part would contain all pairs of group {lost!r}; hold out fewer"
-                    " pairs at a time."
+                    f"One held-out part would contain all pairs of group {lost_group!r}; hold out"
+                    " fewer pairs at a time."
                 )
         return parts
 
@@ -217,16 +225,16 @@ class PairSplitter(PairwiseSplitter):
         """Return all comparisons of one held-out pair, for prediction."""
         covariates = self.data.covariates
         questions = self.data.questions(self.has_ties)
-        rows = np.flatnonzero(self.data.cells.pair == pair)
-        counts = questions.counts.reshape(len(questions.sizes), -1)[rows]
+        cell_rows = np.flatnonzero(self.data.cells.pair == pair)
+        counts = questions.counts.reshape(len(questions.sizes), -1)[cell_rows]
         if covariates is None or covariates.is_of_options.all():
             return HeldOutPair(self.options(pair), counts)
-        columns = {
-            name: covariates.values[rows, m]
+        covariate_columns = {
+            name: covariates.values[cell_rows, m]
             for m, name in enumerate(covariates.names)
             if not covariates.is_of_options[m]
         }
-        return HeldOutPair(self.options(pair), counts, columns)
+        return HeldOutPair(self.options(pair), counts, covariate_columns)
 
     def list_units(self, part: np.ndarray) -> np.ndarray:
         """Return the numbers of the held-out pairs."""
@@ -246,27 +254,31 @@ class PairSplitter(PairwiseSplitter):
 
     def warn_about_parts(self) -> None:
         """Warn of options that are disconnected if some pair is held out."""
-        isolated, bridges, never_judged = [], [], set(self.data.never_judged)
+        isolation_texts, bridge_names, never_judged = [], [], set(self.data.never_judged)
         n_components = len(self.data.components())
-        for part in range(self.data.n_pairs):
+        for pair in range(self.data.n_pairs):
             (data,), name = (
-                self.select_training_data(np.array([part])),
-                "-".join(self.options(part)),
+                self.select_training_data(np.array([pair])),
+                "-".join(self.options(pair)),
             )
-            if lost := [label for label in data.never_judged if label not in never_judged]:
-                isolated.append(f"{shorten(lost)} (compared only in the pair {name!r})")
+            if isolated_options := [
+                label for label in data.never_judged if label not in never_judged
+            ]:
+                isolation_texts.append(
+                    f"{shorten(isolated_options)} (compared only in the pair {name!r})"
+                )
             elif len(data.components()) > n_components:
-                bridges.append(name)
+                bridge_names.append(name)
         sentences = []
-        if isolated:
+        if isolation_texts:
             sentences.append(
                 "Holding out a pair leaves an option without comparisons:"
-                f" {list_names(isolated, _MAX_NAMED)}."
+                f" {list_names(isolation_texts, _MAX_NAMED)}."
             )
-        if bridges:
+        if bridge_names:
             sentences.append(
                 "The only connection between two groups of options is held out with"
-                f" {shorten(bridges, _MAX_NAMED)}."
+                f" {shorten(bridge_names, _MAX_NAMED)}."
             )
         if sentences:
             sentences.append("Predictions for these pairs depend only on the prior.")
@@ -277,8 +289,8 @@ def build_pair_index(data: Any, units: np.ndarray) -> "pandas.MultiIndex":
     """Return both option labels of these pairs, as table index."""
     import pandas as pd
 
-    columns = ([data.labels[k] for k in side[units]] for side in (data.first, data.second))
-    return pd.MultiIndex.from_arrays(list(columns), names=["a", "b"])
+    label_columns = ([data.labels[k] for k in side[units]] for side in (data.first, data.second))
+    return pd.MultiIndex.from_arrays(list(label_columns), names=["a", "b"])
 
 
 class ObjectPairSplitter(PairwiseSplitter):
@@ -355,15 +367,15 @@ class BinomialScorer(Scorer):
         scores = [asdict(self._score_pair(model, pair)) for pair in test]
         return {name: [pair_scores[name] for pair_scores in scores] for name in scores[0]}
 
-    def _score_pair(self, model: Any, test: HeldOutPair) -> Score:
+    def _score_pair(self, model: Any, pair: HeldOutPair) -> Score:
         """Predict one held-out pair with a fitted model; return its scores."""
         if find_spec(model) is None:
-            p = predict_outcomes(model, test)
+            probabilities = predict_outcomes(model, pair)
         else:
-            p = model._predict_left_out(test)
-        if p.ndim == 2:  # an estimate without draws is treated as equal draws
-            p = np.broadcast_to(p, (1, MIN_DRAWS, *p.shape))
-        return score_answers(test.counts, p)
+            probabilities = model._predict_left_out(pair)
+        if probabilities.ndim == 2:  # an estimate without draws is treated as equal draws
+            probabilities = np.broadcast_to(probabilities, (1, MIN_DRAWS, *probabilities.shape))
+        return score_answers(pair.counts, probabilities)
 
     def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         """Return the scores of all pairs by models, guessing and observed shares."""
@@ -374,10 +386,15 @@ class BinomialScorer(Scorer):
         outcomes = ("wins", "losses")
         if score_table.get_observed("tied").any():
             outcomes = ("wins", "tied", "losses")
-        counts = np.column_stack([score_table.get_observed(name) for name in outcomes])
-        observed = compute_shares(counts)
-        for name, p in ((BASE, np.full_like(observed, 1 / len(outcomes))), (EMP, observed)):
-            nll[name] = -log_outcome_coefficients(counts) - xlogy(counts, p).sum(axis=1)
+        outcome_counts = np.column_stack([score_table.get_observed(name) for name in outcomes])
+        observed_shares = compute_shares(outcome_counts)
+        for name, p in (
+            (BASE, np.full_like(observed_shares, 1 / len(outcomes))),
+            (EMP, observed_shares),
+        ):
+            nll[name] = -log_outcome_coefficients(outcome_counts) - xlogy(outcome_counts, p).sum(
+                axis=1
+            )
             log_pred[name] = -nll[name]
         no_error = {BASE: 0.0, EMP: 0.0}
         return {
@@ -390,18 +407,21 @@ class BinomialScorer(Scorer):
     def compute_columns(self, score_table: ScoreTable) -> dict[str, Any]:
         """Return the table's columns, with information in bits per comparison."""
         nll = score_table.select_complete_units("nll")
-        n = _count_comparisons(score_table)[score_table.counts]
+        n_comparisons = _count_comparisons(score_table)[score_table.is_complete]
         with np.errstate(invalid="ignore"):
-            bits = (nll[BASE].sum() - nll.sum(skipna=False)) / (math.log(2) * n.sum())
+            bits = (nll[BASE].sum() - nll.sum(skipna=False)) / (math.log(2) * n_comparisons.sum())
         return super().compute_columns(score_table) | {"information": bits}
 
     def get_observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
         """Return number of comparisons and observed share of each pair."""
-        n = _count_comparisons(score_table)
+        n_comparisons = _count_comparisons(score_table)
         tied = score_table.get_observed("tied")
-        observed = {"n": n, "observed": score_table.get_observed("wins") / n}
+        observed = {
+            "n": n_comparisons,
+            "observed": score_table.get_observed("wins") / n_comparisons,
+        }
         if tied.any():
-            observed["observed_tie"] = tied / n
+            observed["observed_tie"] = tied / n_comparisons
         return observed
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
@@ -414,11 +434,11 @@ class BinomialScorer(Scorer):
 
     def format_prediction(self, row: Any) -> str:
         """Return a pair with its observed and predicted share, as text."""
-        pair = f"{row.a} over {row.b}"
+        pair_text = f"{row.a} over {row.b}"
         if group := row._asdict().get("group"):  # of respondents, if there are several
-            pair += f" by {group}"
+            pair_text += f" by {group}"
         return (
-            f"{pair} (observed {row.observed:.2f}, predicted {row.predicted:.2f}, nll"
+            f"{pair_text} (observed {row.observed:.2f}, predicted {row.predicted:.2f}, nll"
             f" {row.nll:.1f})"
         )
 
@@ -432,10 +452,10 @@ def _count_comparisons(score_table: ScoreTable) -> np.ndarray:
     )
 
 
-def predict_outcomes(model: Any, part: HeldOutPair) -> np.ndarray:
+def predict_outcomes(model: Any, pair: HeldOutPair) -> np.ndarray:
     """Return P(first), P(second) of a pair by a model outside thali, (cells, 2)."""
-    p = np.asarray(model.predict_proba([part.pair] * len(part.counts)), float)
-    return stack_outcomes(p)
+    probabilities = np.asarray(model.predict_proba([pair.pair] * len(pair.counts)), float)
+    return stack_outcomes(probabilities)
 
 
 class GaussianScorer(Scorer):
@@ -489,32 +509,39 @@ class GaussianScorer(Scorer):
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         """Return log density, prediction and R-hat of each held-out similarity."""
         mu, sigma = model._predict_left_out(test)
-        densities = log_normal_density(test.values, mu, sigma)
-        top = densities.max(axis=(0, 1))
-        likelihood = np.exp(densities - top)
-        mean = likelihood.mean(axis=(0, 1))
-        pairs = range(len(test.values))
+        log_densities = log_normal_density(test.values, mu, sigma)
+        max_densities = log_densities.max(axis=(0, 1))
+        scaled_densities = np.exp(log_densities - max_densities)
+        scaled_means = scaled_densities.mean(axis=(0, 1))
+        pair_indices = range(len(test.values))
         return {
-            "log_score": (top + np.log(mean)).tolist(),
-            "log_score_mcse": [compute_mcse(likelihood[..., k]) / float(mean[k]) for k in pairs],
+            "log_score": (max_densities + np.log(scaled_means)).tolist(),
+            "log_score_mcse": [
+                compute_mcse(scaled_densities[..., k]) / float(scaled_means[k])
+                for k in pair_indices
+            ],
             "predicted": mu.mean(axis=(0, 1)).tolist(),
-            "predicted_mcse": [compute_mcse(mu[..., k]) for k in pairs],
-            "r_hat": [compute_r_hat(mu[..., k]) for k in pairs],
+            "predicted_mcse": [compute_mcse(mu[..., k]) for k in pair_indices],
+            "r_hat": [compute_r_hat(mu[..., k]) for k in pair_indices],
         }
 
     def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         """Return log scores and squared errors of all similarities, with a constant reference."""
-        score = score_table.build_score_frame("log_score")
+        log_scores = score_table.build_score_frame("log_score")
         predicted = score_table.build_score_frame("predicted")
-        data = score_table.splitter.get_observed()
-        base = [
-            score_constant_prediction(data["values"], data["judgements"], units)
+        observed = score_table.splitter.get_observed()
+        reference_scores = [
+            score_constant_prediction(observed["values"], observed["judgements"], units)
             for units in score_table.units
         ]
-        score[BASE], predicted[BASE] = np.concatenate(base, axis=1)
-        error = score_table.build_score_frame("log_score_mcse").assign(**{BASE: 0.0})
-        squared = predicted.sub(score_table.get_observed("values"), axis=0) ** 2
-        return {"log_score": score, "log_score_mcse": error, "squared_error": squared}
+        log_scores[BASE], predicted[BASE] = np.concatenate(reference_scores, axis=1)
+        error_frame = score_table.build_score_frame("log_score_mcse").assign(**{BASE: 0.0})
+        squared_errors = predicted.sub(score_table.get_observed("values"), axis=0) ** 2
+        return {
+            "log_score": log_scores,
+            "log_score_mcse": error_frame,
+            "squared_error": squared_errors,
+        }
 
     def get_observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
         """Return the observed similarity of each pair."""
@@ -522,12 +549,13 @@ class GaussianScorer(Scorer):
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
         """Return the sentence on log score and error of the best model."""
-        row = table.loc[best]
-        base = table.loc[BASE]
+        best_row = table.loc[best]
+        guessing_row = table.loc[BASE]
         return (
-            f"{best!r} predicts held-out similarities best: log score {row['log_score']:.3f} per"
-            f" pair (one distribution for all: {base['log_score']:.3f}), root mean squared error"
-            f" {math.sqrt(row['squared_error']):.3f} ({math.sqrt(base['squared_error']):.3f})."
+            f"{best!r} predicts held-out similarities best: log score {best_row['log_score']:.3f}"
+            f" per pair (one distribution for all: {guessing_row['log_score']:.3f}), root mean"
+            f" squared error {math.sqrt(best_row['squared_error']):.3f}"
+            f" ({math.sqrt(guessing_row['squared_error']):.3f})."
         )
 
     def format_prediction(self, row: Any) -> str:
@@ -541,12 +569,15 @@ def score_constant_prediction(
     """Score held-out similarities by the normal distribution of the others."""
     is_training = np.ones(len(similarities), bool)
     is_training[left_out] = False
-    n = judgements[is_training]
-    mean = float(np.average(similarities[is_training], weights=n))
-    sum_of_squares = float((n * (similarities[is_training] - mean) ** 2).sum())
-    variance = sum_of_squares / max(len(n) - 1, 1) / judgements[left_out]
+    training_judgements = judgements[is_training]
+    training_mean = float(np.average(similarities[is_training], weights=training_judgements))
+    sum_of_squares = float(
+        (training_judgements * (similarities[is_training] - training_mean) ** 2).sum()
+    )
+    variance = sum_of_squares / max(len(training_judgements) - 1, 1) / judgements[left_out]
     with np.errstate(divide="ignore", invalid="ignore"):  # equal similarities
         log_score = -0.5 * (
-            (similarities[left_out] - mean) ** 2 / variance + np.log(2.0 * np.pi * variance)
+            (similarities[left_out] - training_mean) ** 2 / variance
+            + np.log(2.0 * np.pi * variance)
         )
-    return log_score, np.full(len(left_out), mean)
+    return log_score, np.full(len(left_out), training_mean)

@@ -41,13 +41,13 @@ class ScoreTable:
     records: dict[Any, Any]
     scorer: "Scorer"
     units: list[np.ndarray]
-    numbers: np.ndarray
-    sizes: list[int]
+    unit_numbers: np.ndarray
+    part_sizes: list[int]
     index: Any  # of units
-    order: list[str]
+    row_order: list[str]
     frames: dict[str, Any]
-    started: list[str]
-    counts: np.ndarray
+    started_models: list[str]
+    is_complete: np.ndarray
     best: str | None
 
     def __init__(
@@ -64,60 +64,62 @@ class ScoreTable:
             fit: records.get(format_fit_key(fit)) for fit in list_fits(names, len(parts))
         }
         self.units = [splitter.list_units(part) for part in parts]
-        self.numbers = np.concatenate(self.units)
-        self.sizes = [len(units) for units in self.units]
-        self.index = splitter.build_unit_index(self.numbers)
-        self.order = [*scorer.before, *names, *scorer.after]
+        self.unit_numbers = np.concatenate(self.units)
+        self.part_sizes = [len(units) for units in self.units]
+        self.index = splitter.build_unit_index(self.unit_numbers)
+        self.row_order = [*scorer.before, *names, *scorer.after]
         self.frames = {
-            name: frame[self.order] for name, frame in scorer.build_score_frames(self).items()
+            name: frame[self.row_order] for name, frame in scorer.build_score_frames(self).items()
         }
-        main = self.frames[scorer.main]
-        self.started = [name for name in names if main[name].notna().any()]
-        self.counts = main[self.started].notna().all(axis=1).to_numpy()
+        main_frame = self.frames[scorer.main]
+        self.started_models = [name for name in names if main_frame[name].notna().any()]
+        self.is_complete = main_frame[self.started_models].notna().all(axis=1).to_numpy()
         self.best = self.find_best(scorer.main)
 
     def build_score_frame(self, field: str) -> "pandas.DataFrame":
         """Return one score as data frame (units, models); NaN if a fit is missing."""
         import pandas as pd
 
-        scores = np.full((len(self.names), len(self.numbers)), np.nan)
-        ends = np.cumsum([0, *self.sizes])
-        for row, name in enumerate(self.names):
-            for part, (start, stop) in enumerate(zip(ends, ends[1:], strict=False)):
-                record = self.records[name, part]
+        scores = np.full((len(self.names), len(self.unit_numbers)), np.nan)
+        part_bounds = np.cumsum([0, *self.part_sizes])
+        for model_index, name in enumerate(self.names):
+            for part_index, (start, stop) in enumerate(
+                zip(part_bounds, part_bounds[1:], strict=False)
+            ):
+                record = self.records[name, part_index]
                 if is_finished(record):
-                    scores[row, start:stop] = record.get(field, np.nan)
+                    scores[model_index, start:stop] = record.get(field, np.nan)
         return pd.DataFrame(scores.T, index=self.index, columns=pd.Index(self.names, name="model"))
 
     def get_observed(self, name: str) -> np.ndarray:
         """Return observed values `name` of every unit, in the table's order."""
-        return self.splitter.get_observed()[name][self.numbers]
+        return self.splitter.get_observed()[name][self.unit_numbers]
 
     def find_best(self, frame: str) -> str | None:
         """Return the model with the best mean score; None without complete units."""
         scores = self.select_complete_units(frame)
-        if not len(scores) or not self.started:
+        if not len(scores) or not self.started_models:
             return None
-        means = scores[self.started].mean()
+        means = scores[self.started_models].mean()
         if self.scorer.higher:
             return str(means.idxmax())
         return str(means.idxmin())
 
     def select_complete_units(self, frame: str) -> Any:
         """Return a frame's rows (units) that every started model has scored."""
-        return self.frames[frame][self.counts]
+        return self.frames[frame][self.is_complete]
 
     def compute_means(self, frame: str) -> tuple[Any, Any]:
         """Return each model's mean score, and its standard error."""
         return self._compute_means(self.select_complete_units(frame))
 
-    def compute_differences(self, best: str | None, frame: str) -> tuple[Any, Any]:
-        """Return mean score differences from the model `best`, and standard errors."""
-        if best is None:
+    def compute_differences(self, best_model: str | None, frame: str) -> tuple[Any, Any]:
+        """Return mean score differences from the model `best_model`, and standard errors."""
+        if best_model is None:
             return math.nan, math.nan
         scores = self.select_complete_units(frame)
         with np.errstate(invalid="ignore"):  # two infinite scores
-            return self._compute_means(scores.sub(scores[best], axis=0))
+            return self._compute_means(scores.sub(scores[best_model], axis=0))
 
     def compute_monte_carlo_error(self, frame: str) -> Any:
         """Return the Monte Carlo error of mean scores."""
@@ -130,17 +132,17 @@ class ScoreTable:
         """Return each model's total CPU seconds of finished fits."""
         import pandas as pd
 
-        seconds: dict[str, float] = {}
+        seconds_by_model: dict[str, float] = {}
         for (name, _), record in self.records.items():
             if is_finished(record):
-                seconds[name] = seconds.get(name, 0.0) + record["seconds"]
-        return pd.Series(seconds)
+                seconds_by_model[name] = seconds_by_model.get(name, 0.0) + record["seconds"]
+        return pd.Series(seconds_by_model)
 
     def list_part_indices(self) -> "pandas.Series":
         """Return the held-out part of each unit."""
         import pandas as pd
 
-        return pd.Series(repeat_indices(self.sizes), index=self.index)
+        return pd.Series(repeat_indices(self.part_sizes), index=self.index)
 
     def tabulate_predictions(
         self, fields: tuple[str, ...], **observed: np.ndarray
@@ -151,8 +153,8 @@ class ScoreTable:
         frames = {field: self.build_score_frame(field) for field in fields}
         tables = []
         for name in self.names:
-            columns = {field: frame[name].to_numpy() for field, frame in frames.items()}
-            table = self.index.to_frame(index=False).assign(**observed, **columns)
+            score_columns = {field: frame[name].to_numpy() for field, frame in frames.items()}
+            table = self.index.to_frame(index=False).assign(**observed, **score_columns)
             table.insert(0, "model", name)
             tables.append(table)
         return pd.concat(tables, ignore_index=True)
@@ -162,22 +164,22 @@ class ScoreTable:
         import pandas as pd
 
         rows = []
-        for (name, part), record in self.records.items():
+        for (name, part_index), record in self.records.items():
             if not is_finished(record):
-                why = NOT_RUN
+                reason = NOT_RUN
                 if record is not None:
-                    why = record["error"]
-                rows.append({"model": name, **self.splitter.locate_part(part), "why": why})
+                    reason = record["error"]
+                rows.append({"model": name, **self.splitter.locate_part(part_index), "why": reason})
         return pd.DataFrame(rows, columns=["model", *self.splitter.locate_part(0), "why"])
 
     def _compute_means(self, scores: "pandas.DataFrame") -> tuple[Any, Any]:
         """Return means and standard errors of a frame's columns."""
         import pandas as pd
 
-        groups = self.scorer.group_units(scores.index)
+        dependent_groups = self.scorer.group_units(scores.index)
         means, errors = {}, {}
         for name in scores:
-            means[name], errors[name] = mean_and_error(scores[name].to_numpy(), groups)
+            means[name], errors[name] = mean_and_error(scores[name].to_numpy(), dependent_groups)
         return pd.Series(means, dtype=float), pd.Series(errors, dtype=float)
 
 
@@ -185,7 +187,7 @@ def build_comparison_table(
     splitter: Splitter,
     scorer: Scorer,
     parts: list[Any],
-    names: list[str],
+    model_names: list[str],
     records: Mapping[str, Record],
 ) -> "pandas.DataFrame":
     """Build the table of `thali.compare` from the records of all fits."""
@@ -193,24 +195,24 @@ def build_comparison_table(
 
     from thali._result_table import Table
 
-    score_table = ScoreTable(splitter, scorer, parts, names, records)
-    missing = score_table.list_missing()
-    failed = [why for why in missing["why"] if why != NOT_RUN]
-    if failed and len(missing) == len(score_table.records):
-        raise ArgumentError(f"No fit succeeded; the first failed with {failed[0]}")
-    table = Table(index=pd.Index(score_table.order, name="model"))
+    score_table = ScoreTable(splitter, scorer, parts, model_names, records)
+    missing_fits = score_table.list_missing()
+    failure_reasons = [why for why in missing_fits["why"] if why != NOT_RUN]
+    if failure_reasons and len(missing_fits) == len(score_table.records):
+        raise ArgumentError(f"No fit succeeded; the first failed with {failure_reasons[0]}")
+    table = Table(index=pd.Index(score_table.row_order, name="model"))
     columns = scorer.compute_columns(score_table)
-    for name in scorer.table:
-        table[name] = columns[name]
+    for column in scorer.table:
+        table[column] = columns[column]
     table.attrs.update(
         {
             scorer.units: score_table.frames[scorer.main],
-            "missing": missing,
+            "missing": missing_fits,
             "best": score_table.best,
             "scorer": scorer.name,
         },
         part=splitter.part,
-        units=len(score_table.numbers),
+        units=len(score_table.unit_numbers),
         fits=len(score_table.records),
         unit=scorer.unit,
     )

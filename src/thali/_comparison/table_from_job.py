@@ -18,30 +18,35 @@ if TYPE_CHECKING:
 
 def read_job_table(job: Any) -> "pandas.DataFrame":
     """Return the comparison's table from a job folder; unfinished fits are missing."""
-    parts = read_parts(Path(job))
-    return TABLES[parts.stamp["kind"]](parts)
+    job_parts = read_parts(Path(job))
+    return TABLES[job_parts.stamp["kind"]](job_parts)
 
 
-def _build_prediction_table(parts: JobParts) -> "pandas.DataFrame":
+def _build_prediction_table(job_parts: JobParts) -> "pandas.DataFrame":
     """Build the table of a comparison by prediction from a job's records."""
-    settings = parts.stamp["settings"]
-    source = decode_arrays(parts.source)
+    settings = job_parts.stamp["settings"]
+    source = decode_arrays(job_parts.source)
     scheme = SCHEMES[find_data_form(source["data"])][settings["leave_out"]]
     splitter = scheme.splitter(source["data"])
-    names = list(parts.stamp["models"])
+    model_names = list(job_parts.stamp["models"])
     held_out_parts = splitter.list_parts(
-        decode_seed(parts.stamp["seed"]), settings["hold_out"], settings["folds"]
+        decode_seed(job_parts.stamp["seed"]), settings["hold_out"], settings["folds"]
     )
-    table = build_comparison_table(splitter, scheme.scorer, held_out_parts, names, parts.records)
+    table = build_comparison_table(
+        splitter, scheme.scorer, held_out_parts, model_names, job_parts.records
+    )
     table.attrs.update(interrupted=False, lapses=source["lapses"])
     return table
 
 
-def _build_evidence_table(parts: JobParts) -> "pandas.DataFrame":
+def _build_evidence_table(job_parts: JobParts) -> "pandas.DataFrame":
     """Build the table of the models' log evidence from a job's records."""
-    names = list(parts.stamp["models"])
+    model_names = list(job_parts.stamp["models"])
     table = build_table_of_records(
-        names, parts.records, decode_arrays(parts.source)["base"], dict.fromkeys(names, 1.0)
+        model_names,
+        job_parts.records,
+        decode_arrays(job_parts.source)["base"],
+        dict.fromkeys(model_names, 1.0),
     )
     table.attrs["interrupted"] = False
     return table
