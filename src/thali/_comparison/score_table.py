@@ -114,7 +114,7 @@ class ScoreTable:
         return self._compute_means(self.select_complete_units(frame))
 
     def compute_differences(self, best_model: str | None, frame: str) -> tuple[Any, Any]:
-        """Return mean score differences from the model `best_model`, and standard errors."""
+        """Return mean score differences from the best model, and standard errors."""
         if best_model is None:
             return math.nan, math.nan
         scores = self.select_complete_units(frame)

@@ -70,10 +70,10 @@ class DesignGoal(NamedTuple):
 
     def code_design(self, design: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
         """Return the coded design matrix of tasks, shape (..., alternatives, p)."""
-        matrix = code_products(design, sizes, self.has_none, self.crossed)
+        design_matrix = code_products(design, sizes, self.has_none, self.crossed)
         if self.has_none:
-            return add_no_choice(matrix)
-        return matrix
+            return add_no_choice(design_matrix)
+        return design_matrix
 
     def allows(self, task: np.ndarray) -> bool:
         """Return whether no product in a task is dominated by another."""
@@ -116,7 +116,7 @@ def _fill_task(
     attributes: Attributes, task: np.ndarray, goal: DesignGoal, rng: np.random.Generator
 ) -> bool:
     """Fill a task with random products in place; return whether that is possible."""
-    earlier_products: set[tuple[int, ...]] = set()
+    task_products: set[tuple[int, ...]] = set()
     for product_index in range(len(task)):
         random_products = (
             next(
@@ -128,11 +128,11 @@ def _fill_task(
         )
         for product in itertools.chain(random_products, attributes.all_products()):
             task[product_index] = product
-            if product not in earlier_products and goal.allows(task[: product_index + 1]):
+            if product not in task_products and goal.allows(task[: product_index + 1]):
                 break
         else:
             return False
-        earlier_products.add(product)
+        task_products.add(product)
     return True
 
 
@@ -187,12 +187,12 @@ class Balance:
 
     def record_exchange(self, i: int, task: int, old_level: int, new_level: int) -> None:
         """Update the counts after replacing level `old_level` by `new_level` in a task."""
-        for counts in (
+        for level_counts in (
             self.level_counts[i][task * self.n_versions // self.n_tasks],
             self.task_counts[i][task],
         ):
-            counts[old_level] -= 1.0
-            counts[new_level] += 1.0
+            level_counts[old_level] -= 1.0
+            level_counts[new_level] += 1.0
 
     def _compute_overlap(self, i: int) -> float:
         """Return the share of product pairs in tasks with equal levels of attribute i."""
@@ -227,11 +227,11 @@ def exchange_levels(
     information_by_task = compute_informations(goal.code_design(design, sizes), goal.betas)
     total_information = information_by_task.sum(axis=1)
     criterion = float(_compute_log_det(total_information[:, None])[0] - costs.sum())
-    positions = [(t, j, i) for t, j, i in np.ndindex(*design.shape)]
+    cells = [(t, j, i) for t, j, i in np.ndindex(*design.shape)]
     for _ in range(_MAX_PASSES):
-        value_before_pass = criterion
-        for position_index in rng.permutation(len(positions)):
-            t, j, i = positions[position_index]
+        previous_criterion = criterion
+        for cell_index in rng.permutation(len(cells)):
+            t, j, i = cells[cell_index]
             levels = _list_allowed_levels(attributes, design[t], j, i, goal)
             if not levels:
                 continue
@@ -239,7 +239,7 @@ def exchange_levels(
             tasks[:, j, i] = levels
             proposed_informations = compute_informations(goal.code_design(tasks, sizes), goal.betas)
             proposed_costs = balance.propose_costs(i, t, int(design[t, j, i]), levels)
-            proposed_values = (
+            proposed_criteria = (
                 _compute_log_det(
                     (total_information - information_by_task[:, t])[:, None] + proposed_informations
                 )
@@ -247,17 +247,21 @@ def exchange_levels(
                 - proposed_costs
             )
             # among equally good levels, take the first
-            best = int((proposed_values > proposed_values.max() - _MIN_GAIN).argmax())
-            if proposed_values[best] > criterion + _MIN_GAIN:
-                balance.record_exchange(i, t, int(design[t, j, i]), levels[best])
-                costs[i] = proposed_costs[best]
-                total_information += proposed_informations[:, best] - information_by_task[:, t]
-                design[t, j, i], information_by_task[:, t], criterion = (
-                    levels[best],
-                    proposed_informations[:, best],
-                    float(proposed_values[best]),
+            best_level_index = int(
+                (proposed_criteria > proposed_criteria.max() - _MIN_GAIN).argmax()
+            )
+            if proposed_criteria[best_level_index] > criterion + _MIN_GAIN:
+                balance.record_exchange(i, t, int(design[t, j, i]), levels[best_level_index])
+                costs[i] = proposed_costs[best_level_index]
+                total_information += (
+                    proposed_informations[:, best_level_index] - information_by_task[:, t]
                 )
-        if criterion - value_before_pass < _MIN_GAIN:
+                design[t, j, i], information_by_task[:, t], criterion = (
+                    levels[best_level_index],
+                    proposed_informations[:, best_level_index],
+                    float(proposed_criteria[best_level_index]),
+                )
+        if criterion - previous_criterion < _MIN_GAIN:
             break
     return OptimalDesign(design, criterion)
 
@@ -407,7 +411,7 @@ def choice(
         prior, prior_sd, parsed_attributes.names, parsed_attributes.levels, none, DRAWS
     )
     check_allowed("overlap", overlap, (MINIMAL, BALANCED))
-    crossed = parse_interactions(interactions or (), parsed_attributes.names)
+    interaction_pairs = parse_interactions(interactions or (), parsed_attributes.names)
     signs = parse_directions(directions, parsed_attributes.names)
     if holdouts is None:
         holdouts = ()
@@ -416,7 +420,8 @@ def choice(
     ]
     betas = np.array([contrast_utilities(utilities, none) for utilities in utility_draws])
     n_interactions = sum(
-        (parsed_attributes.sizes[i] - 1) * (parsed_attributes.sizes[j] - 1) for i, j in crossed
+        (parsed_attributes.sizes[i] - 1) * (parsed_attributes.sizes[j] - 1)
+        for i, j in interaction_pairs
     )
     _check_task_count(parsed_attributes, tasks * versions, alternatives, none, n_interactions)
     if isinstance(prior, Mapping) and signs is not None:  # a pilot may differ by chance
@@ -425,7 +430,7 @@ def choice(
             parsed_attributes,
             signs,
         )
-    check_identifiable_effects(parsed_attributes, none, crossed, signs)
+    check_identifiable_effects(parsed_attributes, none, interaction_pairs, signs)
     target_overlap = None
     if overlap == BALANCED:
         target_overlap = _compute_balanced_overlap(parsed_attributes.sizes, alternatives)
@@ -433,12 +438,12 @@ def choice(
         np.hstack([betas, np.zeros((len(betas), n_interactions))]),
         none,
         versions,
-        crossed,
+        interaction_pairs,
         signs,
         target_overlap,
     )
-    products = _search_design(parsed_attributes, tasks * versions, alternatives, goal, random_seed)
-    return _tabulate_design(products, parsed_attributes, tasks, none, holdout_tasks)
+    design = _search_design(parsed_attributes, tasks * versions, alternatives, goal, random_seed)
+    return _tabulate_design(design, parsed_attributes, tasks, none, holdout_tasks)
 
 
 def _search_design(
@@ -446,35 +451,39 @@ def _search_design(
 ) -> np.ndarray:
     """Return the best design of several random starts, (tasks, alternatives, attributes)."""
     # Raises if that design leaves effects unidentified.
-    n_positions = tasks * alternatives * len(attributes.names)
-    n_starts = int(np.clip(_MAX_POSITIONS // n_positions, _MIN_STARTS, _MAX_STARTS))
+    n_cells = tasks * alternatives * len(attributes.names)
+    n_starts = int(np.clip(_MAX_POSITIONS // n_cells, _MIN_STARTS, _MAX_STARTS))
     candidates = []
     for rng in spawn_generators(random_seed, n_starts):
         start = draw_design(attributes, tasks, alternatives, goal, rng)
         candidates.append(exchange_levels(attributes, start, goal, rng))
     best_value = max(candidate.value for candidate in candidates)
-    best = next(candidate for candidate in candidates if candidate.value > best_value - _MIN_GAIN)
-    matrix = goal.code_design(best.products, attributes.sizes)
-    total_information = compute_information(matrix, goal.betas.mean(axis=0)).sum(axis=0)
+    best_candidate = next(
+        candidate for candidate in candidates if candidate.value > best_value - _MIN_GAIN
+    )
+    design_matrix = goal.code_design(best_candidate.products, attributes.sizes)
+    total_information = compute_information(design_matrix, goal.betas.mean(axis=0)).sum(axis=0)
     is_directed = not attributes.rules and goal.signs is not None
     check_identified_effects(
         total_information, attributes, goal.has_none, goal.crossed, is_directed
     )
-    return best.products
+    return best_candidate.products
 
 
 def _compute_balanced_overlap(sizes: Sequence[int], alternatives: int) -> np.ndarray:
     """Return each attribute's target overlap, between minimal and random overlap."""
     overlaps = []
-    for size in sizes:
-        quotient, remainder = divmod(alternatives, size)
-        least_pairs = quotient * ((size - remainder) * (quotient - 1) + remainder * (quotient + 1))
-        overlaps.append((least_pairs / (alternatives * (alternatives - 1)) + 1.0 / size) / 2.0)
+    for n_levels in sizes:
+        quotient, remainder = divmod(alternatives, n_levels)
+        least_pairs = quotient * (
+            (n_levels - remainder) * (quotient - 1) + remainder * (quotient + 1)
+        )
+        overlaps.append((least_pairs / (alternatives * (alternatives - 1)) + 1.0 / n_levels) / 2.0)
     return np.array(overlaps)
 
 
-def _parse_holdout(number: int, task: Any, attributes: Attributes) -> list[dict[str, Any]]:
-    """Check and return the products of hold-out task `number`."""
+def _parse_holdout(task_number: int, task: Any, attributes: Attributes) -> list[dict[str, Any]]:
+    """Check and return the products of hold-out task `task_number`."""
     rows = task
     if hasattr(task, "to_dict"):
         rows = task.to_dict("records")
@@ -484,32 +493,33 @@ def _parse_holdout(number: int, task: Any, attributes: Attributes) -> list[dict[
     if len(rows) < 2 or not all(isinstance(row, Mapping) for row in rows):
         raise ArgumentError(
             Argument("holdouts"),
-            f": task {number} must be a table of at least two products; it has {len(rows)}.",
+            f": task {task_number} must be a table of at least two products; it has {len(rows)}.",
         )
     products = []
     for row in rows:
         cell_of_name = {str(name): cell for name, cell in row.items()}
-        if absent := [
+        if missing_names := [
             name for name in attributes.names if format_label(cell_of_name.get(name, "")) == ""
         ]:
             raise ArgumentError(
                 Argument("holdouts"),
-                f": a product of task {number} lacks {shorten(absent)}; give every attribute.",
+                f": a product of task {task_number} lacks {shorten(missing_names)}; give every"
+                " attribute.",
             )
         for name in cell_of_name:
             if name not in attributes.names:
                 raise ArgumentError(
                     Argument("holdouts"),
-                    f": task {number} contains {name!r}, which is not an attribute; remove this"
-                    " entry.",
+                    f": task {task_number} contains {name!r}, which is not an attribute; remove"
+                    " this entry.",
                 )
         product = {name: cell_of_name[name] for name in attributes.names}
-        _check_holdout(number, product, attributes)
+        _check_holdout(task_number, product, attributes)
         products.append(attributes.restore_levels(product))
     return products
 
 
-def _check_holdout(number: int, product: Mapping[str, Any], attributes: Attributes) -> None:
+def _check_holdout(task_number: int, product: Mapping[str, Any], attributes: Attributes) -> None:
     """Raise ArgumentError if a hold-out product has unknown levels or is prohibited."""
     level_numbers = []
     for name, levels in zip(attributes.names, attributes.levels, strict=True):
@@ -521,14 +531,14 @@ def _check_holdout(number: int, product: Mapping[str, Any], attributes: Attribut
         if None in map(parse_number, (*labels, label)):
             raise ArgumentError(
                 Argument("holdouts"),
-                f": a product in task {number} has {name!r} {label!r}, a level that no other task"
-                f" has; the levels are {shorten(labels)}.{suggest(label, labels)}",
+                f": a product in task {task_number} has {name!r} {label!r}, a level that no other"
+                f" task has; the levels are {shorten(labels)}.{suggest(label, labels)}",
             )
     if not attributes.allows(level_numbers):
         description = ", ".join(f"{name} {format_label(level)}" for name, level in product.items())
         raise ArgumentError(
             Argument("holdouts"),
-            f": task {number} contains a product ({description}) that is excluded by ",
+            f": task {task_number} contains a product ({description}) that is excluded by ",
             Argument("prohibited"),
             "; change or allow the product.",
         )
@@ -539,18 +549,18 @@ def _check_directions(
 ) -> None:
     """Raise ArgumentError if expected utilities contradict a direction."""
     for i, name in enumerate(attributes.names):
-        steps = np.diff(utilities[i]) * signs[i]
-        if (steps < 0.0).any():
+        signed_differences = np.diff(utilities[i]) * signs[i]
+        if (signed_differences < 0.0).any():
             direction = "decreasing"
             if signs[i] > 0:
                 direction = "increasing"
-            step_index = int(steps.argmin())
-            better, worse = [
+            step_index = int(signed_differences.argmin())
+            preferred_level, lower_level = [
                 format_label(level) for level in attributes.levels[i][step_index : step_index + 2]
             ][:: signs[i]]
             raise ArgumentError(
                 Argument("prior"),
-                f" favours {name} {better} over {worse}, but ",
+                f" favours {name} {preferred_level} over {lower_level}, but ",
                 Argument("directions"),
                 f" declare {name!r} as {direction}; change one of them.",
             )
@@ -562,8 +572,10 @@ def contrast_utilities(utilities: list[np.ndarray], has_none: bool) -> np.ndarra
         return np.concatenate([levels[1:] - levels[0] for levels in utilities])
     *level_utilities, no_choice = utilities
     # a product with the first level of each attribute has this advantage over the no-choice option
-    inside = sum(levels[0] for levels in level_utilities) - no_choice[0]
-    return np.concatenate([[inside], *[levels[1:] - levels[0] for levels in level_utilities]])
+    any_product_utility = sum(levels[0] for levels in level_utilities) - no_choice[0]
+    return np.concatenate(
+        [[any_product_utility], *[levels[1:] - levels[0] for levels in level_utilities]]
+    )
 
 
 def _check_task_count(
@@ -605,18 +617,22 @@ def _tabulate_design(
         version_tasks = [
             [attributes.name_levels(product) for product in task] for task in version_products
         ]
-        for number, task in enumerate([*version_tasks, *holdouts], 1):
-            rows = {str(alternative): product for alternative, product in enumerate(task, 1)}
+        for task_number, task in enumerate([*version_tasks, *holdouts], 1):
+            product_by_alternative = {
+                str(alternative): product for alternative, product in enumerate(task, 1)
+            }
             if has_none:
-                rows[NONE] = dict.fromkeys(attributes.names)
-            for alternative, product in rows.items():
-                row = {VERSION: version, TASK: number, ALTERNATIVE: alternative, **product}
-                row[HELD_OUT] = int(number > tasks)
+                product_by_alternative[NONE] = dict.fromkeys(attributes.names)
+            for alternative, product in product_by_alternative.items():
+                row = {VERSION: version, TASK: task_number, ALTERNATIVE: alternative, **product}
+                row[HELD_OUT] = int(task_number > tasks)
                 for name, cell in row.items():
                     columns[name].append(cell)
     for name, levels in zip(attributes.names, attributes.levels, strict=True):
-        new_levels = [cell for cell in dict.fromkeys(columns[name]) if cell not in (None, *levels)]
-        columns[name] = pd.Categorical(columns[name], [*levels, *new_levels], ordered=True)
+        unlisted_levels = [
+            cell for cell in dict.fromkeys(columns[name]) if cell not in (None, *levels)
+        ]
+        columns[name] = pd.Categorical(columns[name], [*levels, *unlisted_levels], ordered=True)
     if not holdouts:
         del columns[HELD_OUT]
     return pd.DataFrame(columns)

@@ -84,8 +84,8 @@ class DesignCheck(PrintedResult):
             ("D-efficiency", f"{self.d_efficiency:.3f}"),
         ]
         if self.bayesian_d_error is not None:
-            text = f"{self.bayesian_d_error:.4g} (mean over uncertain utilities)"
-            facts.append(("Bayesian D-error", text))
+            error_text = f"{self.bayesian_d_error:.4g} (mean over uncertain utilities)"
+            facts.append(("Bayesian D-error", error_text))
         if self.dominated is not None:
             facts.append(("Tasks with a dominated product", f"{self.dominated:,}"))
         return Description(self.title, tuple(facts), table=self.table.round(3), note=self.note)
@@ -162,9 +162,9 @@ def check(
     )
     utilities = [np.mean(level_draws, axis=0) for level_draws in zip(*utility_draws, strict=True)]
     main_coding = build_coding(data)
-    matrix = coding.encode_codes(data.products)[data.row_product]
-    utility = _compute_utilities(data, utilities)[data.row_product]
-    unit_information = _compute_unit_information(data, matrix, utility)
+    design_matrix = coding.encode_codes(data.products)[data.row_product]
+    row_utilities = _compute_utilities(data, utilities)[data.row_product]
+    unit_information = _compute_unit_information(data, design_matrix, row_utilities)
     variances = compute_variances(unit_information)
     is_complete = all(is_seen[:-1].all() for is_seen in coding.seen)
     main_matrix = main_coding.encode_codes(data.products)[data.row_product]
@@ -179,9 +179,13 @@ def check(
     if len(utility_draws) > 1:
         bayesian_d_error = float("inf")
     if is_identified and len(utility_draws) > 1:
-        draw_utility = [_compute_utilities(data, draw)[data.row_product] for draw in utility_draws]
-        information = [_compute_unit_information(data, matrix, u) for u in draw_utility]
-        bayesian_d_error = float(np.mean([_compute_d_error(draw) for draw in information]))
+        utilities_by_draw = [
+            _compute_utilities(data, draw)[data.row_product] for draw in utility_draws
+        ]
+        information_by_draw = [
+            _compute_unit_information(data, design_matrix, u) for u in utilities_by_draw
+        ]
+        bayesian_d_error = float(np.mean([_compute_d_error(draw) for draw in information_by_draw]))
     signs = parse_directions(directions, names)
     if signs is not None:
         n_dominated = _count_dominated_tasks(data, signs)
@@ -202,20 +206,23 @@ def check(
 
 
 def _compute_unit_information(
-    data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray
+    data: "ChoiceExperiment", design_matrix: np.ndarray, row_utilities: np.ndarray
 ) -> np.ndarray:
     """Return the Fisher information from one respondent, shape (p, p)."""
     # The respondent answers one version.
-    return _sum_information(data, matrix, utility) / data.n_respondents
+    return _sum_information(data, design_matrix, row_utilities) / data.n_respondents
 
 
 def _sum_information(
-    data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray
+    data: "ChoiceExperiment", design_matrix: np.ndarray, row_utilities: np.ndarray
 ) -> np.ndarray:
     """Return the Fisher information of all tasks together, shape (p, p)."""
-    sizes = np.unique(np.diff(data.first_row)).tolist()
-    parts = [_compute_task_information(data, matrix, utility, size).sum(axis=0) for size in sizes]
-    return np.sum(parts, axis=0)
+    task_sizes = np.unique(np.diff(data.first_row)).tolist()
+    informations_by_size = [
+        _compute_task_information(data, design_matrix, row_utilities, size).sum(axis=0)
+        for size in task_sizes
+    ]
+    return np.sum(informations_by_size, axis=0)
 
 
 def _compute_d_error(unit_information: np.ndarray) -> float:
@@ -242,11 +249,13 @@ def read_request(design: Any, prior: Any, prior_sd: Any, interactions: Any) -> D
     """Check a design, its expected utilities and its interactions; return them together."""
     tasks = read_tasks(design)
     scheme, has_none = tasks.scheme, bool(tasks.scheme.none)
-    names = scheme.names[scheme.has_inside :]
+    attribute_names = scheme.names[scheme.has_inside :]
     levels = list(scheme.levels.values())[scheme.has_inside :]
-    utility_draws = draw_utilities(prior, prior_sd, names, levels, has_none, DRAWS)
-    crossed, coding = code_interactions(tasks, interactions, names)
-    return DesignRequest(tasks, names, levels, has_none, utility_draws, crossed, coding)
+    utility_draws = draw_utilities(prior, prior_sd, attribute_names, levels, has_none, DRAWS)
+    interaction_pairs, coding = code_interactions(tasks, interactions, attribute_names)
+    return DesignRequest(
+        tasks, attribute_names, levels, has_none, utility_draws, interaction_pairs, coding
+    )
 
 
 def code_interactions(
@@ -255,8 +264,8 @@ def code_interactions(
     """Return interactions by attribute names, and the design matrix coding with them."""
     from thali._choice.coding import build_coding
 
-    crossed = [(names[i], names[j]) for i, j in parse_interactions(interactions, names)]
-    return crossed, build_coding(data, interactions=crossed)
+    interaction_pairs = [(names[i], names[j]) for i, j in parse_interactions(interactions, names)]
+    return interaction_pairs, build_coding(data, interactions=interaction_pairs)
 
 
 def _row_levels(data: "ChoiceExperiment") -> np.ndarray:
@@ -288,7 +297,7 @@ def read_tasks(design: Any, levels: Any = None) -> "ChoiceExperiment":
             f" must be a table with the columns {TASK!r} and {ALTERNATIVE!r}, as returned by"
             f" designs.choice, or a ChoiceExperiment; got {type(design).__name__}.",
         )
-    frame, none = design, None
+    frame, none_label = design, None
     if VERSION not in frame:
         frame = frame.assign(**{VERSION: 1})
     attributes = [name for name in frame if name not in (VERSION, TASK, ALTERNATIVE, HELD_OUT)]
@@ -296,10 +305,10 @@ def read_tasks(design: Any, levels: Any = None) -> "ChoiceExperiment":
         frame = _drop_holdouts(frame, attributes)
     is_first = ~frame.duplicated([VERSION, TASK])
     if NONE in set(map(str, frame[ALTERNATIVE])):
-        none = NONE
-    chosen = frame.assign(first=is_first.astype(int))
+        none_label = NONE
+    answered_frame = frame.assign(first=is_first.astype(int))
     return ChoiceExperiment.from_frame(
-        chosen, VERSION, TASK, ALTERNATIVE, "first", attributes, levels, none
+        answered_frame, VERSION, TASK, ALTERNATIVE, "first", attributes, levels, none_label
     )
 
 
@@ -331,38 +340,40 @@ def _compute_utilities(data: "ChoiceExperiment", utilities: list[np.ndarray]) ->
 
 
 def _compute_task_information(
-    data: "ChoiceExperiment", matrix: np.ndarray, utility: np.ndarray, size: int
+    data: "ChoiceExperiment", design_matrix: np.ndarray, row_utilities: np.ndarray, size: int
 ) -> np.ndarray:
     """Return Fisher information of each task with `size` alternatives, (tasks, p, p)."""
-    first = data.first_row[:-1][np.diff(data.first_row) == size]
-    rows = first[:, None] + np.arange(size)
+    first_rows = data.first_row[:-1][np.diff(data.first_row) == size]
+    row_indices = first_rows[:, None] + np.arange(size)
     # an additional column with coefficient 1 contains the utilities
-    extended = np.concatenate([matrix[rows], utility[rows][..., None]], axis=-1)
-    unit_beta = np.append(np.zeros(matrix.shape[1]), 1.0)
-    return compute_information(extended, unit_beta)[:, :-1, :-1]
+    extended_matrix = np.concatenate(
+        [design_matrix[row_indices], row_utilities[row_indices][..., None]], axis=-1
+    )
+    unit_beta = np.append(np.zeros(design_matrix.shape[1]), 1.0)
+    return compute_information(extended_matrix, unit_beta)[:, :-1, :-1]
 
 
 def _compute_efficiency(
     data: "ChoiceExperiment",
-    matrix: np.ndarray,
+    design_matrix: np.ndarray,
     levels: Any,
     is_complete: bool,
 ) -> float:
     """Return the D-efficiency (0 to 1) at zero utilities."""
-    sizes = [len(attribute_levels) for attribute_levels in levels]
+    n_levels = [len(attribute_levels) for attribute_levels in levels]
     has_none = bool(data.scheme.none)
-    n_main_effects = sum(sizes) - len(sizes) + data.scheme.has_inside
+    n_main_effects = sum(n_levels) - len(n_levels) + data.scheme.has_inside
     if not is_complete:
         return 0.0
-    if matrix.shape[1] != n_main_effects:  # products lack attributes
+    if design_matrix.shape[1] != n_main_effects:  # products lack attributes
         return float("nan")
     n_alternatives = np.diff(data.first_row)
-    total = _sum_information(data, matrix, np.zeros(len(matrix)))
-    if not np.isfinite(compute_variances(total)).all():
+    total_information = _sum_information(data, design_matrix, np.zeros(len(design_matrix)))
+    if not np.isfinite(compute_variances(total_information)).all():
         return 0.0
-    log_det = np.linalg.slogdet(total / data.n_tasks)[1]
-    log_bound = bound_log_determinant(sizes, n_alternatives - has_none, has_none)
-    return float(np.exp((log_det - log_bound) / matrix.shape[1]))
+    log_det = np.linalg.slogdet(total_information / data.n_tasks)[1]
+    log_bound = bound_log_determinant(n_levels, n_alternatives - has_none, has_none)
+    return float(np.exp((log_det - log_bound) / design_matrix.shape[1]))
 
 
 def _tabulate_coefficients(
@@ -379,18 +390,24 @@ def _tabulate_coefficients(
     from .choice_designs import contrast_utilities
 
     index = pd.Index(coding.names, name="coefficient")
-    expected = contrast_utilities(utilities, has_none)
+    expected_coefficients = contrast_utilities(utilities, has_none)
     if coding.crossed:
-        expected = np.append(expected, np.zeros(max(0, len(index) - len(expected))))
-    if len(expected) != len(index):
-        expected = np.full(len(index), np.nan)
+        expected_coefficients = np.append(
+            expected_coefficients, np.zeros(max(0, len(index) - len(expected_coefficients)))
+        )
+    if len(expected_coefficients) != len(index):
+        expected_coefficients = np.full(len(index), np.nan)
     with np.errstate(invalid="ignore"):
         n_required = pd.Series(np.ceil(variances / target_error**2 * (1.0 - 1e-12)), index)
     if np.isfinite(n_required).all():
         n_required = n_required.astype("Int64")
     std_error = np.sqrt(variances / n_respondents)
-    columns = {"utility": expected, "std_error": std_error, "respondents": n_required}
-    return pd.DataFrame(columns, index)
+    columns_by_name = {
+        "utility": expected_coefficients,
+        "std_error": std_error,
+        "respondents": n_required,
+    }
+    return pd.DataFrame(columns_by_name, index)
 
 
 def _describe_sample_size(
@@ -416,12 +433,12 @@ def _tabulate_balance(data: "ChoiceExperiment", names: Any, levels: Any) -> "pan
 
     rows = []
     level_codes = _row_levels(data)
-    version = np.repeat(data.respondent_of_task, np.diff(data.first_row))
+    version_of_row = np.repeat(data.respondent_of_task, np.diff(data.first_row))
     for i, (name, attribute_levels) in enumerate(zip(names, levels, strict=True)):
-        times = np.zeros((data.n_respondents, len(attribute_levels)), np.int64)
+        times_shown = np.zeros((data.n_respondents, len(attribute_levels)), np.int64)
         is_product = level_codes[:, i] >= 0
-        np.add.at(times, (version[is_product], level_codes[is_product, i]), 1)
-        for level, version_times in zip(attribute_levels, times.T, strict=True):
+        np.add.at(times_shown, (version_of_row[is_product], level_codes[is_product, i]), 1)
+        for level, version_times in zip(attribute_levels, times_shown.T, strict=True):
             rows.append(
                 (
                     name,
@@ -440,16 +457,16 @@ def _tabulate_overlap(data: "ChoiceExperiment", names: Any, levels: Any) -> "pan
     import pandas as pd
 
     level_codes = _row_levels(data)
-    task = part_indices(data.first_row)
+    task_of_row = part_indices(data.first_row)
     rows = []
     for i, (name, attribute_levels) in enumerate(zip(names, levels, strict=True)):
         is_product = level_codes[:, i] >= 0
-        counts = np.zeros((data.n_tasks, len(attribute_levels)))
-        np.add.at(counts, (task[is_product], level_codes[is_product, i]), 1.0)
-        n_products = counts.sum(axis=1)
+        level_counts = np.zeros((data.n_tasks, len(attribute_levels)))
+        np.add.at(level_counts, (task_of_row[is_product], level_codes[is_product, i]), 1.0)
+        n_products = level_counts.sum(axis=1)
         quotient, remainder = np.divmod(n_products, len(attribute_levels))
         n_pairs = (n_products * (n_products - 1) / 2).sum()
-        same_pairs = (counts * (counts - 1) / 2).sum()
+        same_pairs = (level_counts * (level_counts - 1) / 2).sum()
         least_pairs = (
             (len(attribute_levels) - remainder) * quotient * (quotient - 1) / 2
             + remainder * (quotient + 1) * quotient / 2

@@ -49,14 +49,14 @@ class Attributes(NamedTuple):
 
         A new level is text where all levels of the attribute are text.
         """
-        restored = dict(product)
+        restored_product = dict(product)
         for name, levels in zip(self.names, self.levels, strict=True):
             label = format_label(product[name])
             if all(isinstance(level, str) for level in levels):
-                restored[name] = label
+                restored_product[name] = label
             level_by_label = {format_label(level): level for level in levels}
-            restored[name] = level_by_label.get(label, restored[name])
-        return restored
+            restored_product[name] = level_by_label.get(label, restored_product[name])
+        return restored_product
 
     def all_products(self) -> Iterator[tuple[int, ...]]:
         """Yield all products that are not prohibited, as level numbers."""
@@ -240,22 +240,24 @@ def draw_utilities(
                 " standard deviations.",
             )
         return _draw_pilot_utilities(prior, names, levels, has_none, draws)
-    expected = parse_utilities(prior, names, levels, has_none)
+    expected_utilities = parse_utilities(prior, names, levels, has_none)
     if prior_sd is None:
-        return [expected]
+        return [expected_utilities]
     from scipy.special import ndtri
     from scipy.stats import qmc
 
     deviations = _parse_deviations(prior_sd, names, levels, has_none)
-    last = np.cumsum([len(sd) for sd, _ in deviations])
-    points = qmc.Sobol(last[-1], rng=0).random(draws).clip(1e-12, 1.0 - 1e-12)
+    last_columns = np.cumsum([len(sd) for sd, _ in deviations])
+    uniform_points = qmc.Sobol(last_columns[-1], rng=0).random(draws).clip(1e-12, 1.0 - 1e-12)
     utility_draws = []
-    for noise in ndtri(points):
-        parts = np.split(noise, last[:-1])
+    for noise in ndtri(uniform_points):
+        noise_by_attribute = np.split(noise, last_columns[:-1])
         utility_draws.append(
             [
                 mean + basis @ (sd * part)
-                for mean, (sd, basis), part in zip(expected, deviations, parts, strict=True)
+                for mean, (sd, basis), part in zip(
+                    expected_utilities, deviations, noise_by_attribute, strict=True
+                )
             ]
         )
     return utility_draws
@@ -268,25 +270,27 @@ def _parse_deviations(
     # The basis (levels, k) maps k independent deviations to the utilities of levels.
     from thali._data.experiments.levels import parse_number
 
-    allowed_names = list(names)
+    known_names = list(names)
     if has_none:
-        allowed_names.append(NONE)
+        known_names.append(NONE)
     sd_of_name = prior_sd
     if not isinstance(prior_sd, Mapping):
-        sd_of_name = dict.fromkeys(allowed_names, prior_sd)
+        sd_of_name = dict.fromkeys(known_names, prior_sd)
     sd_of_attribute: dict[str, Any] = {
-        allowed_names[find_attribute("prior_sd", name, allowed_names)]: attribute_sd
+        known_names[find_attribute("prior_sd", name, known_names)]: attribute_sd
         for name, attribute_sd in sd_of_name.items()
     }
     deviations = []
     for name, attribute_levels in zip(names, levels, strict=True):
         attribute_sd = sd_of_attribute.get(name, 0.0)
-        numbers = [parse_number(format_label(level)) for level in attribute_levels]
+        level_numbers = [parse_number(format_label(level)) for level in attribute_levels]
         is_single = np.ndim(attribute_sd) == 0
         has_slope = isinstance(prior_sd, Mapping) and name in sd_of_attribute
-        if has_slope and is_single and None not in numbers:
+        if has_slope and is_single and None not in level_numbers:
             # the deviation of the utility of one unit
-            deviations.append((_parse_sd(name, [attribute_sd]), np.array(numbers, float)[:, None]))
+            deviations.append(
+                (_parse_sd(name, [attribute_sd]), np.array(level_numbers, float)[:, None])
+            )
             continue
         raw_sds = [attribute_sd] * len(attribute_levels)
         if not is_single:
@@ -329,16 +333,18 @@ def _draw_pilot_utilities(
         model.utilities()["utility"].to_numpy() - mean_utilities.mean(axis=0)
     )
     column_of_key = index_labels(utility_keys)
-    columns = []
+    attribute_columns = []
     for name, attribute_levels in zip(names, levels, strict=True):
-        keys = [(name, format_label(level)) for level in attribute_levels]
-        if lost_labels := [label for _, label in keys if (name, label) not in column_of_key]:
+        attribute_keys = [(name, format_label(level)) for level in attribute_levels]
+        if lost_labels := [
+            label for _, label in attribute_keys if (name, label) not in column_of_key
+        ]:
             raise ArgumentError(
                 Argument("prior"),
                 f", the fitted model, has no utility for these levels of {name!r}:"
                 f" {shorten(lost_labels)}; give their utilities, or remove the levels.",
             )
-        columns.append([column_of_key[key] for key in keys])
+        attribute_columns.append([column_of_key[key] for key in attribute_keys])
     if has_none:
         if NO_CHOICE_LEVEL not in column_of_key:
             raise ArgumentError(
@@ -347,8 +353,8 @@ def _draw_pilot_utilities(
                 Setting("none", False),
                 ".",
             )
-        columns.append([column_of_key[NO_CHOICE_LEVEL]])
-    return [[row[attribute_levels] for attribute_levels in columns] for row in mean_utilities]
+        attribute_columns.append([column_of_key[NO_CHOICE_LEVEL]])
+    return [[row[columns] for columns in attribute_columns] for row in mean_utilities]
 
 
 def _parse_level_utilities(
@@ -363,27 +369,27 @@ def _parse_level_utilities(
             )
         return utilities
     if is_list(attribute_utilities):
-        utility_list = np.array(
+        listed_utilities = np.array(
             [_parse_utility(name, level_utility) for level_utility in attribute_utilities]
         )
-        if len(utility_list) != len(levels):
+        if len(listed_utilities) != len(levels):
             raise ArgumentError(
                 Argument("prior"),
                 f" must have one utility for each of the {len(levels)} levels of {name!r}; got"
-                f" {len(utility_list)}.",
+                f" {len(listed_utilities)}.",
             )
-        return utility_list
+        return listed_utilities
     from thali._data.experiments.levels import parse_number
 
     slope = _parse_utility(name, attribute_utilities)
-    numbers = [parse_number(format_label(level)) for level in levels]
-    if any(number is None for number in numbers):
+    level_numbers = [parse_number(format_label(level)) for level in levels]
+    if any(number is None for number in level_numbers):
         raise ArgumentError(
             Argument("prior"),
             f" of {name!r} must have one utility per level, because its levels are not numbers;"
             f" got {attribute_utilities!r}.",
         )
-    return slope * np.array(numbers, dtype=float)
+    return slope * np.array(level_numbers, dtype=float)
 
 
 def _parse_utility(name: str, raw_utility: Any) -> float:
@@ -406,21 +412,26 @@ def code_products(
     products: np.ndarray,
     sizes: Sequence[int],
     has_none: bool,
-    crossed: Sequence[tuple[int, int]] = (),
+    interaction_pairs: Sequence[tuple[int, int]] = (),
 ) -> np.ndarray:
     """Return the design matrix of products (..., attributes), shape (..., p).
 
     The coding is that of `MultinomialLogit`: there is one column per level except the first. With a
     no-choice option the first column is 1 in every product (`inside`). The last columns are the
-    products of the columns of attributes that are `crossed`.
+    products of the columns of each pair in `interaction_pairs`.
     """
-    parts = []
+    coded_columns = []
     if has_none:
-        parts.append(np.ones((*products.shape[:-1], 1)))
-    single = [np.eye(size)[:, 1:][products[..., i]] for i, size in enumerate(sizes)]
-    crossed_columns = [outer_product(single[i], single[j]) for i, j in crossed]
-    parts += [*single, *(columns.reshape(*columns.shape[:-2], -1) for columns in crossed_columns)]
-    return np.concatenate(parts, axis=-1)
+        coded_columns.append(np.ones((*products.shape[:-1], 1)))
+    main_effects = [np.eye(size)[:, 1:][products[..., i]] for i, size in enumerate(sizes)]
+    crossed_columns = [
+        outer_product(main_effects[i], main_effects[j]) for i, j in interaction_pairs
+    ]
+    coded_columns += [
+        *main_effects,
+        *(columns.reshape(*columns.shape[:-2], -1) for columns in crossed_columns),
+    ]
+    return np.concatenate(coded_columns, axis=-1)
 
 
 def parse_interactions(interactions: Any, names: Sequence[str]) -> tuple[tuple[int, int], ...]:
@@ -473,16 +484,16 @@ def is_dominated(products: np.ndarray, signs: np.ndarray) -> np.ndarray:
     that is better or equal in all attributes with a direction, better in one of them, and equal in
     all others.
     """
-    gain = (
+    differences = (
         products[..., None, :, :] - products[..., :, None, :]
     )  # advantage of the second product over the first
-    signed = gain * signs
-    better = (
-        (signed >= 0).all(axis=-1)
-        & (signed > 0).any(axis=-1)
-        & ((gain == 0) | (signs != 0)).all(axis=-1)
+    signed_differences = differences * signs
+    is_better = (
+        (signed_differences >= 0).all(axis=-1)
+        & (signed_differences > 0).any(axis=-1)
+        & ((differences == 0) | (signs != 0)).all(axis=-1)
     )
-    return better.any(axis=-1)
+    return is_better.any(axis=-1)
 
 
 def add_no_choice(matrix: np.ndarray) -> np.ndarray:
@@ -507,13 +518,13 @@ def compute_informations(matrix: np.ndarray, betas: np.ndarray) -> np.ndarray:
     return _compute_choice_covariance(matrix[None], np.moveaxis(matrix @ betas.T, -1, 0))
 
 
-def _compute_choice_covariance(matrix: np.ndarray, utility: np.ndarray) -> np.ndarray:
+def _compute_choice_covariance(matrix: np.ndarray, utilities: np.ndarray) -> np.ndarray:
     """Return X' (diag(p) - p p') X, with p the logit choice probabilities, (..., p, p)."""
-    odds_terms = scale_to_maximum(utility)
+    odds_terms = scale_to_maximum(utilities)
     p = compute_shares(odds_terms)
-    weighted = matrix * p[..., None]
-    mean = weighted.sum(axis=-2)
-    return np.swapaxes(weighted, -1, -2) @ matrix - outer_product(mean, mean)
+    weighted_rows = matrix * p[..., None]
+    mean_rows = weighted_rows.sum(axis=-2)
+    return np.swapaxes(weighted_rows, -1, -2) @ matrix - outer_product(mean_rows, mean_rows)
 
 
 _MAX_PRODUCTS, _MAX_PAIRED_PRODUCTS = 20_000, 400  # to check one by one, or in all pairs
@@ -522,54 +533,59 @@ _MAX_PRODUCTS, _MAX_PAIRED_PRODUCTS = 20_000, 400  # to check one by one, or in 
 def check_identifiable_effects(
     attributes: Attributes,
     has_none: bool,
-    crossed: Sequence[tuple[int, int]],
+    interaction_pairs: Sequence[tuple[int, int]],
     signs: np.ndarray | None,
 ) -> None:
     """Raise ArgumentError if no design of allowed products identifies all effects."""
     if not attributes.rules and signs is None:
         return
-    concerned = {i for rule in attributes.rules for i, _ in rule} | {
-        i for pair in crossed for i in pair
+    constrained_attributes = {i for rule in attributes.rules for i, _ in rule} | {
+        i for pair in interaction_pairs for i in pair
     }
     if signs is not None:
-        concerned |= set(np.flatnonzero(signs).tolist())
+        constrained_attributes |= set(np.flatnonzero(signs).tolist())
     # An attribute that varies freely has identified effects, so one of its levels represents it.
     levels = list(attributes.levels)
-    for i in set(range(len(levels))) - concerned:
+    for i in set(range(len(levels))) - constrained_attributes:
         levels[i] = levels[i][:1]
     varied_attributes = attributes._replace(levels=tuple(levels))
     # Products that differ in a free attribute may share a task, as may any with no choice.
-    is_paired = signs is not None and not has_none and len(concerned) == len(levels)
+    is_paired = signs is not None and not has_none and len(constrained_attributes) == len(levels)
     max_products = _MAX_PRODUCTS
     if is_paired:
         max_products = _MAX_PAIRED_PRODUCTS
     if np.prod(varied_attributes.sizes, dtype=float) > max_products:
         return
     products = np.array(list(varied_attributes.all_products()), np.int64)
-    matrix = code_products(products, varied_attributes.sizes, has_none, crossed)
+    design_matrix = code_products(products, varied_attributes.sizes, has_none, interaction_pairs)
     if is_paired and signs is not None:
         first_product, second_product = np.triu_indices(len(products), k=1)
-        allowed = ~is_dominated(
+        is_allowed_pair = ~is_dominated(
             np.stack([products[first_product], products[second_product]], axis=1), signs
         ).any(axis=1)
-        matrix = matrix[first_product[allowed]] - matrix[second_product[allowed]]
+        design_matrix = (
+            design_matrix[first_product[is_allowed_pair]]
+            - design_matrix[second_product[is_allowed_pair]]
+        )
     elif not has_none:
-        matrix = matrix - matrix[:1]
-    check_identified_effects(matrix.T @ matrix, varied_attributes, has_none, crossed, is_paired)
+        design_matrix = design_matrix - design_matrix[:1]
+    check_identified_effects(
+        design_matrix.T @ design_matrix, varied_attributes, has_none, interaction_pairs, is_paired
+    )
 
 
 def check_identified_effects(
-    total: np.ndarray,
+    information: np.ndarray,
     attributes: Attributes,
     has_none: bool,
-    crossed: Sequence[tuple[int, int]],
+    interaction_pairs: Sequence[tuple[int, int]],
     directed: bool,
 ) -> None:
     """Raise ArgumentError if the information matrix leaves effects unidentified.
 
     `directed`: the error names the directions as the cause.
     """
-    is_unknown = ~np.isfinite(compute_variances(total))
+    is_unknown = ~np.isfinite(compute_variances(information))
     if not is_unknown.any():
         return
     names, sizes = attributes.names, attributes.sizes
@@ -578,14 +594,16 @@ def check_identified_effects(
         effects.append(())
     for i, size in enumerate(sizes):
         effects += [(i,)] * (size - 1)
-    for i, j in crossed:
+    for i, j in interaction_pairs:
         effects += [(i, j)] * ((sizes[i] - 1) * (sizes[j] - 1))
-    unknown = list(
+    unknown_effects = list(
         dict.fromkeys(effect for effect, lost in zip(effects, is_unknown, strict=True) if lost)
     )
-    unknown_pairs = [pair for pair in unknown if len(pair) == 2]
+    unknown_pairs = [pair for pair in unknown_effects if len(pair) == 2]
     remedy: tuple[Any, ...] = (", or remove an attribute.",)
-    effect_names = f"the effects of {shorten([names[i] for effect in unknown for i in effect])}"
+    effect_names = (
+        f"the effects of {shorten([names[i] for effect in unknown_effects for i in effect])}"
+    )
     if unknown_pairs:
         remedy = (", or remove the interaction from ", Argument("interactions"), ".")
         i, j = unknown_pairs[0]
@@ -611,10 +629,10 @@ def describe_restrictions(attributes: Attributes, directed: bool) -> tuple[Any, 
 
 def compute_variances(information: np.ndarray) -> np.ndarray:
     """Return the variances of estimates, shape (p,); infinite if unidentified."""
-    values, vectors = np.linalg.eigh(information)
-    informative = values > 1e-9 * max(float(values[-1]), 1e-300)
-    variances = ((vectors[:, informative] ** 2) / values[informative]).sum(axis=1)
-    return np.where((vectors[:, ~informative] ** 2).sum(axis=1) > 1e-9, np.inf, variances)
+    eigenvalues, eigenvectors = np.linalg.eigh(information)
+    is_informative = eigenvalues > 1e-9 * max(float(eigenvalues[-1]), 1e-300)
+    variances = ((eigenvectors[:, is_informative] ** 2) / eigenvalues[is_informative]).sum(axis=1)
+    return np.where((eigenvectors[:, ~is_informative] ** 2).sum(axis=1) > 1e-9, np.inf, variances)
 
 
 def bound_log_determinant(sizes: Sequence[int], alternatives: np.ndarray, has_none: bool) -> float:
@@ -632,15 +650,18 @@ def bound_log_determinant(sizes: Sequence[int], alternatives: np.ndarray, has_no
         \frac1L\Big)^2, \qquad
         \det = \Big(\frac{T}{L - 1}\Big)^{L - 1} \frac1L
     """
-    shown = alternatives + has_none
-    total = 0.0
+    n_shown = alternatives + has_none
+    log_bound = 0.0
     if has_none:
-        total = float(np.log(np.mean(alternatives / shown**2)))
-    for size in sizes:
-        even, more = np.divmod(alternatives, size)
-        uneven = (more * (even + 1) ** 2 + (size - more) * even**2) / alternatives**2 - 1.0 / size
+        log_bound = float(np.log(np.mean(alternatives / n_shown**2)))
+    for n_levels in sizes:
+        quotient, remainder = np.divmod(alternatives, n_levels)
+        imbalance = (
+            remainder * (quotient + 1) ** 2 + (n_levels - remainder) * quotient**2
+        ) / alternatives**2 - 1.0 / n_levels
         trace = np.mean(
-            alternatives / shown * (1.0 - 1.0 / size) - (alternatives / shown) ** 2 * uneven
+            alternatives / n_shown * (1.0 - 1.0 / n_levels)
+            - (alternatives / n_shown) ** 2 * imbalance
         )
-        total += float((size - 1) * np.log(trace / (size - 1)) - np.log(size))
-    return total
+        log_bound += float((n_levels - 1) * np.log(trace / (n_levels - 1)) - np.log(n_levels))
+    return log_bound

@@ -171,12 +171,12 @@ def read_sets(design: Any) -> "pandas.DataFrame | None":
     frame = design.reset_index(drop=True)
     if TASK not in frame:  # one version that all respondents answer
         frame = frame.assign(**{TASK: frame.index + 1})
-    keys = [name for name in (VERSION, TASK) if name in frame]
+    task_columns = [name for name in (VERSION, TASK) if name in frame]
     option_rows = [
-        frame[keys].assign(alternative=k, option=frame[name].map(format_label))
+        frame[task_columns].assign(alternative=k, option=frame[name].map(format_label))
         for k, name in enumerate(option_columns, start=1)
     ]
-    long_table = pd.concat(option_rows).sort_values([*keys, "alternative"], kind="stable")
+    long_table = pd.concat(option_rows).sort_values([*task_columns, "alternative"], kind="stable")
     return long_table.loc[long_table["option"] != ""].reset_index(drop=True)
 
 
@@ -187,14 +187,14 @@ def schedule_rounds(n: int) -> list[list[tuple[int, int]]]:
     the two neighbours of r, then the next two, and so on; an additional option is paired with r,
     and is first in every other round. David (1988), section 5.2.
     """
-    m = n - (n % 2 == 0)
+    n_odd = n - (n % 2 == 0)
     schedule = []
-    for r in range(m):
-        round_pairs = [((r - k) % m, (r + k) % m) for k in range(1, m // 2 + 1)]
-        if m < n and r % 2 == 0:
-            round_pairs.insert(0, (m, r))
-        elif m < n:
-            round_pairs.insert(0, (r, m))
+    for r in range(n_odd):
+        round_pairs = [((r - k) % n_odd, (r + k) % n_odd) for k in range(1, n_odd // 2 + 1)]
+        if n_odd < n and r % 2 == 0:
+            round_pairs.insert(0, (n_odd, r))
+        elif n_odd < n:
+            round_pairs.insert(0, (r, n_odd))
         schedule.append(round_pairs)
     return schedule
 
@@ -210,9 +210,12 @@ def _draw_complete_design(n: int, size: int, versions: int, rng: np.random.Gener
                 for _ in range(versions)
             ]
         )
-    pairs = np.array([pair for round_pairs in schedule_rounds(n) for pair in round_pairs])
+    scheduled_pairs = np.array([pair for round_pairs in schedule_rounds(n) for pair in round_pairs])
     return np.stack(
-        [rng.permutation(n)[pairs[rng.permutation(len(pairs))]] for _ in range(versions)]
+        [
+            rng.permutation(n)[scheduled_pairs[rng.permutation(len(scheduled_pairs))]]
+            for _ in range(versions)
+        ]
     )
 
 
@@ -264,8 +267,8 @@ def _choose_next_set(
     is_free = np.ones(len(times_shown), bool)
     for _ in range(size):
         times_with_chosen = together_counts[:, option_set].sum(axis=1)
-        order = np.lexsort((rng.random(len(times_shown)), times_with_chosen, times_shown))
-        option_index = int(order[is_free[order]][0])
+        option_order = np.lexsort((rng.random(len(times_shown)), times_with_chosen, times_shown))
+        option_index = int(option_order[is_free[option_order]][0])
         option_set.append(option_index)
         is_free[option_index] = False
     return option_set
