@@ -73,8 +73,10 @@ class _AnswerSheet(NamedTuple):
 
     def compute_minutes(self) -> float:
         """Return the total response time in minutes."""
-        times = [row.get("rt", "") for row in self.rows.values()]
-        return sum(int(time) for time in times if re.fullmatch("[0-9]{1,9}", time)) / 60_000
+        response_times = [row.get("rt", "") for row in self.rows.values()]
+        return (
+            sum(int(time) for time in response_times if re.fullmatch("[0-9]{1,9}", time)) / 60_000
+        )
 
     def contradicts(self, other_sheet: "_AnswerSheet") -> bool:
         """Return whether the other sheet answers a trial of this one differently."""
@@ -158,27 +160,27 @@ def collect(folder: str | Path) -> Collected:
         raise DataError(
             f"There is no folder {str(folder)!r}; give the folder with the files of answers."
         )
-    sheets: list[_AnswerSheet] = []
-    counts = _RowCounts()
-    for file, name in _list_files(folder):
+    all_sheets: list[_AnswerSheet] = []
+    row_counts = _RowCounts()
+    for file, file_name in _list_files(folder):
         if file.suffix.lower() not in _ENDINGS:
-            counts.unread[name] = "not a text table; save answers as CSV"
+            row_counts.unread[file_name] = "not a text table; save answers as CSV"
             continue
         try:
-            file_sheets = _read_sheets(file, name, counts)
+            file_sheets = _read_sheets(file, file_name, row_counts)
         except (ValueError, OSError) as error:
-            counts.unread[name] = str(error).rstrip(".")
+            row_counts.unread[file_name] = str(error).rstrip(".")
             continue
-        sheets += file_sheets
-        if name not in counts.rows:
-            counts.unread[name] = f"missing columns {', '.join(_REQUIRED_COLUMNS)}"
-    if not sheets:
-        description = " ".join(counts.describe()) or "It is empty."
+        all_sheets += file_sheets
+        if file_name not in row_counts.rows:
+            row_counts.unread[file_name] = f"missing columns {', '.join(_REQUIRED_COLUMNS)}"
+    if not all_sheets:
+        counts_text = " ".join(row_counts.describe()) or "It is empty."
         raise DataError(
-            f"The folder {str(folder)!r} contains no answers to a questionnaire. {description}"
+            f"The folder {str(folder)!r} contains no answers to a questionnaire. {counts_text}"
         )
-    used_sheets, notes = _select_sheets(_select_study(sheets, counts), counts)
-    has_catch = any(PASSED in row for sheet in used_sheets for row in sheet.rows.values())
+    used_sheets, notes = _select_sheets(_select_study(all_sheets, row_counts), row_counts)
+    has_catch_trials = any(PASSED in row for sheet in used_sheets for row in sheet.rows.values())
     respondents = pd.DataFrame(
         {
             "file": [sheet.file for sheet in used_sheets],
@@ -188,17 +190,17 @@ def collect(folder: str | Path) -> Collected:
         },
         pd.Index([sheet.person for sheet in used_sheets], name=PERSON),
     )
-    if has_catch:
+    if has_catch_trials:
         respondents[FAILED] = [sheet.count_failed_catches() for sheet in used_sheets]
     answers = _parse_rows(
-        [row for sheet in used_sheets for row in _list_answer_rows(sheet, has_catch)]
+        [row for sheet in used_sheets for row in _list_answer_rows(sheet, has_catch_trials)]
     )
     for sheet in used_sheets:
         for trial_kind in (PRACTICE, CATCH):
-            counts.omit(sheet.file, trial_kind, sheet.count_trials(trial_kind))
-    note = " ".join([*_describe_sheets(used_sheets), *notes, *counts.describe()])
+            row_counts.omit(sheet.file, trial_kind, sheet.count_trials(trial_kind))
+    note_text = " ".join([*_describe_sheets(used_sheets), *notes, *row_counts.describe()])
     return Collected(
-        f"Answers to {used_sheets[0].study}", respondents, note, answers, counts.tabulate()
+        f"Answers to {used_sheets[0].study}", respondents, note_text, answers, row_counts.tabulate()
     )
 
 
@@ -214,14 +216,14 @@ def _list_files(folder: Path) -> list[tuple[Path, str]]:
     ]
 
 
-def _read_sheets(file: Path, name: str, counts: _RowCounts) -> list[_AnswerSheet]:
+def _read_sheets(file: Path, file_name: str, row_counts: _RowCounts) -> list[_AnswerSheet]:
     """Read the answer sheets in a file; [] if its columns are others."""
     # A file with the right header that cannot be read is an error.
     from thali._reading.text_cells import decode_text, split_text_cells
 
     file_bytes = file.read_bytes()
-    first_lines = decode_text(file_bytes[:_HEADER_BYTES]).split("\n")[:_HEADER_LINES]
-    if not any(_is_answer_header(re.findall(r"\w+", line)) for line in first_lines):
+    header_lines = decode_text(file_bytes[:_HEADER_BYTES]).split("\n")[:_HEADER_LINES]
+    if not any(_is_answer_header(re.findall(r"\w+", line)) for line in header_lines):
         return []
     cells = split_text_cells(file_bytes, joined=True)
     if not _is_answer_header(cells.header):
@@ -229,25 +231,25 @@ def _read_sheets(file: Path, name: str, counts: _RowCounts) -> list[_AnswerSheet
             "The first line must contain the column names; remove the lines above them."
         )
     sheets: dict[tuple[str, ...], _AnswerSheet] = {}
-    counts.rows[name] = len(cells.lines)
+    row_counts.rows[file_name] = len(cells.lines)
     for cells_of_row in zip(*cells.columns, strict=True):
         row = dict(zip(cells.header, cells_of_row, strict=True))
-        if fault := _find_fault(row):
-            counts.omit(name, fault)
+        if omission_reason := _find_fault(row):
+            row_counts.omit(file_name, omission_reason)
             continue
-        key = row[STUDY], row[PERSON], row[SEED], row[STARTED]
+        sheet_key = row[STUDY], row[PERSON], row[SEED], row[STARTED]
         sheet = sheets.setdefault(
-            key, _AnswerSheet(name, *key, {}, int(row[PLANNED].partition(".")[0]))
+            sheet_key, _AnswerSheet(file_name, *sheet_key, {}, int(row[PLANNED].partition(".")[0]))
         )
-        trial = row[PART], _trial_number(row)
-        if sheet.rows.get(trial) == row:
-            counts.omit(name, "repeats")
-        elif trial in sheet.rows:
-            counts.omit(name, "another answer to the same trial")
+        trial_key = row[PART], _trial_number(row)
+        if sheet.rows.get(trial_key) == row:
+            row_counts.omit(file_name, "repeats")
+        elif trial_key in sheet.rows:
+            row_counts.omit(file_name, "another answer to the same trial")
         elif row[PART] == MAIN and sheet.is_complete:
-            counts.omit(name, f"more than {PLANNED}")
+            row_counts.omit(file_name, f"more than {PLANNED}")
         else:
-            sheet.rows[trial] = row
+            sheet.rows[trial_key] = row
     return [sheet for sheet in sheets.values() if sheet.rows]
 
 
@@ -271,43 +273,46 @@ def _is_answer_header(names: list[str]) -> bool:
     return set(_REQUIRED_COLUMNS) <= set(names) and bool({TRIAL, TASK} & set(names))
 
 
-def _select_study(sheets: list[_AnswerSheet], counts: _RowCounts) -> list[_AnswerSheet]:
+def _select_study(sheets: list[_AnswerSheet], row_counts: _RowCounts) -> list[_AnswerSheet]:
     """Return the sheets of the study that most sheets belong to."""
-    studies = Counter(sheet.study for sheet in sheets)
-    study, n_sheets = studies.most_common(1)[0]
+    sheet_counts = Counter(sheet.study for sheet in sheets)
+    main_study, n_sheets = sheet_counts.most_common(1)[0]
     if 2 * n_sheets <= len(sheets):
         files_of_study = {
             name: sorted({sheet.file for sheet in sheets if sheet.study == name})
-            for name in studies
+            for name in sheet_counts
         }
         study_names = list_names(
-            f"{name!r} ({shorten(files_of_study[name], 2)})" for name, _ in studies.most_common()
+            f"{name!r} ({shorten(files_of_study[name], 2)})"
+            for name, _ in sheet_counts.most_common()
         )
         raise DataError(
-            f"The folder contains answers to {len(studies)} studies, {study_names}; put each study"
-            " into a separate folder."
+            f"The folder contains answers to {len(sheet_counts)} studies, {study_names}; put each"
+            " study into a separate folder."
         )
     for sheet in sheets:
-        if sheet.study != study:
-            counts.omit(sheet.file, "of another study", len(sheet.rows))
-    return [sheet for sheet in sheets if sheet.study == study]
+        if sheet.study != main_study:
+            row_counts.omit(sheet.file, "of another study", len(sheet.rows))
+    return [sheet for sheet in sheets if sheet.study == main_study]
 
 
 def _select_sheets(
-    sheets: list[_AnswerSheet], counts: _RowCounts
+    sheets: list[_AnswerSheet], row_counts: _RowCounts
 ) -> tuple[list[_AnswerSheet], list[str]]:
     """Return one sheet per respondent, and sentences on the others."""
     # The first complete sheet is used, or the one with most answers.
-    fullest: dict[tuple[str, str, str], _AnswerSheet] = {}
+    fullest_by_sender: dict[tuple[str, str, str], _AnswerSheet] = {}
     repeated_files, contradictions = [], {}
     for sheet in sorted(sheets, key=lambda sheet: (-len(sheet.rows), sheet.file)):
-        fullest_sheet = fullest.setdefault((sheet.person, sheet.seed, sheet.started), sheet)
+        fullest_sheet = fullest_by_sender.setdefault(
+            (sheet.person, sheet.seed, sheet.started), sheet
+        )
         if sheet.contradicts(fullest_sheet):
             contradictions[sheet.person] = f"{fullest_sheet.file} used, {sheet.file} not used"
         elif sheet is not fullest_sheet:
             repeated_files.append(sheet.file)
     sheets_of_respondent: dict[str, list[_AnswerSheet]] = {}
-    for sheet in sorted(fullest.values(), key=lambda sheet: sheet.started):
+    for sheet in sorted(fullest_by_sender.values(), key=lambda sheet: sheet.started):
         sheets_of_respondent.setdefault(sheet.person, []).append(sheet)
     used_sheets = [
         next((sheet for sheet in sheets if sheet.is_complete), None)
@@ -316,38 +321,39 @@ def _select_sheets(
     ]
     for sheet in sheets:
         if not any(sheet is used_sheet for used_sheet in used_sheets):
-            counts.omit(sheet.file, "of a questionnaire that is not used", len(sheet.rows))
+            row_counts.omit(sheet.file, "of a questionnaire that is not used", len(sheet.rows))
     notes = []
     if repeated_files:
-        files = shorten(list(dict.fromkeys(repeated_files)), _MAX_NAMES)
+        files_text = shorten(list(dict.fromkeys(repeated_files)), _MAX_NAMES)
         notes.append(
-            f"{format_plural(len(repeated_files), 'repeated questionnaire')} excluded: {files}."
+            f"{format_plural(len(repeated_files), 'repeated questionnaire')} excluded:"
+            f" {files_text}."
         )
     if contradictions:
         notes.append(
             f"Questionnaires of {format_plural(len(contradictions), 'respondent')} contradict each"
             f" other: {_format_facts(contradictions)}; ask who submitted them."
         )
-    copies = _list_copies(used_sheets)
-    if copies:
+    copying_respondents = _list_copies(used_sheets)
+    if copying_respondents:
         notes.append(
-            f"{format_plural(len(copies), 'respondent')} have the same seed and start time as other"
-            " respondents, which suggests copied answers under another name:"
-            f" {shorten(copies, _MAX_NAMES)}."
+            f"{format_plural(len(copying_respondents), 'respondent')} have the same seed and"
+            " start time as other respondents, which suggests copied answers under another name:"
+            f" {shorten(copying_respondents, _MAX_NAMES)}."
         )
-    for is_complete, choice in (
+    for is_complete, choice_text in (
         (True, "; the first complete questionnaire is used"),
         (False, " without completing one; the questionnaire with most answers is used"),
     ):
-        respondents = [
+        repeaters = [
             sheet.person
             for sheet in used_sheets
             if len(sheets_of_respondent[sheet.person]) > 1 and sheet.is_complete == is_complete
         ]
-        if respondents:
+        if repeaters:
             notes.append(
-                f"{format_plural(len(respondents), 'respondent')} answered several times{choice}:"
-                f" {shorten(respondents, _MAX_NAMES)}."
+                f"{format_plural(len(repeaters), 'respondent')} answered several"
+                f" times{choice_text}: {shorten(repeaters, _MAX_NAMES)}."
             )
     return used_sheets, notes
 
@@ -362,8 +368,11 @@ def _list_copies(sheets: list[_AnswerSheet]) -> list[str]:
 
 def _list_answer_rows(sheet: _AnswerSheet, has_catch: bool) -> list[Row]:
     """Return a sheet's main trials, without bookkeeping columns."""
-    names = list(next(iter(sheet.rows.values())))
-    typed_columns = {PERSON, *names[names.index(PLANNED) + 1 :]}  # columns that respondents fill in
+    column_names = list(next(iter(sheet.rows.values())))
+    typed_columns = {
+        PERSON,
+        *column_names[column_names.index(PLANNED) + 1 :],
+    }  # columns that respondents fill in
     answer_rows = []
     for row in sheet.rows.values():
         if row[PART] == MAIN:
@@ -381,9 +390,9 @@ def _parse_rows(rows: list[Row]) -> "pandas.DataFrame":
     from thali._reading.table_files import build_raw_table
     from thali._reading.text_cells import TextTable
 
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    columns = [[row.get(name, "") for row in rows] for name in names]
-    return build_raw_table(TextTable(names, columns, range(len(rows))), "answers").frame
+    column_names = list(dict.fromkeys(name for row in rows for name in row))
+    columns = [[row.get(name, "") for row in rows] for name in column_names]
+    return build_raw_table(TextTable(column_names, columns, range(len(rows))), "answers").frame
 
 
 def _describe_sheets(used_sheets: list[_AnswerSheet]) -> list[str]:
@@ -392,30 +401,32 @@ def _describe_sheets(used_sheets: list[_AnswerSheet]) -> list[str]:
         f"{format_plural(len(used_sheets), 'respondent')},"
         f" {format_plural(sum(sheet.n_answered for sheet in used_sheets), 'answer')}."
     ]
-    early_stops = {
+    early_stops_by_respondent = {
         each.person: f"{each.n_answered} of {each.n_planned}"
         for each in used_sheets
         if not each.is_complete
     }
-    if early_stops:
+    if early_stops_by_respondent:
         sentences.append(
-            f"{format_plural(len(early_stops), 'respondent')} stopped early:"
-            f" {_format_facts(early_stops)}."
+            f"{format_plural(len(early_stops_by_respondent), 'respondent')} stopped early:"
+            f" {_format_facts(early_stops_by_respondent)}."
         )
-    extra_counts = [
+    extra_trial_counts = [
         (part, sum(sheet.count_trials(part) for sheet in used_sheets)) for part in (PRACTICE, CATCH)
     ]
-    if extra_trials := [
-        format_plural(n_trials, f"{part} trial") for part, n_trials in extra_counts if n_trials
+    if extra_trial_texts := [
+        format_plural(n_trials, f"{part} trial")
+        for part, n_trials in extra_trial_counts
+        if n_trials
     ]:
-        sentences.append(f"Excluded: {list_names(extra_trials)}.")
-    failures = {
+        sentences.append(f"Excluded: {list_names(extra_trial_texts)}.")
+    failures_by_respondent = {
         each.person: n_trials for each in used_sheets if (n_trials := each.count_failed_catches())
     }
-    if failures:
+    if failures_by_respondent:
         sentences.append(
-            f"{format_plural(len(failures), 'respondent')} failed catch trials:"
-            f" {_format_facts(failures)}; to exclude such"
+            f"{format_plural(len(failures_by_respondent), 'respondent')} failed catch trials:"
+            f" {_format_facts(failures_by_respondent)}; to exclude such"
             f' respondents from a fit, use where="{FAILED} == 0".'
         )
     return sentences
@@ -423,7 +434,7 @@ def _describe_sheets(used_sheets: list[_AnswerSheet]) -> list[str]:
 
 def _format_facts(facts: Mapping[str, object]) -> str:
     """Format names with facts as "anna (2), ben (1)", the first few."""
-    listing = ", ".join(f"{name} ({fact})" for name, fact in list(facts.items())[:_MAX_NAMES])
+    fact_texts = ", ".join(f"{name} ({fact})" for name, fact in list(facts.items())[:_MAX_NAMES])
     if len(facts) > _MAX_NAMES:
-        listing += f" and {len(facts) - _MAX_NAMES:,} more"
-    return listing
+        fact_texts += f" and {len(facts) - _MAX_NAMES:,} more"
+    return fact_texts

@@ -158,8 +158,8 @@ def _check_psychopy(plan: SurveyPlan) -> None:
             " `no_preference`."
         )
     options = plan.data["options"]
-    n_pictures = sum("picture" in option for option in options)
-    if 0 < n_pictures < len(options):
+    n_with_picture = sum("picture" in option for option in options)
+    if 0 < n_with_picture < len(options):
         raise DataError(
             "A PsychoPy component shows either pictures or text; give all options a picture, or"
             " none."
@@ -171,7 +171,7 @@ def _check_psychopy(plan: SurveyPlan) -> None:
                 f"PsychoPy records the position of the chosen option, such as {label!r},"
                 " which is also the name of an option; rename the option."
             )
-    if not n_pictures:
+    if not n_with_picture:
         _check_labels_kept(plan, labels)
     texts = [*labels, *plan.survey.attributes]
     if question_kind == CHOICE:
@@ -192,29 +192,31 @@ def _check_labels_kept(plan: SurveyPlan, labels: list[str]) -> None:
     """Raise if pandas, as used by PsychoPy, would change a label."""
     import pandas as pd
 
-    tasks, gap = _list_all_tasks(plan), []
+    tasks, blank_cells = _list_all_tasks(plan), []
     if len({len(task["shown"]) for task in tasks}) > 1:
-        gap = [""]
-    columns = [
+        blank_cells = [""]
+    label_columns = [
         [product[k] for task in tasks for product in task["shown"]]
         for k in range(len(plan.survey.attributes))
     ]
-    for column in columns or [labels]:
-        for text in column:
+    for labels_of_column in label_columns or [labels]:
+        for text in labels_of_column:
             if text in _MISSING:
                 raise DataError(f"PsychoPy reads {text!r} as a missing value; rename it.")
-        numbers = [text for text in column if is_number(text.replace(",", "."))]
-        if numbers and (len(numbers) < len(column) or any("," in text for text in numbers)):
+        numeric_texts = [text for text in labels_of_column if is_number(text.replace(",", "."))]
+        if numeric_texts and (
+            len(numeric_texts) < len(labels_of_column) or any("," in text for text in numeric_texts)
+        ):
             raise DataError(
-                f"PsychoPy would change the number {numbers[0]!r} among labels of text; rephrase"
-                " this label."
+                f"PsychoPy would change the number {numeric_texts[0]!r} among labels of text;"
+                " rephrase this label."
             )
-        table = pd.DataFrame({"label": column + gap}).to_csv(index=False)
-        frame = pd.read_csv(io.StringIO(table), skip_blank_lines=False)
-        for text, cell in zip(column, frame["label"].tolist(), strict=False):
-            if text != str(cell):
+        csv_text = pd.DataFrame({"label": labels_of_column + blank_cells}).to_csv(index=False)
+        frame = pd.read_csv(io.StringIO(csv_text), skip_blank_lines=False)
+        for text, read_cell in zip(labels_of_column, frame["label"].tolist(), strict=False):
+            if text != str(read_cell):
                 raise DataError(
-                    f"PsychoPy would show {text!r} as {str(cell)!r}; rephrase this label."
+                    f"PsychoPy would show {text!r} as {str(read_cell)!r}; rephrase this label."
                 )
 
 
@@ -223,18 +225,18 @@ def _check_labels_kept(plan: SurveyPlan, labels: list[str]) -> None:
 
 def _order_trials(plan: SurveyPlan, rng: np.random.Generator) -> list[list[_OrderedTrial]]:
     """Return each version's trials in the order shown, with catch trials."""
-    versions = []
+    trials_by_version = []
     for tasks in plan.data["versions"]:
-        order = np.arange(len(tasks))
+        task_order = np.arange(len(tasks))
         if plan.study.order == RANDOM:
-            order = rng.permutation(len(tasks))
-        trials = [_order_options(plan, tasks[k], MAIN, rng) for k in order]
+            task_order = rng.permutation(len(tasks))
+        trials = [_order_options(plan, tasks[k], MAIN, rng) for k in task_order]
         for task in plan.data["catch"]:
             trials.insert(
                 1 + int(rng.integers(len(trials))), _order_options(plan, task, CATCH, rng)
             )
-        versions.append(trials)
-    return versions
+        trials_by_version.append(trials)
+    return trials_by_version
 
 
 def _order_options(
@@ -245,14 +247,18 @@ def _order_options(
     option_order = np.arange(len(shown_options))
     if plan.study.sides == RANDOM:
         option_order = rng.permutation(len(shown_options))
-    shown: list[Any] = [shown_options[k] for k in option_order]
+    ordered_options: list[Any] = [shown_options[k] for k in option_order]
     if plan.survey.kind != CHOICE:
-        shown = [plan.data["options"][option]["label"] for option in shown]
-    answer = None
+        ordered_options = [plan.data["options"][option]["label"] for option in ordered_options]
+    answer_position = None
     if "answer" in task:
-        answer = option_order.tolist().index(task["answer"])
+        answer_position = option_order.tolist().index(task["answer"])
     return _OrderedTrial(
-        trial_kind, tuple(shown), task.get("none", False), task.get("held_out", False), answer
+        trial_kind,
+        tuple(ordered_options),
+        task.get("none", False),
+        task.get("held_out", False),
+        answer_position,
     )
 
 
@@ -280,8 +286,11 @@ def _export_jspsych(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStudy
         [(_CDN + file, f"sha384-{digest}") for file, digest in digests.items()]
         for digests in (_SCRIPTS, _STYLES)
     ]
-    loads = ([address for address, _ in addresses[0]], [address for address, _ in addresses[1]])
-    page = render_page(plan, "jspsych", loads, scripts=addresses[0], styles=addresses[1])
+    load_addresses = (
+        [address for address, _ in addresses[0]],
+        [address for address, _ in addresses[1]],
+    )
+    page = render_page(plan, "jspsych", load_addresses, scripts=addresses[0], styles=addresses[1])
     instructions = (
         "Open index.html; it loads jsPsych 8 from unpkg.com. Merge the returned files with thali"
         " field collect."
@@ -291,30 +300,30 @@ def _export_jspsych(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStudy
 
 def _export_psychopy(plan: SurveyPlan, rng: np.random.Generator) -> ExportedStudy:
     """Build condition files and pictures of the study for PsychoPy."""
-    picture_names, files = _name_pictures(plan)
+    picture_names, file_bytes = _name_pictures(plan)
     variable_names = _name_variables(plan)
-    versions = _order_trials(plan, rng)
-    practice = [_order_options(plan, task, PRACTICE, rng) for task in plan.data["practice"]]
-    if len(versions) == 1:
-        files["trials.csv"] = _format_conditions(
-            plan, versions[0], variable_names, picture_names, {}
+    trials_by_version = _order_trials(plan, rng)
+    practice_trials = [_order_options(plan, task, PRACTICE, rng) for task in plan.data["practice"]]
+    if len(trials_by_version) == 1:
+        file_bytes["trials.csv"] = _format_conditions(
+            plan, trials_by_version[0], variable_names, picture_names, {}
         )
     else:
-        for number, trials in enumerate(versions, start=1):
-            files[f"trials_{number}.csv"] = _format_conditions(
-                plan, trials, variable_names, picture_names, {VERSION: number}
+        for version_number, trials in enumerate(trials_by_version, start=1):
+            file_bytes[f"trials_{version_number}.csv"] = _format_conditions(
+                plan, trials, variable_names, picture_names, {VERSION: version_number}
             )
-    if practice:
-        files["practice.csv"] = _format_conditions(
-            plan, practice, variable_names, picture_names, {}
+    if practice_trials:
+        file_bytes["practice.csv"] = _format_conditions(
+            plan, practice_trials, variable_names, picture_names, {}
         )
-    return ExportedStudy(files, _describe_components(plan) + _describe_omissions(plan))
+    return ExportedStudy(file_bytes, _describe_components(plan) + _describe_omissions(plan))
 
 
 def _name_pictures(plan: SurveyPlan) -> tuple[dict[str, str], dict[str, bytes]]:
     """Return the picture file name of each option, and {file name: bytes}."""
-    files: dict[str, bytes] = {}
-    names: dict[str, str] = {}
+    bytes_by_file: dict[str, bytes] = {}
+    file_by_label: dict[str, str] = {}
     for option in plan.data["options"]:
         if "picture" in option:
             image_type, _, encoded_image = option["picture"].partition(";base64,")
@@ -326,21 +335,24 @@ def _name_pictures(plan: SurveyPlan) -> tuple[dict[str, str], dict[str, bytes]]:
                     f"PsychoPy does not support SVG; save the picture of {option['label']!r} as"
                     " PNG."
                 )
-            name = f"{_UNSAFE_CHARACTERS.sub('_', option['label'])}.{ending}"
-            if name in files:
+            file_name = f"{_UNSAFE_CHARACTERS.sub('_', option['label'])}.{ending}"
+            if file_name in bytes_by_file:
                 raise DataError(
-                    f"The pictures of two options would both be called {name!r}; rename the"
+                    f"The pictures of two options would both be called {file_name!r}; rename the"
                     " options."
                 )
-            names[option["label"]], files[name] = name, base64.b64decode(encoded_image)
-    return names, files
+            file_by_label[option["label"]], bytes_by_file[file_name] = (
+                file_name,
+                base64.b64decode(encoded_image),
+            )
+    return file_by_label, bytes_by_file
 
 
 def _name_variables(plan: SurveyPlan) -> list[str]:
     """Return the columns of shown options as PsychoPy variable names."""
-    columns = list_shown_columns(plan.survey, plan.data["size"])
-    variable_names = [re.sub(r"\W", "_", column) for column in columns]
-    for column, name in zip(columns, variable_names, strict=True):
+    shown_columns = list_shown_columns(plan.survey, plan.data["size"])
+    variable_names = [re.sub(r"\W", "_", column) for column in shown_columns]
+    for column, name in zip(shown_columns, variable_names, strict=True):
         if not name.isidentifier() or variable_names.count(name) > 1:
             raise DataError(
                 f"The column {column!r} is not a valid variable name in PsychoPy; rename the"
@@ -360,8 +372,12 @@ def _format_conditions(
     import pandas as pd
 
     rows = []
-    for number, trial in enumerate(trials, start=1):
-        row: dict[str, Any] = {PART: trial.part, **version_cell, plan.survey.number_column: number}
+    for trial_number, trial in enumerate(trials, start=1):
+        row: dict[str, Any] = {
+            PART: trial.part,
+            **version_cell,
+            plan.survey.number_column: trial_number,
+        }
         for name, cell in zip(variable_names, _list_shown_cells(plan, trial), strict=True):
             row[name] = picture_names.get(cell, cell)
         if plan.data["catch"]:
@@ -374,19 +390,19 @@ def _format_conditions(
 
 def _describe_components(plan: SurveyPlan) -> str:
     """Return text on the loop and components to add in PsychoPy."""
-    answers = list_answer_columns(plan.survey.kind, plan.study, plan.data["size"])
+    answer_columns = list_answer_columns(plan.survey.kind, plan.study, plan.data["size"])
     keys = _list_answer_keys(plan)
-    no_choice = ""
+    no_choice_note = ""
     if plan.survey.has_none:
-        keys.append(none := str(len(keys) + 1))
-        text = plan.data["words"]["none"]
-        no_choice = f", where {none} means {text!r} (thali fit --none {none})"
+        keys.append(none_key := str(len(keys) + 1))
+        none_text = plan.data["words"]["none"]
+        no_choice_note = f", where {none_key} means {none_text!r} (thali fit --none {none_key})"
     component = f"a Keyboard with the keys {list_names(keys)}"
     if plan.survey.kind == RATINGS:
         component = "a Slider"
     return (
-        f"Loop over the rows of the file; each response component, called {list_names(answers)}, is"
-        f" {component}{no_choice}."
+        "Loop over the rows of the file; each response component, called"
+        f" {list_names(answer_columns)}, is {component}{no_choice_note}."
     )
 
 
@@ -399,14 +415,14 @@ def _list_answer_keys(plan: SurveyPlan) -> list[str]:
 
 def _describe_omissions(plan: SurveyPlan) -> str:
     """Return text on settings that the files leave out; "" if none."""
-    names = [
+    omitted_settings = [
         name
         for name in ("consent", "instructions", "questions", "thanks")
         if getattr(plan.study, name)
     ]
-    if not names:
+    if not omitted_settings:
         return ""
-    return f" Not exported: {list_names(names)} of the study; add them by hand."
+    return f" Not exported: {list_names(omitted_settings)} of the study; add them by hand."
 
 
 TOOLS: dict[str, Callable[[SurveyPlan, np.random.Generator], ExportedStudy]] = {

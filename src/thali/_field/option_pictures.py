@@ -34,9 +34,9 @@ def encode_picture(path: Path) -> str:
             f"There is no picture {str(path)!r}; give paths relative to the folder that contains"
             " the list of pictures."
         )
-    if (size := path.stat().st_size) > MAX_BYTES:
+    if (n_bytes := path.stat().st_size) > MAX_BYTES:
         raise DataError(
-            f"The picture {str(path)!r} has {size:,} bytes; reduce it to at most {MAX_BYTES:,}"
+            f"The picture {str(path)!r} has {n_bytes:,} bytes; reduce it to at most {MAX_BYTES:,}"
             " bytes."
         )
     file_bytes = path.read_bytes()
@@ -71,13 +71,13 @@ def _shrink_picture(path: Path, file_bytes: bytes) -> tuple[str, bytes]:
         if isinstance(error, DataError):
             raise
         raise DataError(f"The picture {str(path)!r} is damaged ({error}); save it again.") from None
-    colours, image_type, settings = "RGB", "jpeg", {"quality": _QUALITY}
+    colour_mode, image_type, save_settings = "RGB", "jpeg", {"quality": _QUALITY}
     if "A" in image.getbands() or "transparency" in image.info:
-        colours, image_type, settings = "RGBA", "png", {}
-    image = image.convert(colours)
+        colour_mode, image_type, save_settings = "RGBA", "png", {}
+    image = image.convert(colour_mode)
     image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
     buffer = io.BytesIO()
-    image.save(buffer, image_type, optimize=True, **settings)
+    image.save(buffer, image_type, optimize=True, **save_settings)
     return image_type, buffer.getvalue()
 
 
@@ -110,10 +110,10 @@ def _check_drawing(path: Path, svg_bytes: bytes) -> None:
             continue
         if _strip_namespace(element.tag) in _ELEMENTS:
             raise refuse(f"the element {_strip_namespace(element.tag)!r}")
-        texts = list(element.attrib.values())
+        element_texts = list(element.attrib.values())
         if _strip_namespace(element.tag) == "style":
-            texts.append(element.text or "")
-        if any(_EXTERNAL_STYLE.search("".join(text.split())) for text in texts):
+            element_texts.append(element.text or "")
+        if any(_EXTERNAL_STYLE.search("".join(text.split())) for text in element_texts):
             raise refuse("a style that loads other files")
         for attribute, attribute_text in element.attrib.items():
             if _strip_namespace(attribute).startswith("on"):

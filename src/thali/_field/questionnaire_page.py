@@ -129,10 +129,10 @@ def build_page(
 ) -> QuestionnairePage:
     """Build the HTML of a questionnaire, and a sentence on its tasks."""
     plan = plan_survey(design, question_kind, title, words, study, random_seed)
-    text = render_page(
+    page = render_page(
         plan, "questionnaire", style=mark_as_html(_read_page_file("questionnaire.css"))
     )
-    return QuestionnairePage(text, plan.sentence)
+    return QuestionnairePage(page, plan.sentence)
 
 
 class SurveyPlan(NamedTuple):
@@ -168,16 +168,16 @@ def plan_survey(
 
 
 def render_page(
-    plan: SurveyPlan, name: str, loads: tuple[list[str], list[str]] = ([], []), **more: Any
+    plan: SurveyPlan, template_name: str, loads: tuple[list[str], list[str]] = ([], []), **more: Any
 ) -> str:
-    """Render the page template `name` for a survey.
+    """Render the page template `template_name` for a survey.
 
     `loads`: addresses of scripts and styles that the page loads; `more`: other template variables.
     """
     _, study, data = plan
-    script = _read_page_file("shared.js") + _read_page_file(f"{name}.js")
+    script = _read_page_file("shared.js") + _read_page_file(f"{template_name}.js")
     page = escape_unprintable(
-        _load_template(name).render(
+        _load_template(template_name).render(
             language=study.language,
             title=data["title"],
             policy=build_policy([script], remove_query(study.post), loads),
@@ -200,16 +200,20 @@ def _build_script_data(
 ) -> dict[str, Any]:
     """Return the JSON data that the page's script reads."""
     _check_settings(survey, study)
-    practice, known_labels = _build_extra_trials("practice", study.practice, survey, survey.options)
-    catch, labels = _build_extra_trials("catch", study.catch, survey, known_labels)
-    _check_labels_unchanged(labels)
-    pictures = _encode_pictures(survey, study, labels)
-    options = [{"label": label} for label in labels]
+    practice_trials, known_labels = _build_extra_trials(
+        "practice", study.practice, survey, survey.options
+    )
+    catch_trials, all_labels = _build_extra_trials("catch", study.catch, survey, known_labels)
+    _check_labels_unchanged(all_labels)
+    pictures = _encode_pictures(survey, study, all_labels)
+    options = [{"label": label} for label in all_labels]
     for option in options:
         if option["label"] in pictures:
             option["picture"] = pictures[option["label"]]
-    sizes = [len(task.shown) for task in survey.tasks]
-    size = max([*sizes, *(len(trial["shown"]) for trial in (*practice, *catch))])
+    n_shown = [len(task.shown) for task in survey.tasks]
+    max_shown = max(
+        [*n_shown, *(len(trial["shown"]) for trial in (*practice_trials, *catch_trials))]
+    )
     data: dict[str, Any] = {
         "id": _build_study_id(survey, study, words),
         "kind": survey.kind,
@@ -217,13 +221,13 @@ def _build_script_data(
         "words": words,
         "options": options,
         "versions": [[_build_trial(task) for task in tasks] for tasks in survey.versions],
-        "practice": practice,
-        "catch": catch,
+        "practice": practice_trials,
+        "catch": catch_trials,
         "attributes": survey.attributes,
         "held_out": survey.has_held_out,
         "has_none": survey.has_none,
-        "size": size,
-        "columns": _check_question_names(list_file_columns(survey, study, size), study),
+        "size": max_shown,
+        "columns": _check_question_names(list_file_columns(survey, study, max_shown), study),
         "tie": TIE,
         "no_preference": study.no_preference,
         "dual": study.dual,
@@ -306,44 +310,44 @@ def _check_labels_unchanged(labels: tuple[str, ...]) -> None:
 
 
 def _build_extra_trials(
-    name: str, extras: tuple[ExtraTrial, ...], survey: Survey, labels: tuple[str, ...]
+    trial_kind: str, extra_trials: tuple[ExtraTrial, ...], survey: Survey, labels: tuple[str, ...]
 ) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """Return practice or catch trials for the script, and all labels so far."""
     trials = []
     n_shown = len(survey.versions[0][0].shown)
-    for extra in extras:
-        is_product = isinstance(extra.shown[0], Mapping)
+    for extra_trial in extra_trials:
+        is_product = isinstance(extra_trial.shown[0], Mapping)
         if is_product != (survey.kind == CHOICE):
             required_form = 'options = ["...", "..."]'
             if survey.kind == CHOICE:
                 required_form = "products = [{...}, {...}]"
-            raise DataError(f"A {name} trial of {survey.kind} requires {required_form}.")
-        if survey.kind in (PAIRS, RATINGS, ODD, CHOICE) and len(extra.shown) != n_shown:
+            raise DataError(f"A {trial_kind} trial of {survey.kind} requires {required_form}.")
+        if survey.kind in (PAIRS, RATINGS, ODD, CHOICE) and len(extra_trial.shown) != n_shown:
             raise DataError(
-                f"A {name} trial of {survey.kind} must show {n_shown} options or products, like all"
-                f" trials; got {len(extra.shown)}."
+                f"A {trial_kind} trial of {survey.kind} must show {n_shown} options or products,"
+                f" like all trials; got {len(extra_trial.shown)}."
             )
-        if name == "catch" and survey.kind == RATINGS:
+        if trial_kind == "catch" and survey.kind == RATINGS:
             raise DataError(
                 "Ratings have no correct answer, so catch trials do not apply; remove them."
             )
         if is_product:
-            for attribute in itertools.chain(*extra.shown):
+            for attribute in itertools.chain(*extra_trial.shown):
                 if attribute not in survey.attributes:
                     raise DataError(
-                        f"A product of a {name} trial has {attribute!r}, which is not an attribute"
-                        f" of the design.{suggest(attribute, survey.attributes)}"
+                        f"A product of a {trial_kind} trial has {attribute!r}, which is not an"
+                        f" attribute of the design.{suggest(attribute, survey.attributes)}"
                     )
             shown_options: list[Any] = [
-                [_find_cell(product, attribute, name) for attribute in survey.attributes]
-                for product in extra.shown
+                [_find_cell(product, attribute, trial_kind) for attribute in survey.attributes]
+                for product in extra_trial.shown
             ]
         else:
-            labels = tuple(dict.fromkeys((*labels, *extra.shown)))
-            shown_options = [labels.index(label) for label in extra.shown]
+            labels = tuple(dict.fromkeys((*labels, *extra_trial.shown)))
+            shown_options = [labels.index(label) for label in extra_trial.shown]
         trial: dict[str, Any] = {"shown": shown_options}
-        if extra.answer is not None:
-            trial["answer"] = extra.answer
+        if extra_trial.answer is not None:
+            trial["answer"] = extra_trial.answer
         trials.append(trial)
     return trials, labels
 
@@ -422,9 +426,9 @@ def list_answer_columns(question_kind: str, study: StudyDescription, size: int) 
 
 def _check_question_names(columns: list[str], study: StudyDescription) -> list[str]:
     """Return the columns; raise if a question has the name of one of them."""
-    names = [simplify_name(name) for name in columns]
+    plain_columns = [simplify_name(name) for name in columns]
     for question in study.questions:
-        if names.count(simplify_name(question.name)) > 1:
+        if plain_columns.count(simplify_name(question.name)) > 1:
             raise DataError(
                 f"The question {question.name!r} has the name of a column of answers; rename it."
             )
@@ -433,14 +437,16 @@ def _check_question_names(columns: list[str], study: StudyDescription) -> list[s
 
 def _build_study_id(survey: Survey, study: StudyDescription, words: dict[str, str]) -> str:
     """Return the study's title with a hash of its questions and texts."""
-    products: list[Any] = []
+    product_levels: list[Any] = []
     if survey.kind == CHOICE:
-        products = sorted({product for task in survey.tasks for product in task.shown})
+        product_levels = sorted({product for task in survey.tasks for product in task.shown})
     scale = None
     if survey.kind == RATINGS:
         scale = [study.scale.steps, study.scale.low, study.scale.high]
-    answers = [words["question"], scale, study.no_preference, study.dual]
-    digest_source = json.dumps([survey.kind, survey.options, survey.attributes, products, answers])
+    answer_settings = [words["question"], scale, study.no_preference, study.dual]
+    digest_source = json.dumps(
+        [survey.kind, survey.options, survey.attributes, product_levels, answer_settings]
+    )
     plain_title = (
         unicodedata.normalize("NFKD", study.title).encode("ascii", "ignore").decode().lower()
     )

@@ -158,9 +158,9 @@ def _read_path(path: Path) -> "PicturedOptions | pandas.DataFrame":
     from thali._reading.text_cells import decode_text
 
     if path.is_dir():
-        files = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDINGS)
-        if files:
-            return _pair_pictures([str(file) for file in files], Path())
+        picture_files = sorted(file for file in path.iterdir() if file.suffix.lower() in ENDINGS)
+        if picture_files:
+            return _pair_pictures([str(file) for file in picture_files], Path())
         if (path / _DESIGN_FILE).is_file():
             return _read_path(path / _DESIGN_FILE)
         if (path / _WORKBOOK_FILE).is_file():
@@ -177,20 +177,22 @@ def _read_path(path: Path) -> "PicturedOptions | pandas.DataFrame":
         )
     _check_not_typeset([path])
     file_bytes = path.read_bytes()
-    lines = [line.strip() for line in decode_text(file_bytes).splitlines() if line.strip()]
-    if lines and simplify_name(lines[0].strip('"')) == "option":  # a single column has no separator
+    text_lines = [line.strip() for line in decode_text(file_bytes).splitlines() if line.strip()]
+    if (
+        text_lines and simplify_name(text_lines[0].strip('"')) == "option"
+    ):  # a single column has no separator
         return _pair_pictures(
-            [row[0].strip() for row in csv.reader(lines[1:], delimiter=_UNUSED_SEPARATOR)],
+            [row[0].strip() for row in csv.reader(text_lines[1:], delimiter=_UNUSED_SEPARATOR)],
             path.parent,
         )
-    if path.suffix.lower() in (".txt", "") and not (lines and _is_table_header(lines[0])):
+    if path.suffix.lower() in (".txt", "") and not (text_lines and _is_table_header(text_lines[0])):
         try:
             file_bytes.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise DataError(
                 f"{path} is not UTF-8 text; save the options as plain text, one per line."
             ) from None
-        return _pair_pictures(lines, path.parent)
+        return _pair_pictures(text_lines, path.parent)
     frame = read_table(path)
     with prefix_errors(path.name):
         return _parse_table(frame, path.parent)
@@ -222,19 +224,19 @@ def _read_workbook(path: Path) -> "PicturedOptions | pandas.DataFrame":
 
 def _is_table_header(line: str) -> bool:
     """Return whether a line has column names rather than an option."""
-    names = {simplify_name(name.strip(' "')) for name in re.split(r"[\t;,|]", line)}
-    return len(names) > 1 and any(names >= columns for columns in _HEADERS)
+    column_names = {simplify_name(name.strip(' "')) for name in re.split(r"[\t;,|]", line)}
+    return len(column_names) > 1 and any(column_names >= columns for columns in _HEADERS)
 
 
-def _pair_pictures(names: list[str], folder: Path) -> PicturedOptions:
-    """Return options; names of picture files become their pictures."""
+def _pair_pictures(option_names: list[str], folder: Path) -> PicturedOptions:
+    """Return options; the name of a picture file becomes a label (its stem) with that picture."""
     # The label of a picture is its file name without ending.
     labels, pictures = [], {}
-    for label in names:
-        file = folder / label
-        if file.suffix.lower() in ENDINGS:
-            label = " ".join(file.stem.replace("_", " ").split())
-            pictures[label] = file
+    for label in option_names:
+        picture_path = folder / label
+        if picture_path.suffix.lower() in ENDINGS:
+            label = " ".join(picture_path.stem.replace("_", " ").split())
+            pictures[label] = picture_path
         labels.append(label)
     return PicturedOptions(check_labels(labels, "The options"), pictures)
 
@@ -246,8 +248,10 @@ def _parse_table(frame: "pandas.DataFrame", folder: Path) -> "PicturedOptions | 
         labels = check_labels(frame["option"], "The options")
         if "picture" not in frame:
             return PicturedOptions(labels, {})
-        files = map(format_label, frame["picture"])
-        pictures = {label: folder / file for label, file in zip(labels, files, strict=True) if file}
+        picture_files = map(format_label, frame["picture"])
+        pictures = {
+            label: folder / file for label, file in zip(labels, picture_files, strict=True) if file
+        }
         return PicturedOptions(labels, pictures)
     if "alternative" in frame or len(find_option_columns(frame)) > 1:
         return frame
@@ -329,10 +333,10 @@ def _build_set_survey(
     options: PicturedOptions | None = None,
 ) -> Survey:
     """Build a survey from a design of pairs or sets."""
-    columns = find_option_columns(frame)
-    if question_kind is None and len(columns) > 2:
+    option_columns = find_option_columns(frame)
+    if question_kind is None and len(option_columns) > 2:
         raise ArgumentError(
-            f"The design has sets of {len(columns)}; choose the question with ",
+            f"The design has sets of {len(option_columns)}; choose the question with ",
             Argument("kind"),
             f" ({BEST!r}, {BEST_WORST!r}, {RANKING!r} or {ODD!r}).",
         )
@@ -343,29 +347,34 @@ def _build_set_survey(
             " requires a design with the columns task, alternative and attributes.",
         )
     required_size = _SIZE_OF_KIND.get(question_kind)
-    if required_size is not None and len(columns) != required_size:
+    if required_size is not None and len(option_columns) != required_size:
         raise ArgumentError(
             f"The kind {question_kind!r} shows {required_size} options at a time, but the design"
-            f" has sets of {len(columns)}; change one of the two."
+            f" has sets of {len(option_columns)}; change one of the two."
         )
-    rows = [[format_label(cell) for cell in row] for row in frame[columns].itertuples(index=False)]
-    for number, row in enumerate(rows, start=1):
+    labels_by_row = [
+        [format_label(cell) for cell in row]
+        for row in frame[option_columns].itertuples(index=False)
+    ]
+    for row_number, row in enumerate(labels_by_row, start=1):
         if required_size is not None and "" in row:
             raise DataError(
                 f"The kind {question_kind!r} shows {required_size} options at a time, but set"
-                f" {number} of the design has an empty cell; fill it in."
+                f" {row_number} of the design has an empty cell; fill it in."
             )
-    rows = [[label for label in row if label] for row in rows]
-    for number, row in enumerate(rows, start=1):
+    labels_by_row = [[label for label in row if label] for row in labels_by_row]
+    for row_number, row in enumerate(labels_by_row, start=1):
         if len(set(row)) < max(2, len(row)):
             raise DataError(
-                f"Set {number} of the design must show at least two different options; it has"
+                f"Set {row_number} of the design must show at least two different options; it has"
                 f" {row!r}."
             )
     if options is None:
-        options = PicturedOptions(tuple(dict.fromkeys(itertools.chain(*rows))), {})
+        options = PicturedOptions(tuple(dict.fromkeys(itertools.chain(*labels_by_row))), {})
     option_index = index_labels(options.labels)
-    tasks = [QuestionnaireTask(tuple(option_index[label] for label in row)) for row in rows]
+    tasks = [
+        QuestionnaireTask(tuple(option_index[label] for label in row)) for row in labels_by_row
+    ]
     versions = _group_by_version(frame, tasks)
     return Survey(question_kind, options.labels, options.pictures, versions)
 
@@ -400,31 +409,31 @@ def _build_choice_survey(frame: "pandas.DataFrame", question_kind: str | None) -
             " alternative; add its column."
         )
     frame = frame.reset_index(drop=True)  # merged designs repeat row numbers
-    keys = [name for name in ("version", "task") if name in frame]
-    _check_filled(frame, keys)
-    if (is_repeated := frame.duplicated([*keys, "alternative"])).any():
-        row = frame.loc[is_repeated.idxmax()]
+    task_columns = [name for name in ("version", "task") if name in frame]
+    _check_filled(frame, task_columns)
+    if (is_repeated := frame.duplicated([*task_columns, "alternative"])).any():
+        repeated_row = frame.loc[is_repeated.idxmax()]
         raise DataError(
-            f"Task {format_label(row['task'])} of the design lists alternative"
-            f" {format_label(row['alternative'])} twice; if several designs were merged, add a"
-            " column named 'version'."
+            f"Task {format_label(repeated_row['task'])} of the design lists alternative"
+            f" {format_label(repeated_row['alternative'])} twice; if several designs were merged,"
+            " add a column named 'version'."
         )
     is_held_out = np.zeros(len(frame), bool)
     if HELD_OUT in frame:
         is_held_out = read_flags(frame, HELD_OUT)
-    tasks, first_rows = [], []
-    for _, task_rows in frame.groupby(keys, sort=False):
+    tasks, first_task_rows = [], []
+    for _, task_rows in frame.groupby(task_columns, sort=False):
         is_task_held_out = is_held_out[task_rows.index]
         tasks.append(_build_choice_task(task_rows, is_task_held_out, attributes))
-        first_rows.append(task_rows.index[0])
-    sizes = {len(task.shown) for task in tasks}
-    if len(sizes) > 1:
+        first_task_rows.append(task_rows.index[0])
+    n_shown = {len(task.shown) for task in tasks}
+    if len(n_shown) > 1:
         raise DataError(
             "All tasks of a design must have the same number of products; these tasks have"
-            f" {sorted(sizes)}."
+            f" {sorted(n_shown)}."
         )
     return Survey(
-        CHOICE, (), {}, _group_by_version(frame.loc[first_rows], tasks), tuple(attributes)
+        CHOICE, (), {}, _group_by_version(frame.loc[first_task_rows], tasks), tuple(attributes)
     )
 
 
@@ -433,9 +442,9 @@ def _build_choice_task(
 ) -> QuestionnaireTask:
     """Build a task from the design rows of its products."""
     if is_held_out.any() and not is_held_out.all():
-        task = format_label(task_rows["task"].iloc[0])
+        task_label = format_label(task_rows["task"].iloc[0])
         raise DataError(
-            f"Task {task} of the design is a holdout in some rows but not in others; use one"
+            f"Task {task_label} of the design is a holdout in some rows but not in others; use one"
             " value in all."
         )
     labels = task_rows["alternative"].map(format_label)

@@ -176,19 +176,19 @@ def _parse_study(entries: Mapping[str, Any], folder: Path) -> StudyDescription:
         (_parse_integer, (2,), ("size",)),
         (_parse_choice, ((RANDOM, ASKED),), ("person",)),
     ]
-    for parse, limits, names in parsers:
-        for name in names:
+    for parse, parser_arguments, setting_names in parsers:
+        for name in setting_names:
             if name in entries:
-                settings[name] = parse(name, entries[name], *limits)
+                settings[name] = parse(name, entries[name], *parser_arguments)
     if entries.get("post"):
         settings["post"] = parse_post_address(entries["post"])
     if "words" in entries:
         settings["words"] = _parse_words(entries["words"], language)
     if "pictures" in entries:
-        pictures = _parse_mapping("pictures", entries["pictures"])
+        picture_files = _parse_mapping("pictures", entries["pictures"])
         settings["pictures"] = {
             format_label(name): folder / _parse_text("pictures", file)
-            for name, file in pictures.items()
+            for name, file in picture_files.items()
         }
     if "scale" in entries:
         settings["scale"] = _parse_scale(entries["scale"])
@@ -274,32 +274,36 @@ def _check_keys(owner: str, entries: Mapping[str, Any], known_keys: tuple[str, .
 
 def parse_post_address(entry: Any) -> str:
     """Return a URL to which answers are sent; it must be https, or this computer."""
-    expected = (
+    requirement = (
         "'post' must be an address with https and without user name or password, such as"
         " 'https://example.org/answers'"
     )
-    text = _parse_text("post", entry)
+    address = _parse_text("post", entry)
     try:
-        parts = urlsplit(text)
-        port = parts.port
+        url_parts = urlsplit(address)
+        port = url_parts.port
     except ValueError:
-        raise DataError(f"{expected}; got {text!r}.") from None
-    is_here = parts.hostname in _LOCAL_HOSTS
-    if parts.scheme == "http" and parts.hostname and not is_here:
-        raise DataError(f"{expected}; got {text!r}, which sends answers unencrypted (use https).")
-    safe = re.fullmatch(r"[!$&'()*+./0-9:=?@A-Z_a-z~%,-]+", text) and not set(text) & set("',")
-    is_web = parts.scheme in ("https", "http") and parts.hostname and port != 0
-    if not is_web or not safe or parts.username or parts.fragment:
-        raise DataError(f"{expected}; got {text!r}.")
-    return text
+        raise DataError(f"{requirement}; got {address!r}.") from None
+    is_here = url_parts.hostname in _LOCAL_HOSTS
+    if url_parts.scheme == "http" and url_parts.hostname and not is_here:
+        raise DataError(
+            f"{requirement}; got {address!r}, which sends answers unencrypted (use https)."
+        )
+    is_safe = re.fullmatch(r"[!$&'()*+./0-9:=?@A-Z_a-z~%,-]+", address) and not set(address) & set(
+        "',"
+    )
+    is_web = url_parts.scheme in ("https", "http") and url_parts.hostname and port != 0
+    if not is_web or not is_safe or url_parts.username or url_parts.fragment:
+        raise DataError(f"{requirement}; got {address!r}.")
+    return address
 
 
 def remove_query(post: str) -> str:
     """Return a URL without its query, for the content security policy."""
     if not post:
         return ""
-    parts: SplitResult = urlsplit(post)
-    return f"{parts.scheme}://{parts.netloc}{parts.path}"
+    url_parts: SplitResult = urlsplit(post)
+    return f"{url_parts.scheme}://{url_parts.netloc}{url_parts.path}"
 
 
 def _parse_words(entries: Any, language: str) -> dict[str, str]:
@@ -312,21 +316,23 @@ def _parse_words(entries: Any, language: str) -> dict[str, str]:
                 f"Unknown key {name!r} in [words].{suggest(name, tuple(default_words))}"
             )
         texts[name] = _parse_text(name, text)
-        allowed: set[str] = set()
+        allowed_placeholders: set[str] = set()
         if isinstance(default_words[name], str):
-            allowed = _list_placeholders(default_words[name])
+            allowed_placeholders = _list_placeholders(default_words[name])
         try:
             placeholders = _list_placeholders(texts[name])
         except ValueError:
             raise DataError(
                 f"The text {name!r} has an unmatched brace; write {{{{ or }}}} for a literal brace."
             ) from None
-        if unknown := sorted(placeholders - allowed):
+        if unknown_placeholders := sorted(placeholders - allowed_placeholders):
             requirement = "must not contain placeholders"
-            if allowed:
-                braced = list_names(f"{{{placeholder}}}" for placeholder in sorted(allowed))
-                requirement = f"may contain only the placeholders {braced}"
-            raise DataError(f"The text {name!r} {requirement}; got {{{unknown[0]}}}.")
+            if allowed_placeholders:
+                allowed_text = list_names(
+                    f"{{{placeholder}}}" for placeholder in sorted(allowed_placeholders)
+                )
+                requirement = f"may contain only the placeholders {allowed_text}"
+            raise DataError(f"The text {name!r} {requirement}; got {{{unknown_placeholders[0]}}}.")
     return texts
 
 
@@ -379,8 +385,8 @@ def _parse_questions(entries: Any) -> tuple[Question, ...]:
             )
         if any(simplify_name(name) == simplify_name(question.name) for question in questions):
             raise DataError(f"Two questions are called {name!r}; rename one.")
-        ask = _parse_text("ask", entry.get("ask", ""))
-        if not ask:
+        question_text = _parse_text("ask", entry.get("ask", ""))
+        if not question_text:
             raise DataError(f'The question {name!r} has no text; add ask = "...".')
         default_kind = "text"
         if "choices" in entry:
@@ -400,7 +406,7 @@ def _parse_questions(entries: Any) -> tuple[Question, ...]:
         questions.append(
             Question(
                 name,
-                ask,
+                question_text,
                 answer_kind,
                 choices,
                 limits.get("least"),
@@ -412,7 +418,7 @@ def _parse_questions(entries: Any) -> tuple[Question, ...]:
 
 
 def _parse_limits(name: str, answer_kind: str, entry: Mapping[str, Any]) -> dict[str, float]:
-    """Return {limit: number} of a question's answer; raise if the kind has no limits."""
+    """Return an entry's limits, {"least": a, "most": b}; raise if the kind has none."""
     limits = {
         limit: _parse_number(limit, entry[limit]) for limit in ("least", "most") if limit in entry
     }
@@ -434,25 +440,25 @@ def _parse_limits(name: str, answer_kind: str, entry: Mapping[str, Any]) -> dict
 
 def _parse_extra_trial(name: str, entries: Mapping[str, Any]) -> ExtraTrial:
     """Parse one practice or catch trial."""
-    owner = f"A {name} trial"
+    trial_noun = f"A {name} trial"
     known_keys: tuple[str, ...] = ("options", "products")
     if name == "catch":
         known_keys = (*known_keys, "answer")
-    _check_keys(owner, entries, known_keys)
+    _check_keys(trial_noun, entries, known_keys)
     if ("options" in entries) == ("products" in entries):
         raise DataError(
-            f'{owner} requires options = ["...", "..."], or products = [{{...}}, {{...}}] for'
+            f'{trial_noun} requires options = ["...", "..."], or products = [{{...}}, {{...}}] for'
             " choice tasks."
         )
     shown_entries = entries.get("options", entries.get("products"))
     if not isinstance(shown_entries, list | tuple) or len(shown_entries) < 2:
         raise DataError(
-            f"{owner} must show at least two options or products; got {shown_entries!r}."
+            f"{trial_noun} must show at least two options or products; got {shown_entries!r}."
         )
     if "options" in entries:
-        answer = format_label(entries.get("answer"))
+        correct_answer = format_label(entries.get("answer"))
         shown: tuple[Any, ...] = check_labels(shown_entries, f"The options of a {name} trial")
-        answers = shown
+        possible_answers = shown
     else:
         shown = tuple(
             {
@@ -461,12 +467,12 @@ def _parse_extra_trial(name: str, entries: Mapping[str, Any]) -> ExtraTrial:
             }
             for product in shown_entries
         )
-        answer, answers = entries.get("answer"), tuple(range(1, len(shown) + 1))
+        correct_answer, possible_answers = entries.get("answer"), tuple(range(1, len(shown) + 1))
     if name == "practice":
         return ExtraTrial(shown)
-    if answer not in answers:
+    if correct_answer not in possible_answers:
         raise DataError(
-            f"{owner} requires its correct answer, one of {shorten(list(map(str, answers)))}; got"
-            f" {answer!r}."
+            f"{trial_noun} requires its correct answer, one of"
+            f" {shorten(list(map(str, possible_answers)))}; got {correct_answer!r}."
         )
-    return ExtraTrial(shown, answers.index(answer))
+    return ExtraTrial(shown, possible_answers.index(correct_answer))

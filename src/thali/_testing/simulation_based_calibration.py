@@ -45,28 +45,31 @@ def compute_uniformity_p_value(numbers: np.ndarray) -> float:
 
     n = len(numbers)
     points = np.arange(1, _POINTS) / _POINTS
-    counts = np.searchsorted(np.sort(numbers), points, side="right")
-    all_counts = np.arange(n + 1)
+    counts_below = np.searchsorted(np.sort(numbers), points, side="right")
+    possible_counts = np.arange(n + 1)
     tails = np.minimum(
-        binom.cdf(all_counts, n, points[:, None]), binom.sf(all_counts - 1, n, points[:, None])
+        binom.cdf(possible_counts, n, points[:, None]),
+        binom.sf(possible_counts - 1, n, points[:, None]),
     )
-    smallest = tails[np.arange(len(points)), counts].min()
-    is_inside = tails > smallest * (1.0 + _TIE)
-    log_factorial = gammaln(all_counts + 1.0)
+    smallest_tail = tails[np.arange(len(points)), counts_below].min()
+    is_inside = tails > smallest_tail * (1.0 + _TIE)
+    log_factorial = gammaln(possible_counts + 1.0)
     counts_before, count_probabilities, point = np.zeros(1, int), np.ones(1), 0.0
     for next_point, is_allowed in zip(points, is_inside, strict=True):
         counts_after = np.flatnonzero(is_allowed)
         interval_share = (next_point - point) / (1.0 - point)
         n_new, n_left = counts_after[None, :] - counts_before[:, None], n - counts_after
-        log_p = (
+        log_probabilities = (
             log_factorial[n - counts_before][:, None]
             - log_factorial[np.maximum(n_new, 0)]
             - log_factorial[n_left]
         )
-        log_p = log_p + n_new * np.log(interval_share) + n_left * np.log1p(-interval_share)
+        log_probabilities = (
+            log_probabilities + n_new * np.log(interval_share) + n_left * np.log1p(-interval_share)
+        )
         counts_before, count_probabilities, point = (
             counts_after,
-            count_probabilities @ np.where(n_new >= 0, np.exp(log_p), 0.0),
+            count_probabilities @ np.where(n_new >= 0, np.exp(log_probabilities), 0.0),
             next_point,
         )
     return float(min(1.0, max(0.0, 1.0 - count_probabilities.sum())))
@@ -114,11 +117,11 @@ class Calibration(DescribedObject):
         """
         import xarray as xr
 
-        sampled = {"chain": [0], "draw": np.arange(len(self.ranks))}
+        coordinates = {"chain": [0], "draw": np.arange(len(self.ranks))}
         ranks = {
             name: (("chain", "draw"), self.ranks[name].to_numpy()[None]) for name in self.ranks
         }
-        return xr.DataTree.from_dict({"prior_sbc": xr.Dataset(ranks, sampled)})
+        return xr.DataTree.from_dict({"prior_sbc": xr.Dataset(ranks, coordinates)})
 
     def __bool__(self) -> bool:
         return self.ok
@@ -127,25 +130,25 @@ class Calibration(DescribedObject):
         return Description("Calibration", table=self.table, note=self._judgement(), good=self.ok)
 
     def __str__(self) -> str:
-        formats = {
+        format_by_column = {
             "rank_mean": "{:.3f}",
             "z": "{:+.1f}",
             "z_spread": "{:+.1f}",
             "p_value": "{:.2g}",
             "ess": "{:.0f}",
         }
-        formatters: Any = {name: rule.format for name, rule in formats.items()}
-        return f"{self.table.to_string(formatters=formatters)}\n{self._judgement()}"
+        formatter_by_column: Any = {name: rule.format for name, rule in format_by_column.items()}
+        return f"{self.table.to_string(formatters=formatter_by_column)}\n{self._judgement()}"
 
     def _judgement(self) -> str:
         """Return a sentence on the p-values of all quantities."""
-        smallest = self.table["p_value"].min() * len(self.table)
+        adjusted_p_value = self.table["p_value"].min() * len(self.table)
         heading = "NOT CALIBRATED"
         if self.ok:
             heading = "calibrated"
         return (
             f"{heading}: smallest p-value times the number of quantities ({len(self.table)}) is"
-            f" {smallest:.2g}"
+            f" {adjusted_p_value:.2g}"
         )
 
 
@@ -158,7 +161,7 @@ class CalibrationTask:
     truth: dict[str, float]
     seed: np.random.SeedSequence
     settings: dict[Any, Any]  # of the fit
-    home: int  # id of the parent process
+    main_process: int  # id of the parent process
 
 
 def calibrate(
@@ -248,24 +251,24 @@ def calibrate(
         cores = check_integer("cores", cores, 1)
     model_data = model._pack_design(design)
     prior_seed, fit_seed = build_seed_sequence(random_seed).spawn(2)
-    fixed_model, home = model._copy_with_fixed_prior(*model_data), os.getpid()
+    fixed_model, main_process = model._copy_with_fixed_prior(*model_data), os.getpid()
     tasks = [
-        CalibrationTask(fixed_model, data, truth, seed, fit, home)
+        CalibrationTask(fixed_model, data, truth, seed, fit, main_process)
         for (data, truth), seed in zip(
             _simulate_data(fixed_model, model_data, n, prior_seed), fit_seed.spawn(n), strict=True
         )
     ]
-    ranks, sizes = np.empty((2, n, len(tasks[0].truth)))
+    ranks, n_draws = np.empty((2, n, len(tasks[0].truth)))
     with Progress(progressbar, "calibrating", n, "fits") as progress:
-        ranks[0], sizes[0] = fit_and_rank(tasks[0])  # compiles, for all processes
+        ranks[0], n_draws[0] = fit_and_rank(tasks[0])  # compiles, for all processes
         for n_done, (task_index, rank_result) in enumerate(
             run_all(fit_and_rank, tasks[1:], cores), start=2
         ):
             if isinstance(rank_result, BaseException):
                 raise rank_result
-            ranks[task_index + 1], sizes[task_index + 1] = rank_result
+            ranks[task_index + 1], n_draws[task_index + 1] = rank_result
             progress.update(n_done)
-    return _build_calibration(list(tasks[0].truth), ranks, sizes)
+    return _build_calibration(list(tasks[0].truth), ranks, n_draws)
 
 
 def _simulate_data(
@@ -273,25 +276,27 @@ def _simulate_data(
 ) -> list[tuple[tuple[Any, ...], dict[str, float]]]:
     """Simulate n data sets that the model can fit, with their true quantities."""
     # Only properties of the data decide which are skipped, so the other ranks remain uniform.
-    usable: list[tuple[tuple[Any, ...], dict[str, float]]] = []
-    names: list[str] = []
+    usable_data: list[tuple[tuple[Any, ...], dict[str, float]]] = []
+    quantity_names: list[str] = []
     for round_seed in seed.spawn(_ROUNDS):
-        sample = draw_prior(model, n, round_seed, *design)
-        draws_by_quantity = collect_quantities(sample.prior)
-        if sample.latent is not None:
-            draws_by_quantity |= collect_quantities(sample.latent)
+        prior_sample = draw_prior(model, n, round_seed, *design)
+        draws_by_quantity = collect_quantities(prior_sample.prior)
+        if prior_sample.latent is not None:
+            draws_by_quantity |= collect_quantities(prior_sample.latent)
         # fixed quantities are omitted
-        names = names or [name for name, draws in draws_by_quantity.items() if np.ptp(draws) > 0.0]
-        usable += [
-            (data, {name: float(draws_by_quantity[name][0, k]) for name in names})
-            for k, data in enumerate(sample.data)
+        quantity_names = quantity_names or [
+            name for name, draws in draws_by_quantity.items() if np.ptp(draws) > 0.0
+        ]
+        usable_data += [
+            (data, {name: float(draws_by_quantity[name][0, k]) for name in quantity_names})
+            for k, data in enumerate(prior_sample.data)
             if data is not None
         ]
-        if len(usable) >= n:
-            return usable[:n]
+        if len(usable_data) >= n:
+            return usable_data[:n]
     raise DataError(
-        f"Only {len(usable):,} of {_ROUNDS * n:,} simulated data sets contain all classes and can"
-        " be fitted; use a design with more rows."
+        f"Only {len(usable_data):,} of {_ROUNDS * n:,} simulated data sets contain all classes"
+        " and can be fitted; use a design with more rows."
     )
 
 
@@ -300,18 +305,18 @@ def fit_and_rank(task: CalibrationTask) -> tuple[list[float], list[int]]:
     seed, tie_seed = task.seed.spawn(2)
     rng = np.random.default_rng(tie_seed)
     model = type(task.model)(**task.model.get_params())
-    with ignore_sigint(task.home), silence_warnings():
+    with ignore_sigint(task.main_process), silence_warnings():
         tree = model._refit_posterior(task.data, seed, task.settings)
     if model._interrupted_:
         raise KeyboardInterrupt
     draws_by_quantity = collect_quantities(
         *(tree[name].dataset for name in ("posterior", LATENT) if name in tree.children)
     )
-    rank_and_size = [
+    ranks_and_n_draws = [
         _rank_truth(draws_by_quantity[name], true_value, rng)
         for name, true_value in task.truth.items()
     ]
-    return [rank for rank, _ in rank_and_size], [size for _, size in rank_and_size]
+    return [rank for rank, _ in ranks_and_n_draws], [n_draws for _, n_draws in ranks_and_n_draws]
 
 
 def _rank_truth(
@@ -319,57 +324,62 @@ def _rank_truth(
 ) -> tuple[float, int]:
     """Return the share of thinned draws below the true value, and their number."""
     # Ties are broken at random.
-    flat = draws.ravel()
-    count = flat.size
-    if np.ptp(flat) > 0.0 and draws.shape[1] >= MIN_DRAWS:
-        count = int(np.clip(compute_mean_ess(draws[None])[0], 1, flat.size))
-    thinned = flat[((np.arange(count) + 0.5) * flat.size / count).astype(int)]
-    is_tied = np.abs(thinned - true_value) <= TOLERANCE * (1.0 + abs(true_value))
-    below, equal = int((thinned[~is_tied] < true_value).sum()), int(is_tied.sum())
-    return (below + rng.random() * (equal + 1)) / (count + 1), count
+    flat_draws = draws.ravel()
+    n_thinned = flat_draws.size
+    if np.ptp(flat_draws) > 0.0 and draws.shape[1] >= MIN_DRAWS:
+        n_thinned = int(np.clip(compute_mean_ess(draws[None])[0], 1, flat_draws.size))
+    thinned_draws = flat_draws[
+        ((np.arange(n_thinned) + 0.5) * flat_draws.size / n_thinned).astype(int)
+    ]
+    is_tied = np.abs(thinned_draws - true_value) <= TOLERANCE * (1.0 + abs(true_value))
+    n_below, n_equal = int((thinned_draws[~is_tied] < true_value).sum()), int(is_tied.sum())
+    return (n_below + rng.random() * (n_equal + 1)) / (n_thinned + 1), n_thinned
 
 
-def _build_calibration(names: list[str], ranks: np.ndarray, sizes: np.ndarray) -> Calibration:
+def _build_calibration(
+    quantity_names: list[str], ranks: np.ndarray, n_draws: np.ndarray
+) -> Calibration:
     """Return the result for ranks of shape (n_data_sets, n_quantities)."""
     import pandas as pd
 
-    n = len(ranks)
+    n_data_sets = len(ranks)
     table = pd.DataFrame(
         {
-            "n": n,
+            "n": n_data_sets,
             "rank_mean": ranks.mean(axis=0),
-            "z": (ranks.mean(axis=0) - 0.5) * np.sqrt(12.0 * n),
-            "z_spread": (((ranks - 0.5) ** 2).mean(axis=0) - 1.0 / 12.0) * np.sqrt(180.0 * n),
+            "z": (ranks.mean(axis=0) - 0.5) * np.sqrt(12.0 * n_data_sets),
+            "z_spread": (((ranks - 0.5) ** 2).mean(axis=0) - 1.0 / 12.0)
+            * np.sqrt(180.0 * n_data_sets),
             "p_value": [compute_uniformity_p_value(column) for column in ranks.T],
-            "ess": np.median(sizes, axis=0),
+            "ess": np.median(n_draws, axis=0),
         },
-        index=pd.Index(names, name="quantity"),
+        index=pd.Index(quantity_names, name="quantity"),
     )
-    return Calibration(table, pd.DataFrame(ranks, columns=names))
+    return Calibration(table, pd.DataFrame(ranks, columns=quantity_names))
 
 
 def collect_quantities(*groups: "xarray.Dataset") -> dict[str, np.ndarray]:
     """Return draws by quantity, where sums replace values that depend on feature order."""
     draws_by_quantity: dict[str, np.ndarray] = {}
     for name, variable in (pair for group in groups for pair in group.data_vars.items()):
-        title = str(name)
+        quantity_name = str(name)
         if "feature" in variable.dims:
-            title, variable = f"sum of {title}", variable.sum("feature")
+            quantity_name, variable = f"sum of {quantity_name}", variable.sum("feature")
         entry_dims = [str(dim) for dim in variable.dims if dim not in ("chain", "draw")]
         draws = np.asarray(variable.values, float).reshape(*variable.shape[:2], -1)
         labels = _format_entry_labels(variable, entry_dims)
-        for entry in np.unique(np.linspace(0, len(labels) - 1, MAX_RANKED).astype(int)):
-            draws_by_quantity[title + labels[entry]] = draws[:, :, entry]
+        for entry_index in np.unique(np.linspace(0, len(labels) - 1, MAX_RANKED).astype(int)):
+            draws_by_quantity[quantity_name + labels[entry_index]] = draws[:, :, entry_index]
     return draws_by_quantity
 
 
 def _format_entry_labels(variable: "xarray.DataArray", dims: list[str]) -> list[str]:
     """Return labels of a variable's entries, in brackets."""
-    names = [()]
+    entry_names = [()]
     for dim in dims:
         coordinates = [c.values.astype(str) for c in variable.coords.values() if c.dims == (dim,)]
         level_names = [", ".join(cells) for cells in zip(*coordinates, strict=True)] or [
             str(k) for k in range(variable.sizes[dim])
         ]
-        names = [(*prefix, name) for prefix in names for name in level_names]
-    return [f"[{', '.join(name)}]" if name else "" for name in names]
+        entry_names = [(*prefix, name) for prefix in entry_names for name in level_names]
+    return [f"[{', '.join(name)}]" if name else "" for name in entry_names]

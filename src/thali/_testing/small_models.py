@@ -38,14 +38,14 @@ def simulate_experiment(
         for task in range(n_tasks):
             price, brand, zoom = (rng.integers(n_levels, size=3) for n_levels in (3, 3, 2))
             x = np.column_stack([price, brand == 1, brand == 2, zoom])
-            chosen = np.argmax(x @ tastes[respondent] + rng.gumbel(size=3))
+            chosen_index = np.argmax(x @ tastes[respondent] + rng.gumbel(size=3))
             for j in range(3):
                 rows.append(
                     {
                         "id": f"p{respondent}",
                         "task": task + 1,
                         "alt": j + 1,
-                        "choice": int(j == chosen),
+                        "choice": int(j == chosen_index),
                         "price": 10.0 * price[j] + 5.0,
                         "brand": "ABC"[brand[j]],
                         "zoom": ["no", "yes"][zoom[j]],
@@ -88,25 +88,30 @@ def build_choice_groups():
 
 def _build_set_choices(chosen_by_set):
     """Return choices of the options of each set, which are letters."""
-    rows = [
+    choice_rows = [
         (f"{members} {k}", x, int(x == option))
         for members, chosen in chosen_by_set.items()
         for k, option in enumerate(chosen)
         for x in members
     ]
-    return th.Choices(pd.DataFrame(rows, columns=["task", "item", "chosen"]))
+    return th.Choices(pd.DataFrame(choice_rows, columns=["task", "item", "chosen"]))
 
 
 def build_answered_pairs():
     """Return the small paired comparisons with respondents."""
     frame = build_pairs()[0].to_frame()
     repeated_index = frame.index.repeat(frame["count"].to_numpy().tolist())
-    rows = frame.loc[repeated_index, ["chosen", "rejected"]].astype(str).reset_index(drop=True)
-    rows["person"] = [f"p{k % 4}" for k in range(len(rows))]
-    rows["first"], rows["second"] = rows["chosen"], rows["rejected"]
+    answered_rows = (
+        frame.loc[repeated_index, ["chosen", "rejected"]].astype(str).reset_index(drop=True)
+    )
+    answered_rows["person"] = [f"p{k % 4}" for k in range(len(answered_rows))]
+    answered_rows["first"], answered_rows["second"] = (
+        answered_rows["chosen"],
+        answered_rows["rejected"],
+    )
     return (
         th.PairedComparisons.from_trials(
-            rows, "first", "second", "chosen", respondent="person", labels=list("abc")
+            answered_rows, "first", "second", "chosen", respondent="person", labels=list("abc")
         ),
     )
 
@@ -141,8 +146,14 @@ def _draw_similarities(seed):
 
 def build_triplets():
     """Return triplets of a few objects, as arguments of `fit`."""
-    rows = [("a", "b", "c"), ("a", "b", "d"), ("c", "d", "a"), ("b", "c", "d"), ("a", "b", "c")]
-    return (th.Triplets(rows),)
+    answer_rows = [
+        ("a", "b", "c"),
+        ("a", "b", "d"),
+        ("c", "d", "a"),
+        ("b", "c", "d"),
+        ("a", "b", "c"),
+    ]
+    return (th.Triplets(answer_rows),)
 
 
 def build_rows():
@@ -165,12 +176,14 @@ def build_sets():
 
 def build_answered_best_worst():
     """Return best-worst choices of four options, by three respondents."""
-    rows = [
+    answer_rows = [
         ("a", "b", "c", "d", best, worst, f"p{k % 3}")
         for k, (best, worst) in enumerate("ac bd ad cb ac ba".split())
     ]
     columns = ["item1", "item2", "item3", "item4", "best", "worst", "person"]
-    return (th.Choices.from_best_worst(pd.DataFrame(rows, columns=columns), respondent="person"),)
+    return (
+        th.Choices.from_best_worst(pd.DataFrame(answer_rows, columns=columns), respondent="person"),
+    )
 
 
 def build_answered_sets():
@@ -200,16 +213,16 @@ def _build_triplet_groups():
 
 def _build_described_groups():
     """Return comparisons of two groups with the covariate "shown first"."""
-    rows = {
+    mens_columns = {
         "left": list("abcbcb"),
         "right": list("bcaaba"),
         "winner": list("abcbba"),
         "count": [2, 1, 3, 2, 2, 2],
     }
-    men = th.PairedComparisons.from_trials(
-        pd.DataFrame(rows), covariates=["order"], labels=list("abc")
+    mens_comparisons = th.PairedComparisons.from_trials(
+        pd.DataFrame(mens_columns), covariates=["order"], labels=list("abc")
     )
-    return ({"women": build_described_pairs()[0], "men": men},)
+    return ({"women": build_described_pairs()[0], "men": mens_comparisons},)
 
 
 # argument of `fit` -> argument of the constructor of classifiers
@@ -240,15 +253,15 @@ class SmallModelCase:
     predict: Callable[[Any], Any]
     run: dict[str, Any] = field(default_factory=lambda: CHAINS)
 
-    def model(self, **run: Any) -> Any:
+    def model(self, **run_settings: Any) -> Any:
         """Return the model, not fitted, with short run settings."""
-        model, run = self.make(), self.run | run
+        model, run_settings = self.make(), self.run | run_settings
         parameters = model.get_params()
         return model.set_params(
             **{
-                parameter: run[name]
+                parameter: run_settings[name]
                 for name, parameter in _CONSTRUCTOR_ARGUMENTS.items()
-                if name in run and parameter in parameters
+                if name in run_settings and parameter in parameters
             }
         )
 
@@ -617,15 +630,15 @@ def fit_in_processes(
     def run_process(name: str) -> CompiledCase:
         """Fit one case in a process of its own; return its result."""
         command = [sys.executable, "-c", program, name]
-        completed = subprocess.run(
+        ended_process = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **(environment or {})}
         )
-        if not completed.returncode:
+        if not ended_process.returncode:
             return CompiledCase(name, "")
-        lines = completed.stderr.strip().splitlines() or [
-            f"it ended with exit code {completed.returncode}"
+        error_lines = ended_process.stderr.strip().splitlines() or [
+            f"it ended with exit code {ended_process.returncode}"
         ]
-        return CompiledCase(name, lines[-1])
+        return CompiledCase(name, error_lines[-1])
 
     with ThreadPoolExecutor(cores) as pool:
         for future in as_completed([pool.submit(run_process, name) for name in names]):

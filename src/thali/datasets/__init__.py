@@ -487,12 +487,12 @@ def additive(
         similarity_matrix[i, j] = values
         return Similarities(similarity_matrix, sigma=own_sigma)
 
-    data, second_table = (
+    data, second_data = (
         table(true_similarities + sigma * noise.standard_normal(len(true_similarities)), sigma)
         for noise in noise_rngs
     )
     return AdditiveSimilarities(
-        data, second_table, table(true_similarities, None), features, weights
+        data, second_data, table(true_similarities, None), features, weights
     )
 
 
