@@ -97,12 +97,12 @@ class Runs:
             with self.report_errors(study.path):
                 for name in QUEUED_RUNS:
                     runs_by_state.setdefault(self.find_state(study, name), []).append((study, name))
-        n_free, queued_runs = self.slots - len(runs_by_state[RUNNING]), runs_by_state[QUEUED]
+        n_free_slots, queued_runs = self.slots - len(runs_by_state[RUNNING]), runs_by_state[QUEUED]
         for study, name in sorted(queued_runs, key=lambda run: _read_queue_time(*run)):
-            if n_free > 0:
+            if n_free_slots > 0:
                 with self.report_errors(study.path):
                     self._start_child(study, name)
-                    n_free -= 1
+                    n_free_slots -= 1
 
     @contextmanager
     def report_errors(self, path: Path) -> Iterator[None]:
@@ -110,20 +110,20 @@ class Runs:
         try:
             yield
         except Exception as error:
-            if (line := f"thali app: {path}: {error!r}") not in self._reported:
-                self._reported.add(line)
-                print(line, file=sys.stderr, flush=True)
+            if (error_line := f"thali app: {path}: {error!r}") not in self._reported:
+                self._reported.add(error_line)
+                print(error_line, file=sys.stderr, flush=True)
 
     def stop(self, study: StudyFolder, name: str) -> None:
         """Ask a run to save its results and end; kill it at the second request."""
-        key = (study.name, name)
+        run_key = (study.name, name)
         if self.find_state(study, name) == QUEUED:
             study.remove(f"{name}.queued")
         elif self.find_state(study, name) == RUNNING:
-            if key in self._stopping:
+            if run_key in self._stopping:
                 self._send_signal(study, name, _KILL)
             else:
-                self._stopping[key] = time.monotonic() + PATIENCE
+                self._stopping[run_key] = time.monotonic() + PATIENCE
                 self._send_signal(study, name, signal.SIGTERM)
 
     def is_stopping(self, study: StudyFolder, name: str) -> bool:
@@ -149,7 +149,7 @@ class Runs:
         """Start the child process that carries out a run."""
         study.remove(f"{name}.end.json", f"{name}.long.json")
         self._snapshots.pop((study.name, name), None)
-        with open(study.path / f"{name}.log", "ab") as log:
+        with open(study.path / f"{name}.log", "ab") as log_file:
             child = subprocess.Popen(
                 [
                     sys.executable,
@@ -163,8 +163,8 @@ class Runs:
                 # -P: the folder of the table may contain a file named like a Python module
                 cwd=study.path,
                 stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
+                stdout=log_file,
+                stderr=log_file,
                 **_OWN_SESSION,
             )
         self.children[study.name, name] = child
@@ -175,43 +175,46 @@ class Runs:
         """Send a signal to a run's process group, if it still exists."""
         child = self.children.get((study.name, name))
         if child is not None:
-            process = child.pid
+            process_id = child.pid
         else:
-            process = study.read(f"{name}.process").get("pid")
-        if not isinstance(process, int) or process < 2:
+            process_id = study.read(f"{name}.process").get("pid")
+        if not isinstance(process_id, int) or process_id < 2:
             return
         try:
             if sys.platform == "win32":
-                os.kill(process, signal.SIGTERM)
+                os.kill(process_id, signal.SIGTERM)
             else:
-                os.killpg(process, signal_number)
+                os.killpg(process_id, signal_number)
         except ProcessLookupError:
             pass
 
     def count_draws(self, study: StudyFolder, name: str) -> DrawCounts | None:
         """Return draws made and requested per chain; None without a job of chains."""
-        index = _read_run_index(study, name)
+        job_index = _read_run_index(study, name)
         # jobs of particles or of comparisons have no draws
-        if index is None or "draws" not in index["place"]:
+        if job_index is None or "draws" not in job_index["place"]:
             return None
-        return DrawCounts(max(index["recorded"], default=0), index["place"]["draws"])
+        return DrawCounts(max(job_index["recorded"], default=0), job_index["place"]["draws"])
 
     def read_progress(self, study: StudyFolder, name: str) -> RunProgress | None:
         """Return the progress in a run's job; None before its first snapshot."""
-        index = _read_run_index(study, name)
-        if index is None:
+        job_index = _read_run_index(study, name)
+        if job_index is None:
             return None
-        n_done, n_total, unit = (index["place"][key] for key in ("done", "total", "unit"))
-        snapshot_time = datetime.fromisoformat(index["written"])
-        first_time, n_before = self._snapshots.setdefault(
+        n_done, n_total, unit = (job_index["place"][key] for key in ("done", "total", "unit"))
+        snapshot_time = datetime.fromisoformat(job_index["written"])
+        first_snapshot_time, first_n_done = self._snapshots.setdefault(
             (study.name, name), (snapshot_time, n_done)
         )
-        if n_done < n_before:  # the chains were restarted
+        if n_done < first_n_done:  # the chains were restarted
             self._snapshots[study.name, name] = snapshot_time, n_done
-        seconds_spent, n_since = (snapshot_time - first_time).total_seconds(), n_done - n_before
+        seconds_spent, n_done_since = (
+            (snapshot_time - first_snapshot_time).total_seconds(),
+            n_done - first_n_done,
+        )
         seconds_left = None
-        if n_since > 0 and seconds_spent > 0 and n_total > n_done:
-            seconds_left = seconds_spent * (n_total - n_done) / n_since
+        if n_done_since > 0 and seconds_spent > 0 and n_total > n_done:
+            seconds_left = seconds_spent * (n_total - n_done) / n_done_since
         return RunProgress(n_done, n_total, unit, seconds_left)
 
 
@@ -228,9 +231,9 @@ def is_refused(study: StudyFolder) -> bool:
 
 def explain_failed_read(study: StudyFolder) -> str:
     """Return a sentence on why the data process failed, with its last printed line."""
-    lines = study.read_log(READ).splitlines()
-    if lines:
-        return f"The table could not be read: {lines[-1]}"
+    log_lines = study.read_log(READ).splitlines()
+    if log_lines:
+        return f"The table could not be read: {log_lines[-1]}"
     return "The table could not be read within the time or memory limit."
 
 

@@ -84,8 +84,8 @@ def fit_model(study: StudyFolder, terminal: Terminal, cores: int) -> None:
 
 def report_stopped_fit(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Write the report of the draws made before a stop; then raise KeyboardInterrupt."""
-    index = read_index(Path(FIT) / JOB)
-    if index is not None and any(index.get("recorded", ())):
+    job_index = read_index(Path(FIT) / JOB)
+    if job_index is not None and any(job_index.get("recorded", ())):
         _run_fit_command(study, terminal, cores, {"max-time": _SHORT_TIME})
     raise KeyboardInterrupt
 
@@ -94,8 +94,8 @@ def _run_fit_command(
     study: StudyFolder, terminal: Terminal, cores: int, extra_options: dict[str, Any]
 ) -> None:
     """Run `thali fit` with the study's requested options and these additional ones."""
-    request = study.read(FIT)
-    if request["has_cores"] and "cores" not in request["typed"]:
+    fit_request = study.read(FIT)
+    if fit_request["has_cores"] and "cores" not in fit_request["typed"]:
         extra_options = {"cores": cores} | extra_options
     Path(FIT).mkdir(exist_ok=True)
     _fit_into_folder(study, terminal, Path(FIT), extra_options, _list_table_formats())
@@ -111,12 +111,12 @@ def _fit_into_folder(
     """Run `thali fit` as requested; write results and report to `out_folder`."""
     from ..cli.commands.fit import run_fit
 
-    request = study.read(FIT)
+    fit_request = study.read(FIT)
     run_fit(
         terminal,
         study.data_name,
-        request["model"],
-        _convert_paths(request) | extra_options,
+        fit_request["model"],
+        _convert_paths(fit_request) | extra_options,
         out_folder,
         formats=formats,
         page=out_folder / "report.html",
@@ -140,18 +140,20 @@ def _build_cover(study: StudyFolder) -> dict[str, str]:
     return cover | study.read(FIT).get(COVER, {})
 
 
-def _copy_job(job: Path, copy: Path) -> None:
+def _copy_job(job_folder: Path, copy_folder: Path) -> None:
     """Copy a job folder that another process is writing, in a consistent state."""
     # The index is replaced last and names the valid files.
     for _ in range(50):
-        shutil.rmtree(copy, ignore_errors=True)
-        copy.mkdir(parents=True)
+        shutil.rmtree(copy_folder, ignore_errors=True)
+        copy_folder.mkdir(parents=True)
         try:
-            index = read_index(job)
-            if index is not None:
-                for entry in [*index["segments"], index["state"]]:
-                    shutil.copyfile(job / entry["file"], copy / entry["file"])
-                atomic_write(copy / "job.json", encode_index(index))
+            job_index = read_index(job_folder)
+            if job_index is not None:
+                for stored_entry in [*job_index["segments"], job_index["state"]]:
+                    shutil.copyfile(
+                        job_folder / stored_entry["file"], copy_folder / stored_entry["file"]
+                    )
+                atomic_write(copy_folder / "job.json", encode_index(job_index))
                 return
         except FileNotFoundError:  # the state was replaced during the copy
             pass
@@ -167,9 +169,9 @@ def compare_by_prediction(study: StudyFolder, terminal: Terminal, cores: int) ->
     try:
         _run_comparison(study, terminal, cores, COMPARE, {"by": "prediction"})
     finally:
-        seconds = earlier_seconds + time.monotonic() - start_time
+        total_seconds = earlier_seconds + time.monotonic() - start_time
         n_models = len(study.read(COMPARE)["names"])
-        study.write(COMPARE_TIME, {"seconds": seconds, "models": n_models})
+        study.write(COMPARE_TIME, {"seconds": total_seconds, "models": n_models})
     run_report(terminal, Path(COMPARE), None)
 
 
@@ -186,13 +188,13 @@ def _run_comparison(
     """Run `thali compare` with the models in the run's request and these settings."""
     from ..cli.commands.compare import DEFAULT_SETTINGS, run_compare
 
-    request = study.read(run_name)
+    comparison_request = study.read(run_name)
     run_compare(
         terminal,
         study.data_name,
-        request["models"],
+        comparison_request["models"],
         DEFAULT_SETTINGS | settings,
-        {**_convert_paths(request), "cores": cores},
+        {**_convert_paths(comparison_request), "cores": cores},
         Path(run_name),
         formats=_list_table_formats(),
     )
@@ -203,21 +205,21 @@ def run_classical_test(study: StudyFolder, terminal: Terminal, cores: int) -> No
     from ..cli.commands.test import run_test
     from ..report import render_report
 
-    request = study.read(TEST)
+    test_request = study.read(TEST)
     out_folder = Path(TEST)
     shutil.rmtree(out_folder, ignore_errors=True)
     test_result = run_test(
         terminal,
-        request["name"],
+        test_request["name"],
         [study.data_name],
-        _convert_paths(request),
+        _convert_paths(test_request),
         out_folder,
         _list_table_formats(),
     )
-    typed_words = format_command(
-        "test", {"data_name": study.data_name, "typed": request["typed"]}
+    typed_text = format_command(
+        "test", {"data_name": study.data_name, "typed": test_request["typed"]}
     ).removeprefix("thali test ")
-    command = f"thali test {request['name']} {typed_words}"
+    command = f"thali test {test_request['name']} {typed_text}"
     atomic_write(out_folder / "report.html", render_report(test_result, command, terminal.words))
 
 
@@ -235,8 +237,8 @@ def main(run_name: str, folder: str, cores: str, mode: str = "") -> None:
     """Carry out one run in a study's folder; write its result to NAME.end.json."""
     study = StudyFolder(Path(folder).resolve())
     os.chdir(study.path)
-    with open(f"{run_name}.lock", "ab") as lock:
-        if not _take_lock(lock.fileno()):
+    with open(f"{run_name}.lock", "ab") as lock_file:
+        if not _take_lock(lock_file.fileno()):
             return  # another child carries out the run
         study.write(f"{run_name}.process", {"pid": os.getpid()})
         if run_name == READ:
@@ -255,8 +257,8 @@ def main(run_name: str, folder: str, cores: str, mode: str = "") -> None:
 
 def _handle_stop(frame: FrameType | None, *child_arguments: str) -> None:
     """On SIGTERM, end the running fit cleanly, or restart the process in the mode "stopped"."""
-    handler: Any = signal.getsignal(signal.SIGINT)
-    if handler is signal.default_int_handler:
+    interrupt_handler: Any = signal.getsignal(signal.SIGINT)
+    if interrupt_handler is signal.default_int_handler:
         os.execv(
             sys.executable,
             [
@@ -268,7 +270,7 @@ def _handle_stop(frame: FrameType | None, *child_arguments: str) -> None:
                 STOPPED,
             ],
         )
-    handler(signal.SIGINT, frame)
+    interrupt_handler(signal.SIGINT, frame)
 
 
 def _limit_memory() -> None:
@@ -304,7 +306,7 @@ def carry_out(
     The estimated duration is written to a file during the run.
     """
     terminal = Terminal(AppWords([]), AppWords)
-    sentences: list[str] = []
+    warning_sentences: list[str] = []
     argument_names: list[str] = []
 
     def show(
@@ -320,11 +322,11 @@ def carry_out(
             study.write(f"{run_name}.long", {"sentence": message.render(terminal.words)})
         elif (
             isinstance(message, ThaliWarning)
-            and (sentence := message.render(terminal.words)) not in sentences
+            and (sentence := message.render(terminal.words)) not in warning_sentences
         ):
-            sentences.append(sentence)
+            warning_sentences.append(sentence)
 
-    code, message = _SUCCESS, ""
+    exit_code, message = _SUCCESS, ""
     with warnings.catch_warnings():
         warnings.showwarning = show
         warnings.simplefilter("always", ThaliWarning)
@@ -333,22 +335,30 @@ def carry_out(
         try:
             run_function(study, terminal, cores)
         except ThaliError as error:
-            code, (message, argument_names) = REFUSED, render_error(error, terminal.words)
+            exit_code, (message, argument_names) = REFUSED, render_error(error, terminal.words)
         except typer.Exit as exit_request:
-            code = exit_request.exit_code
+            exit_code = exit_request.exit_code
         except OSError as error:
-            code, message = REFUSED, f"{error.filename or 'The file'}: {error.strerror or error}."
+            exit_code, message = (
+                REFUSED,
+                f"{error.filename or 'The file'}: {error.strerror or error}.",
+            )
         except MemoryError:
-            code, message = REFUSED, "Not enough memory; use fewer draws or chains."
+            exit_code, message = REFUSED, "Not enough memory; use fewer draws or chains."
         except KeyboardInterrupt:
-            code = _STOPPED
+            exit_code = _STOPPED
         except Exception:
             traceback.print_exc()
-            code, message = (
+            exit_code, message = (
                 _FAILED,
                 "thali met an internal error; see the log of the fit for details.",
             )
-    return {"code": code, "message": message, "named": argument_names, "warnings": sentences}
+    return {
+        "code": exit_code,
+        "message": message,
+        "named": argument_names,
+        "warnings": warning_sentences,
+    }
 
 
 def _list_table_formats() -> tuple[str, ...]:

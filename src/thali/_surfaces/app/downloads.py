@@ -44,49 +44,51 @@ class Tickets:
 
     def issue(self, response: Response) -> str:
         """Store a response; return the secret name under which it can be fetched once."""
-        now, name = time.monotonic(), secrets.token_urlsafe(32)
+        now, ticket_name = time.monotonic(), secrets.token_urlsafe(32)
         self._waiting = {key: entry for key, entry in self._waiting.items() if entry[0] > now}
-        self._waiting[name] = now + _VALID, response
-        return name
+        self._waiting[ticket_name] = now + _VALID, response
+        return ticket_name
 
-    def redeem(self, name: str) -> Response | None:
+    def redeem(self, ticket_name: str) -> Response | None:
         """Return and forget the response with this secret name; None if unknown or expired."""
-        until, response = self._waiting.pop(name, (0.0, None))
-        if time.monotonic() > until:
+        expiry_time, response = self._waiting.pop(ticket_name, (0.0, None))
+        if time.monotonic() > expiry_time:
             return None
         return response
 
 
 def find_file(study: StudyFolder, address: str) -> Response | None:
     """Return the response for RUN/view, report, posterior, csv or xlsx; None if no such file."""
-    name, _, file_kind = address.partition("/")
-    folder = study.path / name
-    if name not in RUNS or folder.is_symlink():
+    run_name, _, file_kind = address.partition("/")
+    run_folder = study.path / run_name
+    if run_name not in RUNS or run_folder.is_symlink():
         return None
-    report, stem = folder / "report.html", format_stem(study)
-    if file_kind in ("view", "report") and _is_plain_file(report):
+    report_file, file_stem = run_folder / "report.html", format_stem(study)
+    if file_kind in ("view", "report") and _is_plain_file(report_file):
         download_name = None
         if file_kind == "report":
-            download_name = f"{stem}-{name}.html"
+            download_name = f"{file_stem}-{run_name}.html"
         return FileResponse(
-            report,
+            report_file,
             media_type="text/html",
             headers={"Content-Security-Policy": REPORT_POLICY},
             filename=download_name,
         )
     if file_kind == "posterior":
-        model_file = find_model_file(folder)
+        model_file = find_model_file(run_folder)
         if model_file is None or not _is_plain_file(model_file):
             return None
         return FileResponse(
             model_file,
             media_type="application/x-netcdf",
-            filename=f"{stem}-{model_file.name}",
+            filename=f"{file_stem}-{model_file.name}",
         )
-    if file_kind == "xlsx" and _is_plain_file(workbook := folder / "tables.xlsx"):
-        return FileResponse(workbook, filename=f"{stem}-{name}.xlsx")
-    if file_kind == "csv" and (tables := sorted(filter(_is_plain_file, folder.glob("*.csv")))):
-        return _zip_tables(tables, f"{stem}-{name}-csv.zip")
+    if file_kind == "xlsx" and _is_plain_file(workbook := run_folder / "tables.xlsx"):
+        return FileResponse(workbook, filename=f"{file_stem}-{run_name}.xlsx")
+    if file_kind == "csv" and (
+        csv_files := sorted(filter(_is_plain_file, run_folder.glob("*.csv")))
+    ):
+        return _zip_tables(csv_files, f"{file_stem}-{run_name}-csv.zip")
     return None
 
 
@@ -105,11 +107,11 @@ def escape_formulas(table: str) -> str:
     >>> escape_formulas("option,weight\\n=HYPERLINK(1),-0.5\\n")
     "option,weight\\n'=HYPERLINK(1),-0.5\\n"
     """
-    escaped = io.StringIO()
-    writer = csv.writer(escaped, lineterminator="\n")
+    csv_buffer = io.StringIO()
+    writer = csv.writer(csv_buffer, lineterminator="\n")
     for row in csv.reader(io.StringIO(table, newline="")):
         writer.writerow(map(escape_formula, row))
-    return escaped.getvalue()
+    return csv_buffer.getvalue()
 
 
 def format_stem(study: StudyFolder) -> str:
@@ -121,14 +123,14 @@ def format_stem(study: StudyFolder) -> str:
     return re.sub(r"[^A-Za-z0-9]+", "-", title)[:_STEM].strip("-") or "thali"
 
 
-def _zip_tables(tables: list[Path], name: str) -> Response:
+def _zip_tables(csv_files: list[Path], archive_name: str) -> Response:
     """Return a response with CSV files in a zip archive."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for file in tables:
-            file_bytes = escape_formulas(file.read_text("utf-8")).encode()
-            archive.writestr(zipfile.ZipInfo(file.name), file_bytes, zipfile.ZIP_DEFLATED)
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+        for csv_file in csv_files:
+            file_bytes = escape_formulas(csv_file.read_text("utf-8")).encode()
+            archive.writestr(zipfile.ZipInfo(csv_file.name), file_bytes, zipfile.ZIP_DEFLATED)
+    headers = {"Content-Disposition": f'attachment; filename="{archive_name}"'}
     return Response(buffer.getvalue(), media_type="application/zip", headers=headers)
 
 
@@ -144,10 +146,10 @@ _CHUNK = 1 << 20  # bytes
 
 def zip_study(study: StudyFolder) -> Response:
     """Return a response that streams a study's folder as a zip archive."""
-    name = format_stem(study)
-    headers = {"Content-Disposition": f'attachment; filename="{name}.zip"'}
+    archive_stem = format_stem(study)
+    headers = {"Content-Disposition": f'attachment; filename="{archive_stem}.zip"'}
     return StreamingResponse(
-        iterate_zip(study, name), media_type="application/zip", headers=headers
+        iterate_zip(study, archive_stem), media_type="application/zip", headers=headers
     )
 
 
@@ -206,13 +208,13 @@ def _list_files(study: StudyFolder) -> Iterator[tuple[PurePosixPath, Path, bytes
     ):
         if _is_plain_file(file):
             yield PurePosixPath(file.name), file, None
-    for run, archive_folder in _INSIDE.items():
-        root = study.path / run
-        if root.is_symlink():
+    for run_name, archive_folder in _INSIDE.items():
+        run_folder = study.path / run_name
+        if run_folder.is_symlink():
             continue
         data_folder = str(PurePosixPath(*[".."] * len(archive_folder.parts)))
-        for file in sorted(root.rglob("*")):
-            run_path = PurePosixPath(file.relative_to(root).as_posix())
+        for file in sorted(run_folder.rglob("*")):
+            run_path = PurePosixPath(file.relative_to(run_folder).as_posix())
             if _is_plain_file(file) and run_path != PurePosixPath(JOB, LOCK):
                 yield archive_folder / run_path, file, _rewrite_file(file, run_path, data_folder)
 
@@ -222,8 +224,10 @@ def _rewrite_file(file: Path, run_path: PurePosixPath, data: str) -> bytes | Non
     # Formulas in tables are escaped, and commands find their data in the folder `data`.
     if run_path == PurePosixPath(JOB, INDEX):
         with suppress(DataError):  # a damaged index is exported unchanged
-            index = read_index(file.parent) or {"command": None}
-            return encode_index(index | {"command": _localise_command(index["command"], data)})
+            job_index = read_index(file.parent) or {"command": None}
+            return encode_index(
+                job_index | {"command": _localise_command(job_index["command"], data)}
+            )
     if run_path == PurePosixPath(COMMAND):
         return json.dumps(_localise_command(json.loads(file.read_bytes()), data)).encode()
     if run_path.suffix == ".csv" and len(run_path.parts) == 1:

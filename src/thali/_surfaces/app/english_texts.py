@@ -43,8 +43,8 @@ def find_label(name: str) -> str:
 
 def find_choice_label(name: str, word: str) -> str:
     """Return the label of a menu entry; "" gives the label of the default entry."""
-    labels: dict[str, str] = TEXTS["choices"].get(name, {})
-    return labels.get(word or "default", word.replace("-", " "))
+    label_by_word: dict[str, str] = TEXTS["choices"].get(name, {})
+    return label_by_word.get(word or "default", word.replace("-", " "))
 
 
 def describe_method(method: str) -> str:
@@ -110,16 +110,16 @@ def replace_option_names(text: str, options: Iterable[Option]) -> str:
 
     def format_option(match: re.Match[str]) -> str:
         """Return the label of the field for a matched option."""
-        no, word, value_word = match.groups()
-        name = name_by_word.get(word, word.replace("-", "_"))
-        if value_word in TEXTS["methods"] and name == "method":
+        no_prefix, word, value_word = match.groups()
+        argument_name = name_by_word.get(word, word.replace("-", "_"))
+        if value_word in TEXTS["methods"] and argument_name == "method":
             return f"“{describe_method(value_word)}”"
-        text = f"“{find_label(name)}”"
-        if no:
-            text = f"without {text}"
+        label_text = f"“{find_label(argument_name)}”"
+        if no_prefix:
+            label_text = f"without {label_text}"
         if value_word:
-            text += f" {value_word}"
-        return text
+            label_text += f" {value_word}"
+        return label_text
 
     return re.sub(r"--(no-)?([a-z]+(?:-[a-z]+)*)(?: ([a-z]+(?:-[a-z]+)*)\b)?", format_option, text)
 
@@ -160,15 +160,15 @@ class AppWords(OptionWords):
     def value(self, name: str, value: Any) -> str:
         """Return the text that a field shows for an argument's value."""
         self._record_name(name)
-        field = texts.field
+        field_texts = texts.field
         if isinstance(value, bool):
             if self.has(name):
-                for word, word_value in self._options[name].words.items():
-                    if word_value is value:
+                for word, option_value in self._options[name].words.items():
+                    if option_value is value:
                         return f"“{find_choice_label(name, word)}”"
             if value:
-                return field.yes
-            return field.no
+                return field_texts.yes
+            return field_texts.no
         if name == "method" and (value_label := describe_method(str(value))) != value:
             return f"“{value_label}”"
         if isinstance(value, str) and (
@@ -176,9 +176,9 @@ class AppWords(OptionWords):
         ) != value.replace("-", " "):
             return f"“{value_label}”"
         if value is None:
-            return field.as_default
+            return field_texts.as_default
         if value == []:
-            return f"“{field.none}”"
+            return f"“{field_texts.none}”"
         return super().value(name, value)
 
     def _record_name(self, name: str) -> None:

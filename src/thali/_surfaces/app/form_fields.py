@@ -100,14 +100,14 @@ def translate_typed_options(typed: Mapping[str, Any], options: Sequence[Option])
     option_words = {option.word for option in options}
     name_by_word = {option.word: option.name for option in list_data_options("")}
     word_by_name = {option.name: option.word for option in options}
-    translated: dict[str, Any] = {}
+    translated_options: dict[str, Any] = {}
     for word, typed_value in typed.items():
-        name = name_by_word.get(word, "")
+        option_name = name_by_word.get(word, "")
         if word in option_words:
-            translated[word] = typed_value
-        elif name in word_by_name:
-            translated[word_by_name[name]] = typed_value
-    return translated
+            translated_options[word] = typed_value
+        elif option_name in word_by_name:
+            translated_options[word_by_name[option_name]] = typed_value
+    return translated_options
 
 
 def build_fields(
@@ -122,7 +122,7 @@ def build_fields(
     `offered`: columns to offer, by name of an option that accepts only some columns. Columns chosen
     before are also offered.
     """
-    field_list = []
+    form_fields = []
     for option in options:
         typed_value = typed_options.get(option.word)
         offered_columns = columns
@@ -135,15 +135,15 @@ def build_fields(
             ]
             offered_columns = list(dict.fromkeys([*offered[option.name], *chosen_columns]))
         if offered_columns or option.name not in RESPONDENT_OPTIONS:
-            field_list.append(_build_field(option, options, typed_value, offered_columns, methods))
-    return field_list
+            form_fields.append(_build_field(option, options, typed_value, offered_columns, methods))
+    return form_fields
 
 
 def list_model_options(spec: ModelSpec, data_kind: str, has_people: bool) -> list[Option]:
     """Return the model's options that its form shows for this kind of data."""
     # options with a file about the table also belong to the model
-    of_model = [option for option in spec.options if option.to != DATA or option.type is Path]
-    applicable_options = [option for option in of_model if option.applies_to(data_kind)]
+    model_options = [option for option in spec.options if option.to != DATA or option.type is Path]
+    applicable_options = [option for option in model_options if option.applies_to(data_kind)]
     return [option for option in applicable_options if has_people or option.name != PEOPLE]
 
 
@@ -195,18 +195,20 @@ def _build_menu(
 ) -> _Menu:
     """Choose the kind of form field for an option, and its choices."""
     # `default`: the default of the option, for fields that show it as text.
-    texts = english_texts.texts.field
+    field_texts = english_texts.texts.field
     column_choices = [(column, column) for column in columns]
     if option.name == "method":
         return _Menu(
             "choice", [(method, english_texts.describe_method(method)) for method in methods]
         )
     if option.type is bool:
-        answers = [(YES, texts.yes), (NO, texts.no)]
+        yes_no_choices = [(YES, field_texts.yes), (NO, field_texts.no)]
         if option.default.startswith("--no-"):
-            answers.reverse()
-        (_, default_label), other_answer = answers
-        return _Menu("choice", [("", texts.is_default.format(value=default_label)), other_answer])
+            yes_no_choices.reverse()
+        (_, default_label), other_choice = yes_no_choices
+        return _Menu(
+            "choice", [("", field_texts.is_default.format(value=default_label)), other_choice]
+        )
     if option.metavar == "COLUMN" and option.is_repeatable:
         extra_choices = [
             (word, english_texts.TEXTS["field"][word])
@@ -214,9 +216,9 @@ def _build_menu(
         ]
         return _Menu("columns", extra_choices + column_choices)
     if option.metavar == "COLUMN":
-        default_label = texts.recognised
+        default_label = field_texts.recognised
         if option.default == "none":
-            default_label = texts.none
+            default_label = field_texts.none
         return _Menu("column", [("", default_label), *column_choices])
     if option.type is NAMES and columns:
         return _Menu("columns", column_choices, default)
@@ -235,16 +237,16 @@ def _build_menu(
 
 def _build_word_menu(option: Option, default: str) -> _Menu:
     """Build a menu of the words that an option accepts."""
-    texts, menu_kind = english_texts.texts.field, "choice"
+    field_texts, menu_kind = english_texts.texts.field, "choice"
     if "|" in option.metavar and option.type != PEOPLE_VALUE:
         menu_kind = "words"
     label_by_word = {
         word: english_texts.find_choice_label(option.name, word) for word in option.words
     }
     if default_label := label_by_word.pop(option.default, ""):
-        first_label = texts.is_default.format(value=default_label)
+        first_label = field_texts.is_default.format(value=default_label)
     else:
-        first_label = english_texts.find_choice_label(option.name, "") or texts.usual
+        first_label = english_texts.find_choice_label(option.name, "") or field_texts.usual
     if default_label or menu_kind == "words":
         default = ""
     return _Menu(menu_kind, [("", first_label), *label_by_word.items()], default)
@@ -274,29 +276,31 @@ def parse_form(
     spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str]
 ) -> dict[str, Any]:
     """Parse a submitted form to typed options of the model, by name."""
-    method = spec.choose_method({word: text for word, text in form.items() if text})
+    method = spec.choose_method(
+        {word: field_text for word, field_text in form.items() if field_text}
+    )
     value_by_word: dict[str, Any] = {}
     options = spec.options
     if method in spec.methods or not spec.methods:
         options = spec.select_options(method)
     for option in options:
-        text = form.get(option.word, "").strip()
-        if text == FILE and option.word in files:
+        field_text = form.get(option.word, "").strip()
+        if field_text == FILE and option.word in files:
             value_by_word[option.word] = files[option.word]
             if option.type is Path:
                 value_by_word[option.word] = Path(files[option.word])
             continue
         if option.type is Path:
-            text = ""
-        if option.to == FEATURES and text and not _is_not_path(option, text):
+            field_text = ""
+        if option.to == FEATURES and field_text and not _is_not_path(option, field_text):
             raise ArgumentError(
                 Argument(option.name),
-                f" must be one of the listed values or an integer; got {text!r}.",
+                f" must be one of the listed values or an integer; got {field_text!r}.",
             )
-        if text and not (option.name == "method" and text == spec.methods[0]):
-            value_by_word[option.word] = parsed = _parse_text(option, text)
+        if field_text and not (option.name == "method" and field_text == spec.methods[0]):
+            value_by_word[option.word] = parsed_value = _parse_text(option, field_text)
             if option.to != FEATURES:
-                parse_option(option, parsed)
+                parse_option(option, parsed_value)
     return value_by_word
 
 
@@ -310,14 +314,14 @@ def _parse_text(option: Option, text: str) -> Any:
     if option.type is bool:
         return text == YES
     if option.type in (int, float):
-        expected, number_text = "a number", text
+        expected_noun, number_text = "a number", text
         if option.type is int:
-            expected, number_text = "an integer", text.replace(",", "")
+            expected_noun, number_text = "an integer", text.replace(",", "")
         try:
             return option.type(number_text)
         except ValueError:
             raise ArgumentError(
-                Argument(option.name), f" must be {expected}; got {text!r}."
+                Argument(option.name), f" must be {expected_noun}; got {text!r}."
             ) from None
     if option.is_repeatable:
         return [line.strip() for line in text.splitlines() if line.strip()]

@@ -58,14 +58,14 @@ _OPTIONAL_TYPES: dict[str, dict[str, type]] = {READ: {"kind": str, "typed": dict
 _LOG = 20_000  # bytes
 
 
-def _has_expected_types(table: dict[str, Any], name: str) -> bool:
+def _has_expected_types(content: dict[str, Any], name: str) -> bool:
     """Return whether a JSON file's content has the types that thali writes."""
-    present = {
-        key: expected for key, expected in _OPTIONAL_TYPES.get(name, {}).items() if key in table
+    optional_types = {
+        key: expected for key, expected in _OPTIONAL_TYPES.get(name, {}).items() if key in content
     }
     return all(
-        isinstance(table.get(key), expected)
-        for key, expected in (_REQUIRED_TYPES.get(name, {}) | present).items()
+        isinstance(content.get(key), expected)
+        for key, expected in (_REQUIRED_TYPES.get(name, {}) | optional_types).items()
     )
 
 
@@ -99,22 +99,22 @@ class StudyFolder:
             If the file is damaged.
         """
         try:
-            table = json.loads((self.path / f"{name}.json").read_text("utf-8"))
+            content = json.loads((self.path / f"{name}.json").read_text("utf-8"))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, RecursionError):
-            table = None
-        if not isinstance(table, dict) or not _has_expected_types(table, name):
+            content = None
+        if not isinstance(content, dict) or not _has_expected_types(content, name):
             raise DataError(
                 f"The file '{self.path / name}.json' is damaged; restore it from a copy."
             )
-        return table
+        return content
 
-    def write(self, name: str, table: dict[str, Any]) -> None:
+    def write(self, name: str, content: dict[str, Any]) -> None:
         """Write a dict to NAME.json."""
         atomic_write(
             self.path / f"{name}.json",
-            json.dumps(table, ensure_ascii=False).encode("utf-8", "backslashreplace"),
+            json.dumps(content, ensure_ascii=False).encode("utf-8", "backslashreplace"),
         )
 
     def remove(self, *names: str) -> None:
@@ -128,10 +128,10 @@ class StudyFolder:
 
     def read_log(self, name: str) -> str:
         """Return the last lines that a run printed; "" if none."""
-        file = self.path / f"{name}.log"
-        if not file.is_file():
+        log_file = self.path / f"{name}.log"
+        if not log_file.is_file():
             return ""
-        return file.read_bytes()[-_LOG:].decode("utf-8", "replace")
+        return log_file.read_bytes()[-_LOG:].decode("utf-8", "replace")
 
     @property
     def typed(self) -> dict[str, Any]:
@@ -175,12 +175,12 @@ class StudyFolder:
     def data_name(self) -> str:
         """Data file or bundled data set, as typed after `thali fit`."""
         about = self.about
-        if not isinstance(name := about.get("file") or about.get("dataset"), str):
+        if not isinstance(data_name := about.get("file") or about.get("dataset"), str):
             raise DataError(
                 f"The file '{self.path / 'study.json'}' does not name the data; restore it from a"
                 " copy."
             )
-        return name
+        return data_name
 
     def list_option_files(self) -> dict[str, str]:
         """Return the uploaded files of options, by option name."""
@@ -237,10 +237,10 @@ class Studies:
         ArgumentError
             If the name is empty, too long, or the name of another study.
         """
-        clean_title, name = " ".join(escape_unprintable(title).split()), Argument("title")
+        clean_title, title_argument = " ".join(escape_unprintable(title).split()), Argument("title")
         if not clean_title or len(clean_title) > _LONGEST:
             raise ArgumentError(
-                name, f" must have 1 to {_LONGEST} characters; got {len(clean_title)}."
+                title_argument, f" must have 1 to {_LONGEST} characters; got {len(clean_title)}."
             )
         about = study.about
         for other_study in self.list_all():
@@ -248,7 +248,7 @@ class Studies:
                 if other_study.shown_title == clean_title != study.shown_title:
                     start_time = other_study.about["created"][:16].replace("T", ", ")
                     raise ArgumentError(
-                        name,
+                        title_argument,
                         f" must be unique; {clean_title!r} is the name of a study started"
                         f" {start_time}.",
                     )
@@ -260,9 +260,12 @@ class Studies:
         data = {key: about[key] for key in ("file", "dataset", "data") if key in about}
         new_study = self.create(about["title"], **data)
         data_files = [*study.path.glob("data.*"), *study.path.glob("for-*.*")]
-        for file in [*data_files, *(study.path / f"{name}.json" for name in (READ, "reading"))]:
-            if file.exists():
-                shutil.copy2(file, new_study.path / file.name)
+        for study_file in [
+            *data_files,
+            *(study.path / f"{name}.json" for name in (READ, "reading")),
+        ]:
+            if study_file.exists():
+                shutil.copy2(study_file, new_study.path / study_file.name)
         return new_study
 
     def delete(self, study: StudyFolder) -> None:
