@@ -231,7 +231,7 @@ def _plain(table: "pandas.DataFrame") -> str:
                 _cell(str(column), value) for column, value in zip(table.columns, row, strict=True)
             )
         )
-    return align(rows, left=texts)
+    return align(rows, left_columns=texts)
 
 
 def _cell(column: str, value) -> str:

@@ -75,10 +75,10 @@ class Figures:
                 bbox_inches=box,
                 metadata=_UNDATED[picture_format],
             )
-        image = buffer.getvalue()
+        image_bytes = buffer.getvalue()
         if picture_format == "svg":
-            return escape_unprintable(image.decode()).encode()
-        return image
+            return escape_unprintable(image_bytes.decode()).encode()
+        return image_bytes
 
     def _lay_out(self, picture: Drawable) -> tuple[Any, Any]:
         """Draw a picture; return its figure and bounding box in inches."""
@@ -89,15 +89,15 @@ class Figures:
 
         if id(picture) not in self._drawn:
             matplotlib.use("Agg")  # pictures go to files, so no display is needed
-            open_numbers = set(pyplot.get_fignums())
+            open_figure_numbers = set(pyplot.get_fignums())
             try:
                 figure = np.ravel(picture.draw())[0].figure
                 figure.draw_without_rendering()
                 box = figure.get_tightbbox().padded(_MARGIN)
                 box = Bbox(box.get_points().round(_DIGITS))
             except BaseException:
-                for number in set(pyplot.get_fignums()) - open_numbers:
-                    pyplot.close(number)
+                for figure_number in set(pyplot.get_fignums()) - open_figure_numbers:
+                    pyplot.close(figure_number)
                 raise
             figure.set_layout_engine(None)
             # layouts of several axes differ in the last digits, by their order in memory

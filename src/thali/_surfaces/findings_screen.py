@@ -70,12 +70,16 @@ class _Block(NamedTuple):
 
 
 def format_screen(
-    findings: Findings, words: Words, head: str, hints: Sequence[str], is_read: bool = False
+    findings: Findings,
+    words: Words,
+    data_sentence: str,
+    hints: Sequence[str],
+    is_read: bool = False,
 ) -> str:
     """Format findings as one screen of text.
 
-    `head`: a sentence about the data; `hints`: options and commands that show more; `is_read`:
-    whether the terminal already shows the head, which then only takes up lines.
+    `data_sentence`: a sentence about the data; `hints`: options and commands that show more;
+    `is_read`: whether the terminal already shows the sentence, which then only takes up lines.
     """
     briefs, width = _order_findings(findings), find_terminal_width()
     labels = [_find_label(finding, brief) for finding, brief in briefs]
@@ -87,24 +91,24 @@ def format_screen(
         blocks.append(
             _build_block(label, _format_text(finding, brief, words), brief, text_width, n_tables)
         )
-    tail = [("More", _join_parts(hints, text_width))]
-    tail += [
+    hint_blocks = [("More", _join_parts(hints, text_width))]
+    hint_blocks += [
         ("Next", wrap(render_text(brief.next, words), text_width))
         for _, brief in briefs
         if brief.next != ""
     ]
-    head_lines = shorten_lines(wrap(head, width), _MAX_HEAD, width)
-    n_free_lines = LINES - 2 - len(head_lines) - _count_lines(tail)
-    answer_choices = (
+    head_lines = shorten_lines(wrap(data_sentence, width), _MAX_HEAD, width)
+    n_free_lines = LINES - 2 - len(head_lines) - _count_lines(hint_blocks)
+    layouts = (
         [(block.label, block.lines(*limits, text_width)) for block in blocks] for limits in _LIMITS
     )
-    answers = min(
-        answer_choices, key=lambda blocks: max(0, _count_lines(blocks) - n_free_lines)
+    chosen_layout = min(
+        layouts, key=lambda blocks: max(0, _count_lines(blocks) - n_free_lines)
     )  # the first that fits
-    parts = [_add_labels(answers, indent), _add_labels(tail, indent)]
+    line_groups = [_add_labels(chosen_layout, indent), _add_labels(hint_blocks, indent)]
     if not is_read:
-        parts.insert(0, head_lines)
-    return escape_unprintable("\n\n".join("\n".join(lines) for lines in parts if lines))
+        line_groups.insert(0, head_lines)
+    return escape_unprintable("\n\n".join("\n".join(lines) for lines in line_groups if lines))
 
 
 def _count_lines(blocks: _LabelledLines) -> int:
@@ -115,17 +119,19 @@ def _count_lines(blocks: _LabelledLines) -> int:
 def format_summary(findings: Findings, words: Words) -> str:
     """Format findings as warnings and one sentence, for --quiet."""
     ordered_findings = _order_findings(findings)
-    warnings = [
+    warning_sentences = [
         f"{_WARNING}: {_format_text(finding, brief, words)}"
         for finding, brief in ordered_findings
         if _is_warning(finding)
     ]
-    answers = [
+    answer_sentences = [
         render_text(finding.sentence or brief.text or "", words)
         for finding, brief in ordered_findings
         if not _is_warning(finding)
     ]
-    return escape_unprintable("\n".join([*warnings, *list(filter(None, answers))[:1]]))
+    return escape_unprintable(
+        "\n".join([*warning_sentences, *list(filter(None, answer_sentences))[:1]])
+    )
 
 
 def find_terminal_width() -> int:
@@ -170,15 +176,15 @@ def _format_text(finding: Finding, brief: Brief, words: Words) -> str:
 
 def _build_block(label: str, sentence: str, brief: Brief, width: int, n_tables: int) -> _Block:
     """Build the block of one finding, `width` characters wide."""
-    parts = [
+    part_texts = [
         f"{cut_text(name, _MAX_NAME)} {part_text}" for name, part_text in brief.parts[:_MAX_ROWS]
     ]
-    if len(brief.parts) > len(parts):
-        parts.append(f"and {len(brief.parts) - len(parts):,} more")
+    if len(brief.parts) > len(part_texts):
+        part_texts.append(f"and {len(brief.parts) - len(part_texts):,} more")
     table_lines, n_rows = [], 0
     if brief.table is not None and len(brief.table):
         table_lines, n_rows = _format_short_table(brief.table, width), len(brief.table)
-    text_lines, part_lines = wrap(sentence, width), _join_parts(parts, width)
+    text_lines, part_lines = wrap(sentence, width), _join_parts(part_texts, width)
     return _Block(label, text_lines, part_lines, table_lines, n_rows, n_tables)
 
 
@@ -186,23 +192,23 @@ def _format_short_table(table: "pandas.DataFrame", width: int) -> list[str]:
     """Format a table's first rows as lines of at most `width` characters."""
     # Texts are cut, then columns are removed, until the table fits.
     text_table = format_table(_round_probabilities(table.head(_MAX_ROWS)))
-    rows = [
+    cell_rows = [
         [cut_text(" ".join(cell.split()), width // 2) for cell in row]
         for row in (text_table.head, *text_table.rows)
     ]
-    columns, is_text = list(zip(*rows, strict=True)), list(text_table.is_text)
+    cells_by_column, is_text = list(zip(*cell_rows, strict=True)), list(text_table.is_text)
     if is_text[-1]:
-        max_width = max(_LEAST_CELL, width - 2 - _measure_width(columns[:-1]))
-        columns[-1] = tuple(cut_text(cell, max_width) for cell in columns[-1])
-    while len(columns) > 1 and _measure_width(columns) > width:
-        column = -1
-        if is_text[-1] and len(columns) > 2:
-            column = -2  # names in the last column stay
-        del columns[column], is_text[column]
-    text_columns = {number for number, is_left in enumerate(is_text) if is_left}
+        max_width = max(_LEAST_CELL, width - 2 - _measure_width(cells_by_column[:-1]))
+        cells_by_column[-1] = tuple(cut_text(cell, max_width) for cell in cells_by_column[-1])
+    while len(cells_by_column) > 1 and _measure_width(cells_by_column) > width:
+        removed_index = -1
+        if is_text[-1] and len(cells_by_column) > 2:
+            removed_index = -2  # names in the last column stay
+        del cells_by_column[removed_index], is_text[removed_index]
+    left_indices = {number for number, is_left in enumerate(is_text) if is_left}
     return [
         cut_text(line, width)
-        for line in align(list(zip(*columns, strict=True)), text_columns).splitlines()
+        for line in align(list(zip(*cells_by_column, strict=True)), left_indices).splitlines()
     ]
 
 
@@ -213,16 +219,16 @@ def _measure_width(columns: Sequence[tuple[str, ...]]) -> int:
 
 def _round_probabilities(table: "pandas.DataFrame") -> "pandas.DataFrame":
     """Return the table with probabilities as rounded texts."""
-    names = [
+    probability_columns = [
         name
         for name in table
         if name in COLUMNS and COLUMNS[name].unit == PROBABILITY and not is_p_value(name)
     ]
     column_before = dict(zip(table.columns[1:], table.columns, strict=False))
-    if column_before.get("low") in names:
-        names += ["low", "high"]
+    if column_before.get("low") in probability_columns:
+        probability_columns += ["low", "high"]
     return table.assign(
-        **{name: list(map(_format_known_probability, table[name])) for name in names}
+        **{name: list(map(_format_known_probability, table[name])) for name in probability_columns}
     )
 
 
@@ -272,10 +278,10 @@ def shorten_lines(lines: list[str], max_lines: int, width: int) -> list[str]:
     """Return at most `max_lines` lines; "…" marks missing ones."""
     if len(lines) <= max_lines:
         return lines
-    last = lines[max_lines - 1]
-    if display_width(last) + 2 > width:
-        last = last.rpartition(" ")[0]
-    return [*lines[: max_lines - 1], f"{last.rstrip(' ,;:(|')} …"]
+    last_line = lines[max_lines - 1]
+    if display_width(last_line) + 2 > width:
+        last_line = last_line.rpartition(" ")[0]
+    return [*lines[: max_lines - 1], f"{last_line.rstrip(' ,;:(|')} …"]
 
 
 def cut_text(text: str, width: int) -> str:

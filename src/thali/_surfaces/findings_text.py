@@ -21,11 +21,11 @@ def format_finding(finding: Finding, words: Words) -> str:
     lines = finding.format_sentences(words)
     if finding.good is False and finding.table is None:
         lines[:1] = [f"WARNING: {sentence}" for sentence in lines[:1]]
-    n_lines_before = 0  # notes follow the table
+    n_sentences_before = 0  # notes follow the table
     if finding.sentence != "":
-        n_lines_before = 1
-    notes = lines[n_lines_before:]
-    lines[n_lines_before:] = [*_format_finding_table(finding), *notes]
+        n_sentences_before = 1
+    sentences_after = lines[n_sentences_before:]
+    lines[n_sentences_before:] = [*_format_finding_table(finding), *sentences_after]
     return escape_unprintable("\n".join(lines))
 
 

@@ -62,15 +62,15 @@ def find_data(name: str) -> NamedData:
     from thali import datasets
     from thali._labels import suggest
 
-    bundled = {record.name: record for record in datasets.catalogue()}
-    if name in bundled:
-        return NamedData(name, bundled[name], Source(name, b""))
+    dataset_by_name = {record.name: record for record in datasets.catalogue()}
+    if name in dataset_by_name:
+        return NamedData(name, dataset_by_name[name], Source(name, b""))
     if name == "-":
         return NamedData(name, None, read_standard_input())
     if not os.path.lexists(name) and not Path(name).suffix and not {"/", "\\"} & set(name):
         raise DataError(
             f"No file or bundled data set is called {name!r}; bundled data sets:"
-            f" {', '.join(bundled)}.{suggest(name, list(bundled))}"
+            f" {', '.join(dataset_by_name)}.{suggest(name, list(dataset_by_name))}"
         )
     return NamedData(name, None, read_source(name))
 
@@ -87,12 +87,12 @@ def detect_data_kind(
     """
     if named_data.bundled is not None:
         return named_data.bundled.kind
-    data_kinds = tuple(
+    candidate_kinds = tuple(
         spec.kind
         for spec in SPECS
         if spec.is_recognised and not (omits_descriptions and spec.is_described)
     )
-    return recognise_table(named_data.table, data_kinds, read_arguments or {}).kind
+    return recognise_table(named_data.table, candidate_kinds, read_arguments or {}).kind
 
 
 def load_data(
@@ -127,12 +127,12 @@ def load_holdouts(
     with silence_warnings():  # the fitted tasks give the same warnings
         reading = recognise_table(named_data.table, spec.data, read_arguments | {"holdouts": None})
         full_scheme = reading.build()[0].scheme
-        levels = {
+        levels_by_attribute = {
             attribute.name: list(attribute.levels)
             for attribute in full_scheme.attributes
             if not attribute.cuts
         }
-        read_arguments |= {"levels": levels, "held_out": True}
+        read_arguments |= {"levels": levels_by_attribute, "held_out": True}
         try:
             reading = recognise_table(named_data.table, spec.data, read_arguments)
             if (
@@ -179,18 +179,18 @@ def recognise_data(
         except DataError as error:
             if not other_kind:
                 raise
-            hint = Clause(
+            kind_hint = Clause(
                 f" If these are {other_kind}, add ",
                 Setting("model", choose_model(other_kind).name),
                 ".",
             )
-            raise DataError(error, hint) from None
+            raise DataError(error, kind_hint) from None
         sentences = [sentence]
-    if isinstance(data, Judged) and (example := data.example()):
-        sentences.append(f"e.g. {example}")
-    if (column := read_arguments.get("group")) is not None:
+    if isinstance(data, Judged) and (example_text := data.example()):
+        sentences.append(f"e.g. {example_text}")
+    if (group_column := read_arguments.get("group")) is not None:
         return *_split_by_group(
-            named_data, spec, read_arguments, data, column, sentences
+            named_data, spec, read_arguments, data, group_column, sentences
         ), other_kind
     if not isinstance(data, Judged):
         return data, sentences, other_kind
@@ -206,10 +206,10 @@ def recognise_data(
     if (path := read_arguments.get("option_covariates")) is not None:
         data = add_option_covariates(data, path)
         sentences.append(f"covariates of options: {shorten(data.covariates.names, 12)}")
-    ties = read_arguments.get("ties")
-    if data.n_ties and ties in _TIES:
-        sentences.append(f"{format_plural(data.n_ties, 'tie')} {_TIES[ties]}")
-        data = data.without_ties(ties)
+    ties_argument = read_arguments.get("ties")
+    if data.n_ties and ties_argument in _TIES:
+        sentences.append(f"{format_plural(data.n_ties, 'tie')} {_TIES[ties_argument]}")
+        data = data.without_ties(ties_argument)
     return data, sentences, other_kind
 
 
@@ -218,39 +218,43 @@ def _split_by_group(
     spec: ModelSpec,
     read_arguments: dict[str, Any],
     data: Any,
-    column: str,
+    group_column: str,
     sentences: list[str],
 ) -> tuple[Any, list[str]]:
     """Split the data by a column of groups; also return sentences on them."""
     from thali._data.groups import GroupedData
 
     if not data.add_up:
-        groups = GroupedData(_read_rows_by_group(named_data.table, spec, read_arguments, column))
-    elif data.people is not None and column in map(str, data.people.columns):
-        groups = GroupedData(data.by_group(column))
+        grouped_data = GroupedData(
+            _read_rows_by_group(named_data.table, spec, read_arguments, group_column)
+        )
+    elif data.people is not None and group_column in map(str, data.people.columns):
+        grouped_data = GroupedData(data.by_group(group_column))
     else:
         respondent_data, _ = recognise_table(
-            named_data.table, spec.data, read_arguments | {"respondent": column}
+            named_data.table, spec.data, read_arguments | {"respondent": group_column}
         ).build()
         if data.respondents and respondent_data.respondents != data.respondents:
-            data.by_group(column)  # raises the error about the column
-        groups = GroupedData(respondent_data.by_respondent())
-    if len(groups) == 1:
+            data.by_group(group_column)  # raises the error about the column
+        grouped_data = GroupedData(respondent_data.by_respondent())
+    if len(grouped_data) == 1:
         raise DataError(
-            f"Column {column!r} contains only {groups.names[0]!r}; remove ", Argument("group"), "."
+            f"Column {group_column!r} contains only {grouped_data.names[0]!r}; remove ",
+            Argument("group"),
+            ".",
         )
-    if data.add_up and len(groups) == data.n_answers:
+    if data.add_up and len(grouped_data) == data.n_answers:
         raise DataError(
-            f"Column {column!r} has a different value in every row; name a column with repeated"
-            " values."
+            f"Column {group_column!r} has a different value in every row; name a column with"
+            " repeated values."
         )
     if read_arguments.get("ties") in _TIES:
-        groups = groups.without_ties(read_arguments["ties"])
-    return groups, [*sentences, f"by {column!r}: {groups}"]
+        grouped_data = grouped_data.without_ties(read_arguments["ties"])
+    return grouped_data, [*sentences, f"by {group_column!r}: {grouped_data}"]
 
 
 def _read_rows_by_group(
-    table: "RawTable", spec: ModelSpec, read_arguments: dict[str, Any], column: str
+    table: "RawTable", spec: ModelSpec, read_arguments: dict[str, Any], group_column: str
 ) -> dict[str, Any]:
     """Read the table's rows with each value of a column as separate data."""
     from thali._data.columns import get_column
@@ -258,13 +262,13 @@ def _read_rows_by_group(
     from thali._reading.table_files import prefix_errors
 
     with prefix_errors(table.file):
-        group_labels = get_column(table.frame, column).map(format_label)
+        group_labels = get_column(table.frame, group_column).map(format_label)
     data_by_group = {}
     for group in filter(None, dict.fromkeys(group_labels)):  # rows with an empty cell have no group
         group_table = replace(
             table,
             frame=table.frame.loc[group_labels == group],
-            file=f"{table.file}, {column} {group!r}",
+            file=f"{table.file}, {group_column} {group!r}",
         )
         data_by_group[group] = recognise_table(group_table, spec.data, read_arguments).build()[0]
     return data_by_group
@@ -295,10 +299,10 @@ def recognise_table(
     except RecognitionError as error:
         model_names = dict.fromkeys(choose_model(data_kind).name for data_kind in error.kinds)
         if not model_names and not error.nearest_shape and PAIRS in data_kinds:
-            hints = _SHAPES
+            remedy_parts = _SHAPES
             if _has_option_labels(table):
-                hints += _OPTIONS
-            raise DataError(error, hints) from None
+                remedy_parts += _OPTIONS
+            raise DataError(error, remedy_parts) from None
         if not model_names:
             raise DataError(error) from None
         model_parts = [part for name in model_names for part in (" or ", Setting("model", name))]
@@ -307,8 +311,8 @@ def recognise_table(
 
 def _has_option_labels(table: "RawTable") -> bool:
     """Return whether the first column has distinct texts, as labels of options."""
-    first = table.frame.iloc[:, 0]
-    return first.dtype.kind not in "biuf" and first.is_unique
+    first_column = table.frame.iloc[:, 0]
+    return first_column.dtype.kind not in "biuf" and first_column.is_unique
 
 
 def _load_bundled(
@@ -323,10 +327,10 @@ def _load_bundled(
             Clause("; remove ", Argument("model")),
             ".",
         )
-    for name in read_arguments:
-        if name not in ("option_covariates", "asks"):
+    for argument_name in read_arguments:
+        if argument_name not in ("option_covariates", "asks"):
             raise DataError(
-                Argument(name),
+                Argument(argument_name),
                 f" applies to files only; {record.name!r} is a bundled data set. Remove this"
                 " argument.",
             )

@@ -54,27 +54,27 @@ def parse_aspects(
             f"{text}: a table of aspects needs a column of option labels and at least one other"
             f" column; found {table.shape[1]} in all."
         )
-    entries = table.iloc[:, 1:].astype(object)
-    is_binary = entries.isin([0, 1, "0", "1"]).to_numpy()
+    cells = table.iloc[:, 1:].astype(object)
+    is_binary = cells.isin([0, 1, "0", "1"]).to_numpy()
     if is_binary.all():
-        return _read_binary_columns(text, table.iloc[:, 0], entries.astype(float), labels)
+        return _read_binary_columns(text, table.iloc[:, 0], cells.astype(float), labels)
     if table.shape[1] == 2:
         return _read_aspect_list(text, table, labels)
-    row, column = (int(axis[0]) for axis in (~is_binary).nonzero())
+    row_index, column_index = (int(axis[0]) for axis in (~is_binary).nonzero())
     raise DataError(
-        f"{text}: columns of aspects must contain only 0 and 1; row {row + 1} below the header"
-        f" ({table.iloc[row, 0]}), column {entries.columns[column]!r}, contains"
-        f" {entries.iloc[row, column]!r}."
+        f"{text}: columns of aspects must contain only 0 and 1; row {row_index + 1} below the"
+        f" header ({table.iloc[row_index, 0]}), column {cells.columns[column_index]!r}, contains"
+        f" {cells.iloc[row_index, column_index]!r}."
     )
 
 
 def _read_binary_columns(
-    path: str, options: "pandas.Series", entries: "pandas.DataFrame", labels: tuple[str, ...]
+    path: str, options: "pandas.Series", cells: "pandas.DataFrame", labels: tuple[str, ...]
 ) -> dict[str, list[str]]:
     """Read {option: aspects} from a table with a 0/1 column per aspect."""
     from thali._labels import check_labels
 
-    aspect_names = check_labels(entries.columns, f"{path}: the names of the aspects")
+    aspect_names = check_labels(cells.columns, f"{path}: the names of the aspects")
     row_labels = check_labels(options, f"{path}: the options in the first column")
     for label in labels:
         if label not in row_labels:
@@ -83,7 +83,7 @@ def _read_binary_columns(
             )
     return {
         label: list(compress(aspect_names, row))
-        for label, row in zip(row_labels, entries.to_numpy(), strict=True)
+        for label, row in zip(row_labels, cells.to_numpy(), strict=True)
     }
 
 
@@ -124,20 +124,20 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
     from thali._source import read_source
     from thali._trees.tree_inputs import read_tree_text
 
-    source = read_source(path)
-    if source.content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"(", b"[")):
+    tree_source = read_source(path)
+    if tree_source.content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n").startswith((b"(", b"[")):
         if leaf_length is not None:
             raise ArgumentError(
                 f"{path}: a Newick tree has its own edge lengths; remove the leaf length."
             )
         try:
-            return thali.Tree.from_newick(read_tree_text(source))
+            return thali.Tree.from_newick(read_tree_text(tree_source))
         except DataError as error:
             raise DataError(f"{path}: {error}") from None
 
     from thali._reading.table_files import read_table
 
-    table = read_table(source)
+    table = read_table(tree_source)
     if table.shape[1] != 2:
         raise DataError(
             f"{path}: a tree of groups needs two columns, option and group; found {table.shape[1]}."
@@ -188,28 +188,28 @@ def parse_models(
 
 def _parse_people_prefix(model_text: str, data_form: DataForm) -> tuple[dict[str, Any], str]:
     """Split a prefix such as "individuals:" off a model text; return parameters, rest."""
-    word, _, rest = model_text.partition(":")
-    if data_form.has_groups and word in (FREE, SIMILAR, COMMON):
-        return {"people": Groups(word)}, rest or "ibp"
+    prefix, _, model_part = model_text.partition(":")
+    if data_form.has_groups and prefix in (FREE, SIMILAR, COMMON):
+        return {"people": Groups(prefix)}, model_part or "ibp"
     if (
         not data_form.has_groups
         and get_features_argument(data_form.kind) == "aspects"
-        and word in (INDEPENDENT, ADJUSTED, INDIVIDUALS)
+        and prefix in (INDEPENDENT, ADJUSTED, INDIVIDUALS)
     ):
-        return {"people": parse_people(word)}, rest or "ibp"
+        return {"people": parse_people(prefix)}, model_part or "ibp"
     if _find_attention_spec(model_text) is not None:
-        return {ATTENTION.name: True}, rest
+        return {ATTENTION.name: True}, model_part
     if (
-        word == "classes"
+        prefix == "classes"
         and not data_form.has_groups
         and find_data_spec(data_form.kind).has_classes
     ):
-        n_classes, _, rest = rest.partition(":")
+        n_classes, _, model_part = model_part.partition(":")
         if not n_classes.isdecimal():
             raise ArgumentError(
                 f"{model_text!r} in --models must have the form classes:N, such as classes:2."
             )
-        return {"people": LatentClasses(int(n_classes))}, rest or "ibp"
+        return {"people": LatentClasses(int(n_classes))}, model_part or "ibp"
     if data_form.has_groups:
         return {"people": Groups()}, model_text
     return {}, model_text
@@ -226,9 +226,9 @@ def find_named_specs(text: str) -> list["ModelSpec"]:
 
 def _find_attention_spec(model_text: str) -> "ModelSpec | None":
     """Return the spec of MODEL in "attention:MODEL"; None for other texts."""
-    word, _, rest = model_text.partition(":")
-    spec = find_spec_by_name(rest)
-    if word != ATTENTION.name or spec is None or ATTENTION not in spec.options:
+    prefix, _, model_name = model_text.partition(":")
+    spec = find_spec_by_name(model_name)
+    if prefix != ATTENTION.name or spec is None or ATTENTION not in spec.options:
         return None
     return spec
 
@@ -237,12 +237,12 @@ def _split_models(text: str) -> list[tuple[str, str]]:
     """Split --models into (name, model text) pairs."""
     named_texts = []
     for model_text in (text_part.strip() for text_part in text.split(",")):
-        name, equals, rest = (text_part.strip() for text_part in model_text.partition("="))
+        name, equals, named_text = (text_part.strip() for text_part in model_text.partition("="))
         # the name of a file may contain an equals sign
         if (path := Path(model_text)).is_file():
             named_texts.append((path.stem, model_text))
         elif equals:
-            named_texts.append((name, rest))
+            named_texts.append((name, named_text))
         else:
             named_texts.append((model_text, model_text))
     return named_texts
@@ -308,20 +308,20 @@ def _parse_features(
 ) -> Any:
     """Parse the aspects or features in an entry of --models."""
     if not _names_tree_model(model_text):
-        words = ("ibp",)
+        allowed_words = ("ibp",)
         if get_features_argument(data_kind) == "aspects":
-            words = ("ibp", "unique")
-        return parse_aspects(model_text, labels, "--models", words)
+            allowed_words = ("ibp", "unique")
+        return parse_aspects(model_text, labels, "--models", allowed_words)
     if settings.get("tree") is None:
         raise ArgumentError(f"--models contains {model_text!r}; give its file with --tree FILE.")
-    _, colon, length = model_text.partition(":")
+    _, colon, length_text = model_text.partition(":")
     leaf_length = None
     if colon:
         try:
-            leaf_length = float(length)
+            leaf_length = float(length_text)
         except ValueError:
             raise ArgumentError(
-                f"--models: 'tree:' must be followed by a leaf length; got {length!r}."
+                f"--models: 'tree:' must be followed by a leaf length; got {length_text!r}."
             ) from None
     return read_tree(settings["tree"], leaf_length)
 

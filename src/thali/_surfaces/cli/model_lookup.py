@@ -38,15 +38,15 @@ def find_model(name: str, source: str = "--model") -> tuple[ModelSpec, str]:
                 if known_name in spec.aliases:
                     return spec, known_name
                 return spec, ""
-    for test in TESTS:
-        if normalise_name(name) in map(normalise_name, (test.name, *test.aliases)):
+    for test_spec in TESTS:
+        if normalise_name(name) in map(normalise_name, (test_spec.name, *test_spec.aliases)):
             raise ArgumentError(
-                f"{source}: {name!r} is a test, not a model; use thali test {test.name} DATA."
+                f"{source}: {name!r} is a test, not a model; use thali test {test_spec.name} DATA."
             )
-    all_names = [known_name for spec in TYPED for known_name in (spec.name, *spec.aliases)]
+    known_names = [known_name for spec in TYPED for known_name in (spec.name, *spec.aliases)]
     raise ArgumentError(
         f"{source} must be {', '.join(spec.name for spec in TYPED[:-1])} or {TYPED[-1].name}; got"
-        f" {name!r}.{suggest(name, all_names)}"
+        f" {name!r}.{suggest(name, known_names)}"
     )
 
 
@@ -108,16 +108,16 @@ def select_options(
             option for option in same_name_options if not option.methods or method in option.methods
         ]
         if not applicable_options and method in spec.methods:
-            first, *other_methods = dict.fromkeys(
+            first_method, *other_methods = dict.fromkeys(
                 name for option in same_name_options for name in option.methods
             )
-            owners = [
-                Setting("method", first),
+            method_parts = [
+                Setting("method", first_method),
                 *(part for name in other_methods for part in (" or ", Value("method", name))),
             ]
             message_end = (
                 " applies to ",
-                *owners,
+                *method_parts,
                 ", not to ",
                 Value("method", method),
                 "; remove this argument.",
@@ -143,8 +143,8 @@ def _format_unknown_option(
         remedy = f"use --{spec.features}"
     if data_name is None or set(owners[0].data) & set(spec.data):
         return f"{option_name} applies to {model_names}, not to {spec.name}; {remedy}."
-    if by_name := find_data_spec(owners[0].data[0]).by_name:
-        remedy += f", or name the column of {ROLE_NAMES[by_name].meaning} with --{by_name}"
+    if role_name := find_data_spec(owners[0].data[0]).by_name:
+        remedy += f", or name the column of {ROLE_NAMES[role_name].meaning} with --{role_name}"
     else:
         remedy += f", or add --model {owners[0].name} if they are {owners[0].data[0]}"
     return (

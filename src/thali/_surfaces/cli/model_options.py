@@ -383,15 +383,18 @@ def add_parameters(
     return decorate
 
 
-def _build_shared_parameter(owned: list[OwnedOption], n_models: int) -> inspect.Parameter:
+def _build_shared_parameter(owned_options: list[OwnedOption], n_models: int) -> inspect.Parameter:
     """Build the typer parameter of an option that several models have."""
     # `n_models`: number of models of the command.
-    metavars = {_find_metavar(option) for _, option in owned}
+    metavars = {_find_metavar(option) for _, option in owned_options}
     metavar = ""
     if len(metavars) == 1:
         metavar = metavars.pop()
     return _build_parameter(
-        owned[0][1], metavar, _format_shared_help(owned, n_models), _format_default(owned)
+        owned_options[0][1],
+        metavar,
+        _format_shared_help(owned_options, n_models),
+        _format_default(owned_options),
     )
 
 
@@ -411,7 +414,7 @@ def _build_parameter(
         parsed_type = bool
     elif option.is_repeatable:
         parsed_type = list[str]
-    settings = typer.Option(
+    option_declaration = typer.Option(
         format_option_name(option),
         metavar=metavar or None,
         help=help,
@@ -421,21 +424,23 @@ def _build_parameter(
         option.word.replace("-", "_"),
         inspect.Parameter.POSITIONAL_OR_KEYWORD,
         default=None,
-        annotation=Annotated[parsed_type | None, settings],
+        annotation=Annotated[parsed_type | None, option_declaration],
     )
 
 
-def _format_shared_help(owned: list[OwnedOption], n_models: int) -> str:
+def _format_shared_help(owned_options: list[OwnedOption], n_models: int) -> str:
     """Return the help of a shared option; it names models that differ."""
     # Names are omitted if more than half of all `n_models` models have the option.
-    texts: dict[str, list[str]] = {}
-    for spec, option in owned:
-        if spec.name not in texts.setdefault(format_option_help(spec, option), []):
-            texts[format_option_help(spec, option)].append(spec.name)
-    text, names = next(iter(texts.items()))
-    if len(texts) == 1 and len(names) > n_models / 2:
+    models_by_help: dict[str, list[str]] = {}
+    for spec, option in owned_options:
+        if spec.name not in models_by_help.setdefault(format_option_help(spec, option), []):
+            models_by_help[format_option_help(spec, option)].append(spec.name)
+    text, model_names = next(iter(models_by_help.items()))
+    if len(models_by_help) == 1 and len(model_names) > n_models / 2:
         return text
-    return " ".join(f"{_format_owners(names)}: {text}" for text, names in texts.items())
+    return " ".join(
+        f"{_format_owners(model_names)}: {text}" for text, model_names in models_by_help.items()
+    )
 
 
 def _format_owners(names: list[str]) -> str:
@@ -454,19 +459,24 @@ def format_option_help(spec: ModelSpec, option: Option) -> str:
     return option.help
 
 
-def _format_default(owned: list[OwnedOption]) -> str | bool:
+def _format_default(owned_options: list[OwnedOption]) -> str | bool:
     """Return the default for --help, with models that differ; False without default."""
-    names: dict[str, list[str]] = {}
-    for spec, option in owned:
+    models_by_default: dict[str, list[str]] = {}
+    for spec, option in owned_options:
         default = option.default
         if option.name == "method":
             default = spec.methods[0]
-        if default and spec.name not in names.setdefault(default, []):
-            names[default].append(spec.name)
-    if not names:
+        if default and spec.name not in models_by_default.setdefault(default, []):
+            models_by_default[default].append(spec.name)
+    if not models_by_default:
         return False
-    first, *other_defaults = names
-    return "; ".join([first, *(f"{', '.join(names[other])}: {other}" for other in other_defaults)])
+    first_default, *other_defaults = models_by_default
+    return "; ".join(
+        [
+            first_default,
+            *(f"{', '.join(models_by_default[other])}: {other}" for other in other_defaults),
+        ]
+    )
 
 
 class MultiValueCommand(TyperCommand):
@@ -495,22 +505,22 @@ def repeat_options(words: list[str], specs: tuple[ModelSpec, ...] = TYPED) -> li
     ... )
     ['a.csv', '--monotone', 'price=decreasing', '--monotone', 'zoom=increasing', '--seed', '1']
     """
-    options = {
+    repeatable_options = {
         f"--{word}" for word, owned in index_options(specs).items() if owned[0][1].is_repeatable
     }
-    repeated_words, option, is_first = [], "", False
+    repeated_words, option, is_before_value = [], "", False
     for word in words:
         if word.startswith("-"):
-            name, _, text_value = word.partition("=")
-            option, is_first = "", False
-            if name in options:
-                option, is_first = name, not text_value
-        elif option and "=" in word and not is_first:
+            option_name, _, text_value = word.partition("=")
+            option, is_before_value = "", False
+            if option_name in repeatable_options:
+                option, is_before_value = option_name, not text_value
+        elif option and "=" in word and not is_before_value:
             repeated_words.append(option)
-        elif not is_first:
+        elif not is_before_value:
             option = ""
         else:
-            is_first = False
+            is_before_value = False
         repeated_words.append(word)
     return repeated_words
 

@@ -37,21 +37,22 @@ def parse_option(option: Option, text: Any) -> Any:
     """
     if isinstance(text, str) and text in option.words:
         return option.words[text]
-    parsed = _PARSERS.get(option.type, _check_word)(option, text)
+    parsed_value = _PARSERS.get(option.type, _check_word)(option, text)
     if option.check is not None:
-        option.check(option.name, parsed)
-    return parsed
+        option.check(option.name, parsed_value)
+    return parsed_value
 
 
 def _check_word(option: Option, text: Any) -> Any:
     """Return the text; raise ArgumentError if it is none of the option's words."""
     if option.words and option.to != FEATURES:
-        words = list(option.words)
-        word_list = " or ".join(words)
-        if len(words) > 2:
-            word_list = f"one of {', '.join(words)}"
+        allowed_words = list(option.words)
+        allowed_text = " or ".join(allowed_words)
+        if len(allowed_words) > 2:
+            allowed_text = f"one of {', '.join(allowed_words)}"
         raise ArgumentError(
-            Argument(option.name), f" must be {word_list}; got {text!r}.{suggest(text, words)}"
+            Argument(option.name),
+            f" must be {allowed_text}; got {text!r}.{suggest(text, allowed_words)}",
         )
     return text
 
@@ -61,10 +62,11 @@ def _parse_number(option: Option, text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        alternatives = "".join(f"{word} or " for word in option.words)
+        alternatives_text = "".join(f"{word} or " for word in option.words)
         raise ArgumentError(
             Argument(option.name),
-            f" must be {alternatives}a number; got {text!r}.{suggest(text, list(option.words))}",
+            f" must be {alternatives_text}a number; got"
+            f" {text!r}.{suggest(text, list(option.words))}",
         ) from None
 
 
@@ -75,11 +77,11 @@ def _parse_numbers(option: Option, text: str) -> int | tuple[float, ...]:
             return tuple(float(part) for part in text.split(","))
         return int(text)
     except ValueError:
-        alternatives = "".join(f"{word}, " for word in option.words)
+        alternatives_text = "".join(f"{word}, " for word in option.words)
         raise ArgumentError(
             Argument(option.name),
-            f" must be {alternatives}a number, or numbers separated by commas, such as 1,10; got"
-            f" {text!r}.",
+            f" must be {alternatives_text}a number, or numbers separated by commas, such as 1,10;"
+            f" got {text!r}.",
         ) from None
 
 
@@ -227,17 +229,17 @@ def split_named_values(option: Option, texts: Sequence[str]) -> list[tuple[str, 
     >>> split_named_values(Option("coding", ""), ["A>B=first,A=B=tie"])
     [('A>B', 'first'), ('A=B', 'tie')]
     """
-    pairs: list[tuple[str, str]] = []
+    named_values: list[tuple[str, str]] = []
     for text in texts:
-        start = len(pairs)
+        n_before = len(named_values)
         for piece in text.split(","):
             name, equals, text_value = piece.rpartition("=")
             if equals:
-                pairs.append((name.strip(), text_value.strip()))
-            elif len(pairs) > start:
-                pairs[-1] = (pairs[-1][0], f"{pairs[-1][1]},{piece.strip()}")
+                named_values.append((name.strip(), text_value.strip()))
+            elif len(named_values) > n_before:
+                named_values[-1] = (named_values[-1][0], f"{named_values[-1][1]},{piece.strip()}")
             else:
                 raise ArgumentError(
                     Argument(option.name), f" must be given as NAME=VALUE; got {text!r}."
                 )
-    return pairs
+    return named_values

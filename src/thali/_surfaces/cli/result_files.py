@@ -26,18 +26,19 @@ if TYPE_CHECKING:
 
 def check_folder(folder: Path, option: str = "--out") -> Path:
     """Raise if a folder cannot be written; return its nearest existing ancestor."""
-    existing = folder
-    while not existing.is_dir():
-        if existing.exists():
+    existing_folder = folder
+    while not existing_folder.is_dir():
+        if existing_folder.exists():
             raise ArgumentError(
-                f"{option} requires a folder; {existing} is a file. Choose another name."
+                f"{option} requires a folder; {existing_folder} is a file. Choose another name."
             )
-        existing = existing.parent
-    if not os.access(existing, os.W_OK):
+        existing_folder = existing_folder.parent
+    if not os.access(existing_folder, os.W_OK):
         raise ArgumentError(
-            f"{option}: no permission to write to the folder {existing}. Choose another folder."
+            f"{option}: no permission to write to the folder {existing_folder}. Choose another"
+            " folder."
         )
-    return existing
+    return existing_folder
 
 
 def check_output_folder(folder: Path | None) -> None:
@@ -92,8 +93,8 @@ def build_model_file(datatree: "xarray.DataTree") -> dict[str, bytes | memoryvie
     return {file_name: store.to_netcdf(datatree)}
 
 
-def write_with_fallback(folder: Path, write: Callable[[Path], None]) -> Path:
-    """Call `write` with the folder; if that fails, with one that the user types.
+def write_with_fallback(folder: Path, write_to: Callable[[Path], None]) -> Path:
+    """Call `write_to` with the folder; if that fails, with one that the user types.
 
     Returns the folder.
 
@@ -103,7 +104,7 @@ def write_with_fallback(folder: Path, write: Callable[[Path], None]) -> Path:
         If the user names no other folder; the error names the temporary folder of the results.
     """
     try:
-        write(folder)
+        write_to(folder)
         return folder
     except ThaliError as error:
         notify(f"{error}")
@@ -115,15 +116,15 @@ def write_with_fallback(folder: Path, write: Callable[[Path], None]) -> Path:
         if not (typed_name := sys.stdin.readline().strip()):
             break
         try:
-            write(Path(typed_name))
+            write_to(Path(typed_name))
             return Path(typed_name)
         except (ThaliError, OSError) as error:
             notify(f"{error}")
-    temporary = Path(tempfile.mkdtemp(prefix="thali-results-"))
-    write(temporary)
+    temporary_folder = Path(tempfile.mkdtemp(prefix="thali-results-"))
+    write_to(temporary_folder)
     raise DataError(
-        f"The results were written to '{temporary}' instead of '{folder}'; move the files to a"
-        " permanent folder."
+        f"The results were written to '{temporary_folder}' instead of '{folder}'; move the files"
+        " to a permanent folder."
     )
 
 
@@ -148,10 +149,12 @@ def write_pictures(
         file_name: make_or_warn(f"the picture {file_name}", draw)
         for file_name, draw in painter_by_file.items()
     }
-    images = {file_name: image for file_name, image in image_by_name.items() if image is not None}
-    if images:
-        write_files(folder, images)
-    return list(images)
+    written_images = {
+        file_name: image for file_name, image in image_by_name.items() if image is not None
+    }
+    if written_images:
+        write_files(folder, written_images)
+    return list(written_images)
 
 
 def write_slides(findings: Findings, folder: Path, terminal: Terminal, subtitle: str) -> None:
@@ -171,13 +174,13 @@ def write_files(folder: Path, content_by_name: Mapping[str, bytes | memoryview])
 
     Reports files of the same formats from other runs in the folder.
     """
-    existing = check_folder(folder)
+    existing_folder = check_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_together(folder, content_by_name)
     except (ThaliError, OSError) as error:
         for new_folder in (folder, *folder.parents):
-            if new_folder == existing:
+            if new_folder == existing_folder:
                 break
             with contextlib.suppress(OSError):  # another process may have written to it
                 new_folder.rmdir()
@@ -200,14 +203,14 @@ def parse_formats(
 ) -> tuple[str, ...]:
     """Parse --tables and --pictures; CSV and PNG by default."""
     formats: list[str] = []
-    for text, option, known_formats, default in (
+    for text, option, known_formats, default_format in (
         (tables, "--tables", (*_TABLE_FORMATS, WORKBOOK), "csv"),
         (pictures, "--pictures", PICTURE_FORMATS, "png"),
     ):
         if text is not None and out_folder is None:
             raise ArgumentError(f"{option} applies to the files that --out writes; add --out DIR.")
         if text is None:
-            formats.append(default)
+            formats.append(default_format)
         else:
             formats += [_parse_format(name, option, known_formats) for name in text.split(",")]
     return tuple(dict.fromkeys(formats))
@@ -223,13 +226,13 @@ def parse_stored_formats(formats: Iterable[Any]) -> tuple[str, ...]:
 
 def _parse_format(text: str, option: str, known_formats: tuple[str, ...]) -> str:
     """Return the format with this name or program name, such as "excel" for xlsx."""
-    plain = text.strip().lstrip(".").lower()
-    name = {"latex": "tex", "markdown": "md", "excel": WORKBOOK}.get(plain, plain)
-    if name not in known_formats:
+    plain_text = text.strip().lstrip(".").lower()
+    format_name = {"latex": "tex", "markdown": "md", "excel": WORKBOOK}.get(plain_text, plain_text)
+    if format_name not in known_formats:
         raise ArgumentError(
-            f"{option} must be one or more of {', '.join(known_formats)}; got {name!r}."
+            f"{option} must be one or more of {', '.join(known_formats)}; got {format_name!r}."
         )
-    return name
+    return format_name
 
 
 def format_tables(
@@ -240,15 +243,15 @@ def format_tables(
     The index is written if it has names.
     """
     formats = list(formats)
-    files: dict[str, bytes | memoryview] = {
+    bytes_by_file: dict[str, bytes | memoryview] = {
         f"{name}.{table_format}": _TABLE_FORMATS[table_format](table)
         for name, table in tables.items()
         for table_format in formats
         if table_format in _TABLE_FORMATS
     }
     if WORKBOOK in formats and tables:
-        files[f"tables.{WORKBOOK}"] = _build_workbook(tables)
-    return files
+        bytes_by_file[f"tables.{WORKBOOK}"] = _build_workbook(tables)
+    return bytes_by_file
 
 
 def _format_table_csv(table: "pandas.DataFrame") -> bytes:

@@ -78,8 +78,8 @@ class OptionWords(Words):
         if option is not None:
             if option.type is bool:
                 return self.setting(name, value)
-            for word, meaning in option.words.items():
-                if meaning is value or meaning == value:
+            for word, word_value in option.words.items():
+                if word_value is value or word_value == value:
                     return word
         if isinstance(value, Individuals | LatentClasses | Groups):
             return value.typed
@@ -117,10 +117,10 @@ def format_folder_hint(out_folder: Path | None) -> str:
     """Return the option or command with which to see all results."""
     if out_folder is None:
         return "--out DIR (tables, pictures)"
-    folder = _quote_for_shell(str(out_folder))
-    if len(folder) > _LONGEST_FOLDER:  # it would take the lines of results
+    quoted_folder = _quote_for_shell(str(out_folder))
+    if len(quoted_folder) > _LONGEST_FOLDER:  # it would take the lines of results
         return "thali show DIR"
-    return f"thali show {folder}"
+    return f"thali show {quoted_folder}"
 
 
 def list_report_hints(out_folder: Path | None, report_file: Path | None) -> list[str]:
@@ -198,12 +198,12 @@ def notify(message: str, is_news: bool = True) -> None:
     """Print one line to stderr; --quiet suppresses news but not warnings."""
     if is_news and _is_quiet.get():
         return
-    text = " ".join(escape_unprintable(message).split())
+    line = " ".join(escape_unprintable(message).split())
     if sys.stderr.isatty():
         from ..findings_screen import find_terminal_width, wrap
 
-        text = "\n       ".join(wrap(text, find_terminal_width() - 7))
-    print("thali:", text, file=sys.stderr, flush=True)
+        line = "\n       ".join(wrap(line, find_terminal_width() - 7))
+    print("thali:", line, file=sys.stderr, flush=True)
 
 
 @contextmanager

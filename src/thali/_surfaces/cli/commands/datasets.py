@@ -14,8 +14,8 @@ def list_datasets() -> None:
     """Print name and description of each bundled data set."""
     from thali import datasets
 
-    for record in datasets.catalogue():
-        print(f"{record.name} ({record.kind})\n    {record.description}\n    {record.source}")
+    for dataset in datasets.catalogue():
+        print(f"{dataset.name} ({dataset.kind})\n    {dataset.description}\n    {dataset.source}")
 
 
 def export_dataset(name: str, out_file: Path | None) -> None:

@@ -49,11 +49,11 @@ def collect_answers(folder: Path, out_file: Path | None) -> None:
 
     if out_file is not None:
         _check_file(out_file)
-    collection = collect(folder)
+    collected = collect(folder)
     if out_file is not None:
         out_file.parent.mkdir(parents=True, exist_ok=True)
-        atomic_write(out_file, format_csv(collection.answers, index=False))
-    print(collection)
+        atomic_write(out_file, format_csv(collected.answers, index=False))
+    print(collected)
     if out_file is not None:
         notify(f"wrote {out_file}; analyse it with thali fit {out_file}.")
 
