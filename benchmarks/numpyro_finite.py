@@ -23,9 +23,9 @@ import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
+from effective_sample_sizes import columns, mean_and_error, run, worst_ess, worst_rhat
 from jax.scipy.special import gammaln
 from numpyro.infer import HMC, NUTS, DiscreteHMCGibbs
-from yields import columns, mean_and_error, run, worst_ess, worst_rhat
 
 import thali as th
 from thali._aspects.likelihoods.elimination import Elimination

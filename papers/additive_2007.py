@@ -33,8 +33,8 @@ from .additive_2007_tables import (
     RATE,
     Design,
 )
-from .entry import Entry, Reproduction, Settings
-from .plots.overlap import overlap
+from .plots.feature_outlines import overlap
+from .reproduction_entry import Entry, Reproduction, Settings
 from .samplers import use_published_sampler
 
 

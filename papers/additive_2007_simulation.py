@@ -18,7 +18,7 @@ from thali._plots._style import COLOURS, create_axes
 from thali.errors import ConvergenceWarning, EstimateWarning, InterruptedWarning
 
 from .additive_2007_tables import ESTIMATORS, PAPER
-from .entry import Entry, Reproduction, Settings, finished_parts
+from .reproduction_entry import Entry, Reproduction, Settings, finished_parts
 from .samplers import use_published_sampler
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from thali.errors import ArgumentError
 if TYPE_CHECKING:
     import pandas
 
-    from .entry import Entry, Reproduction, Settings
+    from .reproduction_entry import Entry, Reproduction, Settings
 
 _WIDTH = 110  # of a line of sentences, on the pages of the papers, too
 

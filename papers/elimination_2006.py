@@ -17,8 +17,8 @@ from thali._comparison.sentences import describe_comparison, describe_disagreeme
 from thali._inference.progress import Progress
 from thali._trees.tree import Tree
 
-from .entry import Entry, Reproduction, Settings
 from .plots.feature_samples import feature_samples
+from .reproduction_entry import Entry, Reproduction, Settings
 
 if TYPE_CHECKING:
     import pandas
@@ -277,7 +277,7 @@ def scan_order(settings: Settings) -> Reproduction:
 
     from thali._data.pairs import PairedComparisons
 
-    from .samplers.algorithm_1 import algorithm_1, algorithm_1_as_printed
+    from .samplers.elimination_2006 import algorithm_1, algorithm_1_as_printed
 
     samplers = {
         "recommended": None,

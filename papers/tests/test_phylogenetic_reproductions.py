@@ -8,7 +8,7 @@ from helpers.stopped_jobs import keep_parts
 
 from papers import Settings
 from papers import phylogenetic_2008 as paper
-from papers.plots.blocks import choice_matrix, weighted_features
+from papers.plots.truth_and_estimate import choice_matrix, weighted_features
 from thali import datasets
 from thali._inference.task_jobs import read_parts
 

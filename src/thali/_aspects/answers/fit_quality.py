@@ -61,7 +61,7 @@ def describe_slow_swaps(posterior: Posterior) -> Message | None:
 
 
 MIN_NOISE, MAX_NOISE = 0.1, 0.7  # sigma as a fraction of the sd of the similarities
-# the fraction that predicted held-out similarities best on real data (benchmarks/learned_sigma.py)
+# the fraction that predicted held-out similarities best (benchmarks/similarity_sigma.py)
 BEST_NOISE = 0.45
 
 

@@ -1,9 +1,9 @@
 """Forecasts of the CPU time of a sweep and of the numbers of temperatures and features.
 
 A sweep visits every column of every replica, and for each all stored numbers of the data and all
-options. Times per visit were measured by `benchmarks/forecast.py`. Columns are counted once chains
-are tuned, because real tables of sixty objects have five times the columns of simulated tables of
-that size. For similarities of many objects a short run counts them in advance.
+options. Times per visit were measured by `benchmarks/run_time_forecast.py`. Columns are counted
+once chains are tuned, because real tables of sixty objects have five times the columns of simulated
+tables of that size. For similarities of many objects a short run counts them in advance.
 """
 
 import math
