@@ -77,29 +77,29 @@ def compare_by_evidence(
         folder,
         seed,
     ):
-        fits = number_models(models)
+        fit_keys = number_models(models)
         if folder is not None:
-            folder.plan({format_fit_key(fit): fit[0] for fit in fits}, "models")
+            folder.plan({format_fit_key(fit): fit[0] for fit in fit_keys}, "models")
         run_tasks = run_serially
         if len(models) > 1 and has_workers():
             run_tasks = partial(run_all, cores=None)
             run = run._replace(cores=run.cores or 1, progressbar=False)
         tasks = [
             EvidenceTask(fit, models[fit[0]], data, run._replace(random_seed=fit_seed), os.getpid())
-            for fit, fit_seed in zip(fits, seed.spawn(len(models)), strict=True)
+            for fit, fit_seed in zip(fit_keys, seed.spawn(len(models)), strict=True)
         ]
         batch = Batch(
             tasks, lambda task: format_fit_key(task.fit), _compute_evidence, _check_outcome, folder
         )
-        interrupted = batch.finish(
+        is_interrupted = batch.finish(
             Progress(False, "", len(tasks)),
             lambda record: record["seconds"],
             run_tasks,
         )
-        if interrupted and not batch.records:
+        if is_interrupted and not batch.records:
             raise KeyboardInterrupt
         table = build_table_of_records(models, batch.records, guessing_evidence, odds)
-    table.attrs["interrupted"] = interrupted
+    table.attrs["interrupted"] = is_interrupted
     warn_about_evidence(table, advise_resuming(job))
     return table
 
@@ -116,11 +116,13 @@ def build_table_of_records(
     """
     evidence_by_name: dict[str, LogEvidence] = {}
     missing_reasons = {}
-    for fit in number_models(names):
-        if format_fit_key(fit) in records:
-            evidence_by_name[fit[0]] = decode_object(records[format_fit_key(fit)]["evidence"], {})
+    for fit_key in number_models(names):
+        if format_fit_key(fit_key) in records:
+            evidence_by_name[fit_key[0]] = decode_object(
+                records[format_fit_key(fit_key)]["evidence"], {}
+            )
         else:
-            missing_reasons[fit[0]] = NOT_RUN
+            missing_reasons[fit_key[0]] = NOT_RUN
     prior_odds = np.array([odds[name] for name in evidence_by_name])
     return build_evidence_table(
         evidence_by_name, prior_odds / prior_odds.sum(), guessing_evidence, missing_reasons
@@ -321,11 +323,11 @@ def compute_posterior_probabilities(
     [0.25, 0.75]
     """
     log_weights = log_evidence + np.log(prior)
-    probability = scale_to_maximum(log_weights)
-    probability /= probability.sum()
+    probabilities = scale_to_maximum(log_weights)
+    probabilities /= probabilities.sum()
     # d p[m] / d log Z[k] = p[m] (1[m = k] - p[k])
-    jacobian = probability[:, None] * (np.eye(len(prior)) - probability)
-    return probability, np.sqrt((jacobian**2) @ standard_error**2)
+    jacobian = probabilities[:, None] * (np.eye(len(prior)) - probabilities)
+    return probabilities, np.sqrt((jacobian**2) @ standard_error**2)
 
 
 def classify_evidence(log_bayes_factor: float) -> str:
@@ -376,44 +378,46 @@ def _build_sensitivity_table(
 
 def describe_evidence(table: "pandas.DataFrame") -> list[str]:
     """Return sentences on the best model, the others, and unreliable evidence."""
-    best = table.attrs["best"]
+    best_model = table.attrs["best"]
     evidence_by_name = table.attrs["evidence"]
-    best_row = table.loc[best]
+    best_row = table.loc[best_model]
     odds_text = "these prior odds"
     if len(set(table.attrs["prior"].values())) == 1:
         odds_text = "equal prior odds"
-    factors = {
+    bayes_factors = {
         name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]])
         for name in evidence_by_name
-        if name != best
+        if name != best_model
     }
-    close_models = [name for name, (factor, error) in factors.items() if factor < 2.0 * error]
+    close_models = [
+        name for name, (bayes_factor, error) in bayes_factors.items() if bayes_factor < 2.0 * error
+    ]
     caveat = ""
     if close_models:
         caveat = f", but cannot be distinguished from {shorten(close_models)}"
     sentences = []
-    if factors:
-        runner_up = min(factors, key=lambda name: factors[name])
+    if bayes_factors:
+        runner_up = min(bayes_factors, key=lambda name: bayes_factors[name])
         verb = "support {!r} over {!r}"
         if runner_up in close_models:
             verb = "do not separate {!r} and {!r}"
-        elif factors[runner_up][0] < 1.0:  # not worth a mention by Kass & Raftery (1995)
+        elif bayes_factors[runner_up][0] < 1.0:  # not worth a mention by Kass & Raftery (1995)
             verb = "hardly favour {!r} over {!r}"
-        factor_text = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[runner_up])
-        sentences.append(f"The data {verb.format(best, runner_up)} ({factor_text}).")
+        factor_text = "log Bayes factor {:.2f}, SE {:.2f}".format(*bayes_factors[runner_up])
+        sentences.append(f"The data {verb.format(best_model, runner_up)} ({factor_text}).")
     sentences.append(
-        f"{best!r} has the highest evidence (log {best_row['log_evidence']:.2f}, standard error"
-        f" {best_row['std_error']:.2f}) and, with {odds_text}, a posterior probability of"
+        f"{best_model!r} has the highest evidence (log {best_row['log_evidence']:.2f}, standard"
+        f" error {best_row['std_error']:.2f}) and, with {odds_text}, a posterior probability of"
         f" {_format_probability(best_row['probability'])}{caveat}."
     )
-    for name, (factor, error) in factors.items():
+    for name, (bayes_factor, error) in bayes_factors.items():
         doubt = ""
         if name in close_models:
             doubt = ", not distinguishable from 0"
         sentences.append(
-            f"The log Bayes factor of {best!r} over {name!r} is {factor:.2f} (standard error"
-            f" {error:.2f}{doubt}); by Kass & Raftery (1995) the evidence against {name!r} is"
-            f" {table.loc[name, 'evidence_against']}."
+            f"The log Bayes factor of {best_model!r} over {name!r} is {bayes_factor:.2f}"
+            f" (standard error {error:.2f}{doubt}); by Kass & Raftery (1995) the evidence against"
+            f" {name!r} is {table.loc[name, 'evidence_against']}."
         )
     if BASE in table.index and table.loc[BASE, "log_evidence"] > best_row["log_evidence"]:
         sentences.append(
@@ -431,23 +435,27 @@ def describe_evidence(table: "pandas.DataFrame") -> list[str]:
         if not evidence.usable
     ]
     if "sensitivity" in table.attrs:
-        sentences.append(_describe_sensitivity(table, best))
+        sentences.append(_describe_sensitivity(table, best_model))
     return sentences
 
 
 def _describe_sensitivity(table: "pandas.DataFrame", best: str) -> str:
     """Return a sentence on which models are best under other priors."""
     log_evidence = table.attrs["sensitivity"].groupby(level="prior", sort=False)["log_evidence"]
-    winners = {prior_change: model for prior_change, (_, model) in log_evidence.idxmax().items()}
-    clauses = [
-        f"{model!r} ({prior_change})" for prior_change, model in winners.items() if model != best
+    best_by_prior = {
+        prior_change: model for prior_change, (_, model) in log_evidence.idxmax().items()
+    }
+    other_best = [
+        f"{model!r} ({prior_change})"
+        for prior_change, model in best_by_prior.items()
+        if model != best
     ]
-    if not clauses:
+    if not other_best:
         return (
-            f"{best!r} has the highest evidence under each of the {len(winners)} other priors"
+            f"{best!r} has the highest evidence under each of the {len(best_by_prior)} other priors"
             " tried."
         )
-    return f"Under other priors another model has the highest evidence: {'; '.join(clauses)}."
+    return f"Under other priors another model has the highest evidence: {'; '.join(other_best)}."
 
 
 def _format_probability(probability: float) -> str:

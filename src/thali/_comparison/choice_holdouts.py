@@ -366,10 +366,10 @@ class HitScorer(Scorer):
     def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         """Return log probabilities and hits of all units by models and by guessing."""
         log_score = self.log_score(score_table)
-        hits = score_table.build_score_frame("hits")
+        hit_frame = score_table.build_score_frame("hits")
         n_alternatives = score_table.get_observed("sizes")
-        log_score[BASE], hits[BASE] = -np.log(n_alternatives), 1.0 / n_alternatives
-        return {"log_score": log_score, "hit_rate": hits}
+        log_score[BASE], hit_frame[BASE] = -np.log(n_alternatives), 1.0 / n_alternatives
+        return {"log_score": log_score, "hit_rate": hit_frame}
 
     def log_score(self, score_table: ScoreTable) -> Any:
         """Return log scores of all units by all models, as a data frame."""
@@ -490,12 +490,12 @@ class PeopleScorer(ChoiceScorer):
 
     def compute_columns(self, score_table: ScoreTable) -> dict[str, Any]:
         """Return the table's columns, with differences of joint log probabilities."""
-        difference, difference_se = score_table.compute_differences(
+        differences, difference_errors = score_table.compute_differences(
             score_table.find_best("together"), "together"
         )
         return super().compute_columns(score_table) | {
-            "together_difference": difference,
-            "together_difference_se": difference_se,
+            "together_difference": differences,
+            "together_difference_se": difference_errors,
         }
 
     def build_attrs(self, score_table: ScoreTable) -> dict[str, Any]:
@@ -586,13 +586,15 @@ class AnswerScorer(HitScorer):
 
     def write_remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
         """Return the sentence on the answers that the best model expected least."""
-        best = table.attrs["best"]
-        worst_scores = table.attrs["answers"][best].dropna().sort_values(kind="stable").head(WORST)
+        best_model = table.attrs["best"]
+        worst_scores = (
+            table.attrs["answers"][best_model].dropna().sort_values(kind="stable").head(WORST)
+        )
         answer_texts = [
             f"{' and '.join(names)} (probability {np.exp(score):.2g})"
             for (_, *names), score in worst_scores.items()
         ]
-        return [f"Least expected by {best}: {'; '.join(answer_texts)}."]
+        return [f"Least expected by {best_model}: {'; '.join(answer_texts)}."]
 
 
 def check_probabilities(predicted: Any, test: ChoiceExperiment | ScoredOccasions) -> np.ndarray:

@@ -77,8 +77,12 @@ class RowSplitter(Splitter):
 
     def select_held_out_data(self, part: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
         """Return covariates and class codes of held-out rows, and class shares of the others."""
-        classes, counts = np.unique(self.y[~part], return_counts=True)
-        return self.take_rows(part), np.searchsorted(classes, self.y[part]), counts / counts.sum()
+        classes, class_sizes = np.unique(self.y[~part], return_counts=True)
+        return (
+            self.take_rows(part),
+            np.searchsorted(classes, self.y[part]),
+            class_sizes / class_sizes.sum(),
+        )
 
     def take_rows(self, is_taken: np.ndarray) -> Any:
         """Return the covariates of the rows in a mask."""
@@ -317,15 +321,17 @@ def cross_validate(
         return no_scores._replace(fault=STOPPED)
     except ArgumentError as error:
         return no_scores._replace(fault=str(error))
-    losses = table.attrs["rows"]
+    log_losses = table.attrs["rows"]
     hits = table.attrs["hits"]
-    is_scored = losses["model"].notna().to_numpy()
+    is_scored = log_losses["model"].notna().to_numpy()
     missing_reasons = table.attrs["missing"]["why"]
-    fault = ""
+    fault_text = ""
     if table.attrs["interrupted"]:
-        fault = STOPPED
+        fault_text = STOPPED
     elif len(missing_reasons):
-        fault = missing_reasons.iloc[0]
-    score_columns = (1.0 - hits["model"], losses["model"], 1.0 - hits[BASE], losses[BASE])
-    arrays = (column.to_numpy()[is_scored] for column in (table.attrs["fold"], *score_columns))
-    return Scores._make((*arrays, folds, no_scores.seed, fault))
+        fault_text = missing_reasons.iloc[0]
+    score_columns = (1.0 - hits["model"], log_losses["model"], 1.0 - hits[BASE], log_losses[BASE])
+    score_arrays = (
+        column.to_numpy()[is_scored] for column in (table.attrs["fold"], *score_columns)
+    )
+    return Scores._make((*score_arrays, folds, no_scores.seed, fault_text))

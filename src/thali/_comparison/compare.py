@@ -474,13 +474,13 @@ def compare(
     settings = splitter.default_run | _check_run(given_lengths)
     if cores is not None:
         cores = check_integer("cores", cores, 1)
-    prepared = prepare_models(models_by_name, data, settings)
+    prepared_models = prepare_models(models_by_name, data, settings)
     splitter.warn_about_parts()
     return run_comparison(
         models_by_name,
         splitter,
         scheme.scorer,
-        prepared,
+        prepared_models,
         settings,
         hold_out=hold_out,
         folds=folds,

@@ -175,11 +175,11 @@ def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
     if "sensitivity" not in table.attrs:
         return None
     sensitivity_table = table.attrs["sensitivity"]
-    shown = sensitivity_table.filter(
+    shown_columns = sensitivity_table.filter(
         ["log_evidence", "std_error", "probability", "log_bayes_factor"]
     )
     return Finding(
-        title=ENGLISH["evidence.priors"], table=sensitivity_table.reset_index(), shown=shown
+        title=ENGLISH["evidence.priors"], table=sensitivity_table.reset_index(), shown=shown_columns
     )
 
 
@@ -188,14 +188,16 @@ def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
     """Report each model's mean log-likelihood at each temperature."""
     import pandas as pd
 
-    paths: Any = {
+    path_by_model: Any = {
         name: evidence.path
         for name, evidence in table.attrs["evidence"].items()
         if len(evidence.path)
     }
-    if not paths:
+    if not path_by_model:
         return None
-    path_table = pd.concat(paths, names=["model", None]).reset_index(level=0).reset_index(drop=True)
+    path_table = (
+        pd.concat(path_by_model, names=["model", None]).reset_index(level=0).reset_index(drop=True)
+    )
     return Finding(
         title=ENGLISH["temperatures"],
         table=path_table,
@@ -205,15 +207,17 @@ def temperatures(table: "pandas.DataFrame", settings: None) -> Finding | None:
 @finding("convergence", "Reliability of the evidence", ON_SCREEN, chapter=STATISTICS)
 def convergence(table: "pandas.DataFrame", settings: None) -> Finding:
     """Report whether the evidence of every model is reliable."""
-    evidence = table.attrs["evidence"]
-    is_usable = all(log_evidence.usable for log_evidence in evidence.values())
-    checks = [f"{name}: {log_evidence.convergence}" for name, log_evidence in evidence.items()]
+    evidence_by_name = table.attrs["evidence"]
+    is_usable = all(log_evidence.usable for log_evidence in evidence_by_name.values())
+    check_texts = [
+        f"{name}: {log_evidence.convergence}" for name, log_evidence in evidence_by_name.items()
+    ]
     headline = ENGLISH["evidence.bad"]
     brief = Brief("Evidence")
     if is_usable:
         headline = ENGLISH["evidence.good"]
         brief = Brief("Evidence", headline)
-    return Finding(" ".join(checks), good=is_usable, headline=headline, brief=brief)
+    return Finding(" ".join(check_texts), good=is_usable, headline=headline, brief=brief)
 
 
 BY_PREDICTION = (asked, comparison, scores, predictions, chains)

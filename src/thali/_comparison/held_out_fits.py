@@ -67,8 +67,8 @@ def run(task: HeldOutFit) -> dict[Any, Any]:
         # the comparison warns once for all fits
         with ignore_sigint(task.main_process), silence_warnings():
             model = clone(task.model, settings)  # another thread may use the model of the task
-            arguments = select_arguments(model.fit, _select_settings(model, settings))
-            model.fit(*task.splitter.select_training_data(task.part), **arguments)
+            fit_arguments = select_arguments(model.fit, _select_settings(model, settings))
+            model.fit(*task.splitter.select_training_data(task.part), **fit_arguments)
             if find_spec(model) is not None and model._interrupted_:
                 raise KeyboardInterrupt
             scores = task.scorer.score(model, task.splitter.select_held_out_data(task.part))
@@ -190,16 +190,16 @@ def run_comparison(
             )
         batch = Batch(tasks, _format_task_key, run, _make_record, folder)
         progress = _build_progress(progressbar, len(tasks))
-        interrupted = batch.finish(
+        is_interrupted = batch.finish(
             progress,
             lambda record: record.get("seconds", 0.0),
             lambda run, waiting: run_all(run, waiting, cores),
             partial(_compile_models, prepared_models, progress),
         )
-        if interrupted and not batch.records:
+        if is_interrupted and not batch.records:
             raise KeyboardInterrupt
         table = build_comparison_table(splitter, scorer, parts, list(models), batch.records)
-    table.attrs.update(interrupted=interrupted, lapses=lapse_by_model)
+    table.attrs.update(interrupted=is_interrupted, lapses=lapse_by_model)
     warn_about_fits(table, splitter, advise_resuming(job))
     return table
 
@@ -247,30 +247,30 @@ def warn_about_fits(
     is_failed = missing_fits["why"] != NOT_RUN
     if is_failed.any():
         failed_fits = missing_fits[is_failed]
-        clauses = [
+        failure_texts = [
             f"{fit_names[row.Index]} ({row.why})"
             for row in failed_fits.head(_MAX_NAMED).itertuples()
         ]
         if len(failed_fits) > _MAX_NAMED:
-            clauses.append(f"and {len(failed_fits) - _MAX_NAMED:,} more")
+            failure_texts.append(f"and {len(failed_fits) - _MAX_NAMED:,} more")
         warn(
             IncompleteWarning(
-                f"{len(failed_fits):,} of {n_fits:,} fits failed: {'; '.join(clauses)}. The other"
-                f" fits were kept, but every {part_noun} of a failed fit is excluded from the"
-                " comparison for all models."
+                f"{len(failed_fits):,} of {n_fits:,} fits failed: {'; '.join(failure_texts)}. The"
+                f" other fits were kept, but every {part_noun} of a failed fit is excluded from"
+                " the comparison for all models."
             )
         )
     if pending_names := [fit_names[number] for number in missing_fits.index[~is_failed]]:
-        prefix = ""
+        sentence_start = ""
         category = IncompleteWarning
         if table.attrs["interrupted"]:
-            prefix = "Stopped early: "
+            sentence_start = "Stopped early: "
             category = InterruptedWarning
         warn(
             category(
-                f"{prefix}{n_fits - len(missing_fits):,} of {n_fits:,} fits are finished. Not run:"
-                f" {list_names(pending_names, _MAX_NAMED)}. {part_noun.capitalize()}s not"
-                " finished for all models are excluded; ",
+                f"{sentence_start}{n_fits - len(missing_fits):,} of {n_fits:,} fits are finished."
+                f" Not run: {list_names(pending_names, _MAX_NAMED)}. {part_noun.capitalize()}s"
+                " not finished for all models are excluded; ",
                 resume_advice,
                 ".",
             )

@@ -113,10 +113,10 @@ def convert_to_choices(data: PairedComparisons) -> Choices:
 
 def find_scheme(data_form: DataForm, leave_out: str | None = None) -> HoldoutScheme:
     """Return the scheme for data of this form and this `leave_out`."""
-    schemes = SCHEMES[data_form]
+    scheme_by_leave_out = SCHEMES[data_form]
     if leave_out is None:
-        return next(iter(schemes.values()))
-    return schemes[check_allowed("leave_out", leave_out, tuple(schemes))]
+        return next(iter(scheme_by_leave_out.values()))
+    return scheme_by_leave_out[check_allowed("leave_out", leave_out, tuple(scheme_by_leave_out))]
 
 
 def count_parts(data: Any, leave_out: str | None) -> int:

@@ -226,15 +226,15 @@ class PairSplitter(PairwiseSplitter):
         covariates = self.data.covariates
         questions = self.data.questions(self.has_ties)
         cell_rows = np.flatnonzero(self.data.cells.pair == pair)
-        counts = questions.counts.reshape(len(questions.sizes), -1)[cell_rows]
+        outcome_counts = questions.counts.reshape(len(questions.sizes), -1)[cell_rows]
         if covariates is None or covariates.is_of_options.all():
-            return HeldOutPair(self.options(pair), counts)
+            return HeldOutPair(self.options(pair), outcome_counts)
         covariate_columns = {
             name: covariates.values[cell_rows, m]
             for m, name in enumerate(covariates.names)
             if not covariates.is_of_options[m]
         }
-        return HeldOutPair(self.options(pair), counts, covariate_columns)
+        return HeldOutPair(self.options(pair), outcome_counts, covariate_columns)
 
     def list_units(self, part: np.ndarray) -> np.ndarray:
         """Return the numbers of the held-out pairs."""
@@ -388,13 +388,13 @@ class BinomialScorer(Scorer):
             outcomes = ("wins", "tied", "losses")
         outcome_counts = np.column_stack([score_table.get_observed(name) for name in outcomes])
         observed_shares = compute_shares(outcome_counts)
-        for name, p in (
+        for name, probabilities in (
             (BASE, np.full_like(observed_shares, 1 / len(outcomes))),
             (EMP, observed_shares),
         ):
-            nll[name] = -log_outcome_coefficients(outcome_counts) - xlogy(outcome_counts, p).sum(
-                axis=1
-            )
+            nll[name] = -log_outcome_coefficients(outcome_counts) - xlogy(
+                outcome_counts, probabilities
+            ).sum(axis=1)
             log_pred[name] = -nll[name]
         no_error = {BASE: 0.0, EMP: 0.0}
         return {
@@ -415,14 +415,14 @@ class BinomialScorer(Scorer):
     def get_observed(self, score_table: ScoreTable) -> dict[str, np.ndarray]:
         """Return number of comparisons and observed share of each pair."""
         n_comparisons = _count_comparisons(score_table)
-        tied = score_table.get_observed("tied")
-        observed = {
+        n_tied = score_table.get_observed("tied")
+        observed_columns = {
             "n": n_comparisons,
             "observed": score_table.get_observed("wins") / n_comparisons,
         }
-        if tied.any():
-            observed["observed_tie"] = tied / n_comparisons
-        return observed
+        if n_tied.any():
+            observed_columns["observed_tie"] = n_tied / n_comparisons
+        return observed_columns
 
     def write_headline(self, table: "pandas.DataFrame", best: str) -> str:
         """Return the sentence on the best model's score per pair."""
@@ -528,15 +528,17 @@ class GaussianScorer(Scorer):
     def build_score_frames(self, score_table: ScoreTable) -> "dict[str, pandas.DataFrame]":
         """Return log scores and squared errors of all similarities, with a constant reference."""
         log_scores = score_table.build_score_frame("log_score")
-        predicted = score_table.build_score_frame("predicted")
-        observed = score_table.splitter.get_observed()
+        predicted_frame = score_table.build_score_frame("predicted")
+        observed_values = score_table.splitter.get_observed()
         reference_scores = [
-            score_constant_prediction(observed["values"], observed["judgements"], units)
+            score_constant_prediction(
+                observed_values["values"], observed_values["judgements"], units
+            )
             for units in score_table.units
         ]
-        log_scores[BASE], predicted[BASE] = np.concatenate(reference_scores, axis=1)
+        log_scores[BASE], predicted_frame[BASE] = np.concatenate(reference_scores, axis=1)
         error_frame = score_table.build_score_frame("log_score_mcse").assign(**{BASE: 0.0})
-        squared_errors = predicted.sub(score_table.get_observed("values"), axis=0) ** 2
+        squared_errors = predicted_frame.sub(score_table.get_observed("values"), axis=0) ** 2
         return {
             "log_score": log_scores,
             "log_score_mcse": error_frame,

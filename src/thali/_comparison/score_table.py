@@ -83,12 +83,12 @@ class ScoreTable:
         scores = np.full((len(self.names), len(self.unit_numbers)), np.nan)
         part_bounds = np.cumsum([0, *self.part_sizes])
         for model_index, name in enumerate(self.names):
-            for part_index, (start, stop) in enumerate(
+            for part_index, (first_unit, next_unit) in enumerate(
                 zip(part_bounds, part_bounds[1:], strict=False)
             ):
                 record = self.records[name, part_index]
                 if is_finished(record):
-                    scores[model_index, start:stop] = record.get(field, np.nan)
+                    scores[model_index, first_unit:next_unit] = record.get(field, np.nan)
         return pd.DataFrame(scores.T, index=self.index, columns=pd.Index(self.names, name="model"))
 
     def get_observed(self, name: str) -> np.ndarray:
@@ -100,10 +100,10 @@ class ScoreTable:
         scores = self.select_complete_units(frame)
         if not len(scores) or not self.started_models:
             return None
-        means = scores[self.started_models].mean()
+        mean_scores = scores[self.started_models].mean()
         if self.scorer.higher:
-            return str(means.idxmax())
-        return str(means.idxmin())
+            return str(mean_scores.idxmax())
+        return str(mean_scores.idxmin())
 
     def select_complete_units(self, frame: str) -> Any:
         """Return a frame's rows (units) that every started model has scored."""
@@ -123,10 +123,10 @@ class ScoreTable:
 
     def compute_monte_carlo_error(self, frame: str) -> Any:
         """Return the Monte Carlo error of mean scores."""
-        errors = self.select_complete_units(frame)
-        if not len(errors):
+        unit_errors = self.select_complete_units(frame)
+        if not len(unit_errors):
             return math.nan
-        return np.sqrt((errors**2).sum(skipna=False)) / len(errors)
+        return np.sqrt((unit_errors**2).sum(skipna=False)) / len(unit_errors)
 
     def sum_seconds(self) -> "pandas.Series":
         """Return each model's total CPU seconds of finished fits."""
@@ -151,13 +151,13 @@ class ScoreTable:
         import pandas as pd
 
         frames = {field: self.build_score_frame(field) for field in fields}
-        tables = []
+        model_tables = []
         for name in self.names:
             score_columns = {field: frame[name].to_numpy() for field, frame in frames.items()}
             table = self.index.to_frame(index=False).assign(**observed, **score_columns)
             table.insert(0, "model", name)
-            tables.append(table)
-        return pd.concat(tables, ignore_index=True)
+            model_tables.append(table)
+        return pd.concat(model_tables, ignore_index=True)
 
     def list_missing(self) -> "pandas.DataFrame":
         """Return a table of fits that failed or were not run, and why."""
@@ -177,10 +177,12 @@ class ScoreTable:
         import pandas as pd
 
         dependent_groups = self.scorer.group_units(scores.index)
-        means, errors = {}, {}
+        means, standard_errors = {}, {}
         for name in scores:
-            means[name], errors[name] = mean_and_error(scores[name].to_numpy(), dependent_groups)
-        return pd.Series(means, dtype=float), pd.Series(errors, dtype=float)
+            means[name], standard_errors[name] = mean_and_error(
+                scores[name].to_numpy(), dependent_groups
+            )
+        return pd.Series(means, dtype=float), pd.Series(standard_errors, dtype=float)
 
 
 def build_comparison_table(

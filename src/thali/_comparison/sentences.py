@@ -106,16 +106,17 @@ def describe_best(
     ranked: list[str], difference: tuple[float, float] | None, n_units: int, unit_nouns: str
 ) -> str:
     """Return a sentence on whether the best model beats the second."""
-    best, runner_up, *_ = ranked
+    best_model, runner_up, *_ = ranked
     difference_text = ""
     if difference is not None:
         difference_text = " (difference {:.3f}, SE {:.3f})".format(*difference)
     if is_established(difference, n_units):
         return (
-            f"Held-out {unit_nouns}: {best!r} predicts better than {runner_up!r}{difference_text}."
+            f"Held-out {unit_nouns}: {best_model!r} predicts better than"
+            f" {runner_up!r}{difference_text}."
         )
     return (
-        f"Held-out {unit_nouns}: no established difference between {best!r} and"
+        f"Held-out {unit_nouns}: no established difference between {best_model!r} and"
         f" {runner_up!r}{difference_text}."
     )
 
@@ -155,10 +156,10 @@ def describe_orders(
             )
             continue
         mean, error = difference
-        digits = 2
+        n_digits = 2
         if 0.0 < error < 0.1:  # two significant digits of the error
-            digits = 1 - math.floor(math.log10(error))
-        difference_text = f"(by {mean:.{digits}f}, standard error {error:.{digits}f})"
+            n_digits = 1 - math.floor(math.log10(error))
+        difference_text = f"(by {mean:.{n_digits}f}, standard error {error:.{n_digits}f})"
         if is_established(difference, n_units):
             established_texts.append(f"{a!r} predicts better than {b!r} {difference_text}")
         else:

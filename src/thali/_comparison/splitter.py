@@ -253,7 +253,7 @@ class GroupSplitter(Splitter):
         """Return the table index of units, with the group's name."""
         import pandas as pd
 
-        frames = []
+        group_frames = []
         for name, splitter in self.splitters.items():
             frame = splitter.build_unit_index(np.arange(len(splitter.block_of_unit))).to_frame(
                 index=False
@@ -262,8 +262,8 @@ class GroupSplitter(Splitter):
                 frame[group_level] = f"{name}: " + frame[group_level].astype(str)
             else:
                 frame.insert(0, "group", name)
-            frames.append(frame)
-        return pd.MultiIndex.from_frame(pd.concat(frames).iloc[units])
+            group_frames.append(frame)
+        return pd.MultiIndex.from_frame(pd.concat(group_frames).iloc[units])
 
     def get_observed(self) -> dict[str, np.ndarray]:
         """Return observed values of every unit of all groups."""

@@ -25,9 +25,9 @@ def read_job_table(job: Any) -> "pandas.DataFrame":
 def _build_prediction_table(job_parts: JobParts) -> "pandas.DataFrame":
     """Build the table of a comparison by prediction from a job's records."""
     settings = job_parts.stamp["settings"]
-    source = decode_arrays(job_parts.source)
-    scheme = SCHEMES[find_data_form(source["data"])][settings["leave_out"]]
-    splitter = scheme.splitter(source["data"])
+    decoded_source = decode_arrays(job_parts.source)
+    scheme = SCHEMES[find_data_form(decoded_source["data"])][settings["leave_out"]]
+    splitter = scheme.splitter(decoded_source["data"])
     model_names = list(job_parts.stamp["models"])
     held_out_parts = splitter.list_parts(
         decode_seed(job_parts.stamp["seed"]), settings["hold_out"], settings["folds"]
@@ -35,7 +35,7 @@ def _build_prediction_table(job_parts: JobParts) -> "pandas.DataFrame":
     table = build_comparison_table(
         splitter, scheme.scorer, held_out_parts, model_names, job_parts.records
     )
-    table.attrs.update(interrupted=False, lapses=source["lapses"])
+    table.attrs.update(interrupted=False, lapses=decoded_source["lapses"])
     return table
 
 

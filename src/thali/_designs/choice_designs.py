@@ -169,12 +169,12 @@ class Balance:
 
     def propose_costs(self, i: int, task: int, old_level: int, levels: Sequence[int]) -> np.ndarray:
         """Return attribute i's cost for each level that could replace `old_level` in a task."""
-        version = task * self.n_versions // self.n_tasks
+        version_index = task * self.n_versions // self.n_tasks
         costs = []
         for level in levels:
             level_counts, task_counts = self.level_counts[i].copy(), self.task_counts[i][task]
-            level_counts[version, old_level] -= 1.0
-            level_counts[version, level] += 1.0
+            level_counts[version_index, old_level] -= 1.0
+            level_counts[version_index, level] += 1.0
             costs.append(
                 self._compute_cost(
                     i,
@@ -220,11 +220,11 @@ def exchange_levels(
         - 10 \sum_i (o_i - o_i^*)^2, \qquad
         s_{vil} = \text{share of the products of version v with level } l
     """
-    design, sizes = start.copy(), attributes.sizes
-    balance = Balance(design, sizes, goal)
+    design, n_levels = start.copy(), attributes.sizes
+    balance = Balance(design, n_levels, goal)
     costs = balance.compute_costs()
     # (D, tasks, p, p)
-    information_by_task = compute_informations(goal.code_design(design, sizes), goal.betas)
+    information_by_task = compute_informations(goal.code_design(design, n_levels), goal.betas)
     total_information = information_by_task.sum(axis=1)
     criterion = float(_compute_log_det(total_information[:, None])[0] - costs.sum())
     cells = [(t, j, i) for t, j, i in np.ndindex(*design.shape)]
@@ -237,7 +237,9 @@ def exchange_levels(
                 continue
             tasks = np.repeat(design[t][None], len(levels), axis=0)
             tasks[:, j, i] = levels
-            proposed_informations = compute_informations(goal.code_design(tasks, sizes), goal.betas)
+            proposed_informations = compute_informations(
+                goal.code_design(tasks, n_levels), goal.betas
+            )
             proposed_costs = balance.propose_costs(i, t, int(design[t, j, i]), levels)
             proposed_criteria = (
                 _compute_log_det(
@@ -455,8 +457,8 @@ def _search_design(
     n_starts = int(np.clip(_MAX_POSITIONS // n_cells, _MIN_STARTS, _MAX_STARTS))
     candidates = []
     for rng in spawn_generators(random_seed, n_starts):
-        start = draw_design(attributes, tasks, alternatives, goal, rng)
-        candidates.append(exchange_levels(attributes, start, goal, rng))
+        random_design = draw_design(attributes, tasks, alternatives, goal, rng)
+        candidates.append(exchange_levels(attributes, random_design, goal, rng))
     best_value = max(candidate.value for candidate in candidates)
     best_candidate = next(
         candidate for candidate in candidates if candidate.value > best_value - _MIN_GAIN

@@ -160,17 +160,19 @@ def check(
     data, names, levels, has_none, utility_draws, _, coding = read_request(
         design, prior, prior_sd, interactions
     )
-    utilities = [np.mean(level_draws, axis=0) for level_draws in zip(*utility_draws, strict=True)]
+    expected_utilities = [
+        np.mean(level_draws, axis=0) for level_draws in zip(*utility_draws, strict=True)
+    ]
     main_coding = build_coding(data)
     design_matrix = coding.encode_codes(data.products)[data.row_product]
-    row_utilities = _compute_utilities(data, utilities)[data.row_product]
+    row_utilities = _compute_utilities(data, expected_utilities)[data.row_product]
     unit_information = _compute_unit_information(data, design_matrix, row_utilities)
     variances = compute_variances(unit_information)
     is_complete = all(is_seen[:-1].all() for is_seen in coding.seen)
     main_matrix = main_coding.encode_codes(data.products)[data.row_product]
     efficiency = _compute_efficiency(data, main_matrix, levels, is_complete)
     table = _tabulate_coefficients(
-        coding, utilities, has_none, variances, n_respondents, target_error
+        coding, expected_utilities, has_none, variances, n_respondents, target_error
     )
     is_identified = is_complete and np.isfinite(variances).all()
     d_error, bayesian_d_error, n_dominated = float("inf"), None, None
@@ -414,11 +416,14 @@ def _describe_sample_size(
     table: "pandas.DataFrame", n_respondents: int, target_error: float
 ) -> str:
     """Return a sentence on unidentified effects, or on the required number of respondents."""
-    unidentified = [
+    unidentified_effects = [
         str(name) for name in table.index[~np.isfinite(table["std_error"].to_numpy(float))]
     ]
-    if unidentified:
-        return f"The design does not identify {', '.join(unidentified)}; add tasks or versions."
+    if unidentified_effects:
+        return (
+            f"The design does not identify {', '.join(unidentified_effects)}; add tasks or"
+            " versions."
+        )
     n_required = max(table["respondents"].tolist())
     return (
         "Standard errors are for a multinomial logit with"

@@ -183,7 +183,7 @@ def _estimate_choice_power(
     is_detected = np.where(
         beta == 0.0, is_significant, is_significant & (np.sign(estimates) == np.sign(beta))
     )
-    statistics = {
+    statistic_by_name = {
         "utility": beta,
         "estimate": estimates.mean(axis=0),
         "sd": estimates.std(axis=0, ddof=1),
@@ -191,8 +191,8 @@ def _estimate_choice_power(
         "power": is_detected.mean(axis=0),
     }
     if has_errors.any():
-        statistics["std_error"] = standard_errors[has_errors].mean(axis=0)
-    table = pd.DataFrame(statistics, pd.Index(coding.names, name="coefficient"))
+        statistic_by_name["std_error"] = standard_errors[has_errors].mean(axis=0)
+    table = pd.DataFrame(statistic_by_name, pd.Index(coding.names, name="coefficient"))
     table.attrs.update(
         respondents=n_respondents, simulations=n_studies, degenerate=int((~has_errors).sum())
     )
@@ -277,14 +277,14 @@ def simulate_studies(
             axis=1
         ) + rng.gumbel(size=len(design_matrix))
         best_utilities = np.maximum.reduceat(row_utilities, answered_tasks.first_row[:-1])
-        chosen = (
+        chosen_rows = (
             np.flatnonzero(
                 row_utilities == np.repeat(best_utilities, np.diff(answered_tasks.first_row))
             )
             - answered_tasks.first_row[:-1]
         )
         with silence_warnings():
-            fitted_model = model.fit(study_data := answered_tasks.with_fields(chosen=chosen))
+            fitted_model = model.fit(study_data := answered_tasks.with_fields(chosen=chosen_rows))
         estimates[study_index], covariances[study_index] = (
             fitted_model.coef_,
             fitted_model.covariance_,
@@ -357,12 +357,12 @@ def _estimate_set_power(
     max_respondents = max(8, _MAX_ANSWERS * tasks.n_respondents // tasks.n_tasks)
     min_respondents = _min_respondents(betas.shape[1], spread)
     if n_respondents is None:
-        rates = search_sample_size(estimate_separation, min_respondents, max_respondents)
+        rates_by_number = search_sample_size(estimate_separation, min_respondents, max_respondents)
     else:
-        rates = {n_respondents: estimate_separation(n_respondents)}
+        rates_by_number = {n_respondents: estimate_separation(n_respondents)}
     columns = ["first", *(f"first {k}" for k in range(2, min(_MAX_FIRST, len(labels) - 1) + 1))]
     table = pd.DataFrame.from_dict(
-        dict(sorted(rates.items())), orient="index", columns=columns
+        dict(sorted(rates_by_number.items())), orient="index", columns=columns
     ).rename_axis("respondents")
     table.attrs.update(simulations=n_studies)
     return table

@@ -101,9 +101,9 @@ def parse_attributes(attributes: Any, prohibited: Any) -> Attributes:
     parsed_attributes = Attributes(names, levels, _parse_rules(prohibited, names, levels))
     for i, attribute_levels in enumerate(levels):
         for level in range(len(attribute_levels)):
-            orders: list[Sequence[int]] = list(map(range, parsed_attributes.sizes))
-            orders[i] = [level]
-            if next(parsed_attributes.iterate_products(orders), None) is None:
+            level_orders: list[Sequence[int]] = list(map(range, parsed_attributes.sizes))
+            level_orders[i] = [level]
+            if next(parsed_attributes.iterate_products(level_orders), None) is None:
                 if next(parsed_attributes.all_products(), None) is None:
                     raise ArgumentError(
                         Argument("prohibited"), " excludes every product; allow at least one."
@@ -395,14 +395,14 @@ def _parse_level_utilities(
 def _parse_utility(name: str, raw_utility: Any) -> float:
     """Return a utility as float; raise ArgumentError unless finite."""
     try:
-        number = float(raw_utility)
+        utility = float(raw_utility)
     except (TypeError, ValueError):
-        number = np.nan
-    if not np.isfinite(number):
+        utility = np.nan
+    if not np.isfinite(utility):
         raise ArgumentError(
             Argument("prior"), f" of {name!r} must be finite numbers; got {raw_utility!r}."
         )
-    return number
+    return utility
 
 
 # The information of a design about a multinomial logit, and the most that any design could have ---
@@ -588,26 +588,27 @@ def check_identified_effects(
     is_unknown = ~np.isfinite(compute_variances(information))
     if not is_unknown.any():
         return
-    names, sizes = attributes.names, attributes.sizes
+    attribute_names, n_levels = attributes.names, attributes.sizes
     effects: list[tuple[int, ...]] = []
     if has_none:
         effects.append(())
-    for i, size in enumerate(sizes):
+    for i, size in enumerate(n_levels):
         effects += [(i,)] * (size - 1)
     for i, j in interaction_pairs:
-        effects += [(i, j)] * ((sizes[i] - 1) * (sizes[j] - 1))
+        effects += [(i, j)] * ((n_levels[i] - 1) * (n_levels[j] - 1))
     unknown_effects = list(
         dict.fromkeys(effect for effect, lost in zip(effects, is_unknown, strict=True) if lost)
     )
     unknown_pairs = [pair for pair in unknown_effects if len(pair) == 2]
     remedy: tuple[Any, ...] = (", or remove an attribute.",)
     effect_names = (
-        f"the effects of {shorten([names[i] for effect in unknown_effects for i in effect])}"
+        "the effects of"
+        f" {shorten([attribute_names[i] for effect in unknown_effects for i in effect])}"
     )
     if unknown_pairs:
         remedy = (", or remove the interaction from ", Argument("interactions"), ".")
         i, j = unknown_pairs[0]
-        effect_names = f"the interaction of {names[i]!r} and {names[j]!r}"
+        effect_names = f"the interaction of {attribute_names[i]!r} and {attribute_names[j]!r}"
     noun, first_remedy = "products", "allow more products"
     if directed:
         noun, first_remedy = "tasks", "remove a direction"

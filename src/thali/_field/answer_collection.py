@@ -360,10 +360,10 @@ def _select_sheets(
 
 def _list_copies(sheets: list[_AnswerSheet]) -> list[str]:
     """Return the respondents whose seed and start time another respondent has, too."""
-    senders: dict[tuple[str, str], list[str]] = {}
+    respondents_by_origin: dict[tuple[str, str], list[str]] = {}
     for sheet in sheets:
-        senders.setdefault((sheet.seed, sheet.started), []).append(sheet.person)
-    return [name for names in senders.values() if len(names) > 1 for name in names]
+        respondents_by_origin.setdefault((sheet.seed, sheet.started), []).append(sheet.person)
+    return [name for names in respondents_by_origin.values() if len(names) > 1 for name in names]
 
 
 def _list_answer_rows(sheet: _AnswerSheet, has_catch: bool) -> list[Row]:

@@ -391,13 +391,13 @@ def _format_conditions(
 def _describe_components(plan: SurveyPlan) -> str:
     """Return text on the loop and components to add in PsychoPy."""
     answer_columns = list_answer_columns(plan.survey.kind, plan.study, plan.data["size"])
-    keys = _list_answer_keys(plan)
+    answer_keys = _list_answer_keys(plan)
     no_choice_note = ""
     if plan.survey.has_none:
-        keys.append(none_key := str(len(keys) + 1))
+        answer_keys.append(none_key := str(len(answer_keys) + 1))
         none_text = plan.data["words"]["none"]
         no_choice_note = f", where {none_key} means {none_text!r} (thali fit --none {none_key})"
-    component = f"a Keyboard with the keys {list_names(keys)}"
+    component = f"a Keyboard with the keys {list_names(answer_keys)}"
     if plan.survey.kind == RATINGS:
         component = "a Slider"
     return (

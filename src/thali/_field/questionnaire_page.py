@@ -205,11 +205,11 @@ def _build_script_data(
     )
     catch_trials, all_labels = _build_extra_trials("catch", study.catch, survey, known_labels)
     _check_labels_unchanged(all_labels)
-    pictures = _encode_pictures(survey, study, all_labels)
+    url_by_label = _encode_pictures(survey, study, all_labels)
     options = [{"label": label} for label in all_labels]
     for option in options:
-        if option["label"] in pictures:
-            option["picture"] = pictures[option["label"]]
+        if option["label"] in url_by_label:
+            option["picture"] = url_by_label[option["label"]]
     n_shown = [len(task.shown) for task in survey.tasks]
     max_shown = max(
         [*n_shown, *(len(trial["shown"]) for trial in (*practice_trials, *catch_trials))]

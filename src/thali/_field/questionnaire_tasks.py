@@ -137,12 +137,12 @@ def _read_design(design: Any) -> "PicturedOptions | pandas.DataFrame":
         return _parse_table(design, Path())
     if isinstance(design, Mapping):
         labels = check_labels(design, "The options")
-        pictures = {
+        picture_by_label = {
             label: Path(path)
             for label, path in zip(labels, design.values(), strict=True)
             if path is not None
         }
-        return PicturedOptions(labels, pictures)
+        return PicturedOptions(labels, picture_by_label)
     if isinstance(design, Iterable):
         return PicturedOptions(check_labels(design, "The options"), {})
     raise ArgumentError(
@@ -231,14 +231,14 @@ def _is_table_header(line: str) -> bool:
 def _pair_pictures(option_names: list[str], folder: Path) -> PicturedOptions:
     """Return options; the name of a picture file becomes a label (its stem) with that picture."""
     # The label of a picture is its file name without ending.
-    labels, pictures = [], {}
+    labels, picture_by_label = [], {}
     for label in option_names:
         picture_path = folder / label
         if picture_path.suffix.lower() in ENDINGS:
             label = " ".join(picture_path.stem.replace("_", " ").split())
-            pictures[label] = picture_path
+            picture_by_label[label] = picture_path
         labels.append(label)
-    return PicturedOptions(check_labels(labels, "The options"), pictures)
+    return PicturedOptions(check_labels(labels, "The options"), picture_by_label)
 
 
 def _parse_table(frame: "pandas.DataFrame", folder: Path) -> "PicturedOptions | pandas.DataFrame":
@@ -249,10 +249,10 @@ def _parse_table(frame: "pandas.DataFrame", folder: Path) -> "PicturedOptions | 
         if "picture" not in frame:
             return PicturedOptions(labels, {})
         picture_files = map(format_label, frame["picture"])
-        pictures = {
+        picture_by_label = {
             label: folder / file for label, file in zip(labels, picture_files, strict=True) if file
         }
-        return PicturedOptions(labels, pictures)
+        return PicturedOptions(labels, picture_by_label)
     if "alternative" in frame or len(find_option_columns(frame)) > 1:
         return frame
     raise DataError(

@@ -176,10 +176,10 @@ def _parse_study(entries: Mapping[str, Any], folder: Path) -> StudyDescription:
         (_parse_integer, (2,), ("size",)),
         (_parse_choice, ((RANDOM, ASKED),), ("person",)),
     ]
-    for parse, parser_arguments, setting_names in parsers:
+    for parse_entry, parser_arguments, setting_names in parsers:
         for name in setting_names:
             if name in entries:
-                settings[name] = parse(name, entries[name], *parser_arguments)
+                settings[name] = parse_entry(name, entries[name], *parser_arguments)
     if entries.get("post"):
         settings["post"] = parse_post_address(entries["post"])
     if "words" in entries:
@@ -309,18 +309,18 @@ def remove_query(post: str) -> str:
 def _parse_words(entries: Any, language: str) -> dict[str, str]:
     """Return replacement texts; raise DataError for unknown keys or placeholders."""
     default_words = load_words(language)
-    texts = {}
+    new_texts = {}
     for name, text in _parse_mapping("words", entries).items():
         if name not in default_words:
             raise DataError(
                 f"Unknown key {name!r} in [words].{suggest(name, tuple(default_words))}"
             )
-        texts[name] = _parse_text(name, text)
+        new_texts[name] = _parse_text(name, text)
         allowed_placeholders: set[str] = set()
         if isinstance(default_words[name], str):
             allowed_placeholders = _list_placeholders(default_words[name])
         try:
-            placeholders = _list_placeholders(texts[name])
+            placeholders = _list_placeholders(new_texts[name])
         except ValueError:
             raise DataError(
                 f"The text {name!r} has an unmatched brace; write {{{{ or }}}} for a literal brace."
@@ -333,7 +333,7 @@ def _parse_words(entries: Any, language: str) -> dict[str, str]:
                 )
                 requirement = f"may contain only the placeholders {allowed_text}"
             raise DataError(f"The text {name!r} {requirement}; got {{{unknown_placeholders[0]}}}.")
-    return texts
+    return new_texts
 
 
 def _list_placeholders(text: str) -> set[str]:
@@ -343,12 +343,14 @@ def _list_placeholders(text: str) -> set[str]:
 
 def _parse_scale(entries: Any) -> RatingScale:
     """Return the rating scale; raise DataError unless it has 2 to 11 steps."""
-    scale = _parse_mapping("scale", entries)
-    _check_keys("The scale", scale, RatingScale._fields)
-    steps = _parse_integer("steps", scale.get("steps", 7), 2)
-    if steps > 11:
-        raise DataError(f"A scale must have 2 to 11 steps; got {steps}.")
-    return RatingScale(steps, *(_parse_text(name, scale.get(name, "")) for name in ("low", "high")))
+    scale_entries = _parse_mapping("scale", entries)
+    _check_keys("The scale", scale_entries, RatingScale._fields)
+    n_steps = _parse_integer("steps", scale_entries.get("steps", 7), 2)
+    if n_steps > 11:
+        raise DataError(f"A scale must have 2 to 11 steps; got {n_steps}.")
+    return RatingScale(
+        n_steps, *(_parse_text(name, scale_entries.get(name, "")) for name in ("low", "high"))
+    )
 
 
 @cache

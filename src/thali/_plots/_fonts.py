@@ -136,8 +136,10 @@ def _find_missing_characters(text: "Text") -> frozenset[str]:
     missing_letters = {letter for letter in text.get_text() if not letter.isspace()}
     if not missing_letters or all(map(str.isascii, missing_letters)):
         return frozenset()
-    for family in text.get_fontfamily():
-        missing_letters -= _read_font_characters(str(findfont(FontProperties(family=[family]))))
+    for font_family in text.get_fontfamily():
+        missing_letters -= _read_font_characters(
+            str(findfont(FontProperties(family=[font_family])))
+        )
     return frozenset(missing_letters)
 
 

@@ -133,8 +133,8 @@ def shorten_labels(labels: list[str]) -> list[str]:
 
 def map_short_labels(labels: list[str]) -> dict[str, str]:
     """Return {label: shortened label}."""
-    distinct = list(dict.fromkeys(labels))
-    return dict(zip(distinct, shorten_labels(distinct), strict=True))
+    distinct_labels = list(dict.fromkeys(labels))
+    return dict(zip(distinct_labels, shorten_labels(distinct_labels), strict=True))
 
 
 def shorten_member_list(members: str) -> str:

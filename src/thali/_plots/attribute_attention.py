@@ -47,8 +47,10 @@ def attention(found: Any, ax: "Axes | None" = None) -> "Axes":
         ax, 4.4 + measure_label_width(attribute_labels), 1.0 + 0.55 * len(attribute_labels)
     )
     y, bin_edges = np.arange(len(attribute_labels), dtype=float), np.linspace(0.0, 1.0, _BINS + 1)
-    counts = np.stack([np.histogram(found.people[name], bin_edges)[0] for name in shares.index])
-    heights = _MAX_BAR_HEIGHT * 2 * counts / max(1, counts.max())
+    respondent_counts = np.stack(
+        [np.histogram(found.people[name], bin_edges)[0] for name in shares.index]
+    )
+    heights = _MAX_BAR_HEIGHT * 2 * respondent_counts / max(1, respondent_counts.max())
     for row_y, bar_heights in zip(y.tolist(), heights, strict=True):
         label = "respondents, by individual probability" if row_y == 0 else None
         ax.bar(

@@ -108,17 +108,17 @@ def calibration(
             panel.set_ylabel("observed frequency", fontsize=9)
         if index + n_panel_columns >= len(labels):
             panel.set_xlabel("predicted probability", fontsize=9)
-    handles = [handle for panel in axes for handle in panel.get_legend_handles_labels()[0]]
-    handle_by_label = {str(handle.get_label()): handle for handle in handles}
-    legend_owner, corner, n_legend_columns = axes[0], "upper left", 1
+    legend_handles = [handle for panel in axes for handle in panel.get_legend_handles_labels()[0]]
+    handle_by_label = {str(handle.get_label()): handle for handle in legend_handles}
+    legend_owner, legend_corner, n_legend_columns = axes[0], "upper left", 1
     if is_new_figure:
-        legend_owner, corner = axes[0].figure, "outside upper left"
+        legend_owner, legend_corner = axes[0].figure, "outside upper left"
     if is_new_figure and n_panel_columns > 1:
         n_legend_columns = 3
     legend_owner.legend(
         handle_by_label.values(),
         handle_by_label,
-        loc=corner,
+        loc=legend_corner,
         ncols=n_legend_columns,
         frameon=False,
         fontsize=8,

@@ -62,12 +62,12 @@ def membership(
     ownership, labels = table.to_numpy()[:, :max_features], table.index.tolist()
     n, k = ownership.shape
     feature_attrs = {name: np.array(table.attrs[name])[:k] for name in ("probability", "converged")}
-    probability, word = feature_attrs["probability"], table.attrs["word"]
+    probabilities, word = feature_attrs["probability"], table.attrs["word"]
     heading, mean_weights = f"probability of the {word}", np.ones(k)
     if has_weights := "weight" in table.attrs:
         heading += ", mean weight"
         mean_weights = np.array(table.attrs["weight"])[:k]
-    row_order = _order_rows(ownership, probability * mean_weights)
+    row_order = _order_rows(ownership, probabilities * mean_weights)
     # mean row of the owners
     mean_row = np.arange(n) @ ownership[row_order] / np.maximum(ownership.sum(0), 1e-12)
     column_order = np.argsort(mean_row, kind="stable")
@@ -94,7 +94,7 @@ def membership(
     )
     column_names = []
     for feature_index in column_order:
-        column_name = f"{probability[feature_index]:.2f}"
+        column_name = f"{probabilities[feature_index]:.2f}"
         if not feature_attrs["converged"][feature_index]:
             column_name += "*"
         if has_weights:

@@ -133,7 +133,7 @@ def _spread_points(shares: np.ndarray, max_share: float) -> np.ndarray:
     offsets = np.zeros(len(shares))
     bin_indices = np.floor(shares / max(max_share, 1e-12) * _BINS).astype(int)
     max_bin_count = np.bincount(bin_indices).max()
-    step = min(_MAX_STEP, 2 * _MAX_SPREAD / max(max_bin_count - 1, 1))
+    dot_step = min(_MAX_STEP, 2 * _MAX_SPREAD / max(max_bin_count - 1, 1))
     for share_bin in np.unique(bin_indices):
         respondent_indices = np.flatnonzero(bin_indices == share_bin)
         heights = np.arange(len(respondent_indices)) - (len(respondent_indices) - 1) / 2
@@ -143,5 +143,5 @@ def _spread_points(shares: np.ndarray, max_share: float) -> np.ndarray:
                 kind="stable",
             )
         ]
-        offsets[respondent_indices] = step * heights[np.argsort(np.abs(heights), kind="stable")]
+        offsets[respondent_indices] = dot_step * heights[np.argsort(np.abs(heights), kind="stable")]
     return offsets

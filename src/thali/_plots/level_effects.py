@@ -94,9 +94,9 @@ def _select_rows(table: "pandas.DataFrame") -> "pandas.DataFrame":
         selected_rows.append(rows)
     import pandas as pd
 
-    selection = pd.concat(selected_rows)
-    selection.attrs.update(table.attrs)
-    return selection
+    selected_table = pd.concat(selected_rows)
+    selected_table.attrs.update(table.attrs)
+    return selected_table
 
 
 def _format_labels(table: "pandas.DataFrame") -> list[str]:

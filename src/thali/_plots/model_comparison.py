@@ -204,9 +204,9 @@ def _select_named_pairs(xy: np.ndarray) -> list[int]:
     pair_indices, score_sums = [], xy.sum(axis=1)
     if not np.isnan(score_sums).all():
         pair_indices.append(int(np.nanargmax(score_sums)))
-    distance = np.nan_to_num(np.abs(xy[:, 0] - xy[:, 1]))
-    for pair_index in argsort_descending(distance)[:_MAX_FAR_PAIRS].tolist():
-        if distance[pair_index] > 0 and pair_index not in pair_indices:
+    diagonal_distances = np.nan_to_num(np.abs(xy[:, 0] - xy[:, 1]))
+    for pair_index in argsort_descending(diagonal_distances)[:_MAX_FAR_PAIRS].tolist():
+        if diagonal_distances[pair_index] > 0 and pair_index not in pair_indices:
             pair_indices.append(pair_index)
     return pair_indices
 

@@ -174,12 +174,16 @@ def _place_name(ax: "Axes", text: "Annotation", occupied_boxes: list[np.ndarray]
     for offset, vertical_alignment in _OFFSETS:
         text.set(position=(0.0, offset), verticalalignment=vertical_alignment)
         box = text.get_window_extent()
-        corner, opposite = (
+        lower_corner, upper_corner = (
             np.array([box.x0 - min_gap, box.y0]),
             np.array([box.x1 + min_gap, box.y1]),
         )
-        is_overlapping = ((corner < high) & (low < opposite)).all(axis=1).any()
-        if not is_overlapping and (ax.bbox.min < corner).all() and (opposite < ax.bbox.max).all():
-            occupied_boxes.append(np.array([corner, opposite]))
+        is_overlapping = ((lower_corner < high) & (low < upper_corner)).all(axis=1).any()
+        if (
+            not is_overlapping
+            and (ax.bbox.min < lower_corner).all()
+            and (upper_corner < ax.bbox.max).all()
+        ):
+            occupied_boxes.append(np.array([lower_corner, upper_corner]))
             return True
     return False

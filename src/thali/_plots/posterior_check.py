@@ -66,11 +66,11 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
     if max_pairs < 1:
         raise ArgumentError(f"`max_pairs` must be >= 1; got {max_pairs}")
     full_table, table = table, table.head(max_pairs)
-    units, options = get_check_words(full_table), list_checked_options(full_table)
+    check_words, options = get_check_words(full_table), list_checked_options(full_table)
     short_labels = dict(zip(options, shorten_labels(options), strict=True))
     if full_table.attrs[ROWS] == MEMBER:
         table = table.assign(offered=table["offered"].map(shorten_member_list))
-    row_names = [units.describe_row(row, short_labels) for row in table.itertuples()]
+    row_names = [check_words.describe_row(row, short_labels) for row in table.itertuples()]
     if "group" in table:  # of people
         row_names = [
             f"{name} ({group})" for name, group in zip(row_names, table["group"], strict=True)
@@ -92,11 +92,11 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
     mean_marks = ax.plot(
         table["predicted"], rows, "|", color="black", markersize=11, label="predicted", zorder=2
     )
-    handles = [bars, *mean_marks]
+    legend_handles = [bars, *mean_marks]
     for is_outside_interval, label, marker, colour in MISSED_STYLES:
         has_style = table["missed"].to_numpy() == is_outside_interval
         if has_style.any():
-            handles += ax.plot(
+            legend_handles += ax.plot(
                 table["observed"].to_numpy()[has_style],
                 rows[has_style],
                 marker,
@@ -109,9 +109,11 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
         ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(len(rows) - 0.4, -0.6)
     label_rows(ax, rows, row_names, fontsize=9)
-    x_label = units.quantity
+    x_label = check_words.quantity
     if len(table) < len(full_table):
-        x_label += f"\n{len(table):,} of {len(full_table):,} {units.picture_text}, worst first"
+        x_label += (
+            f"\n{len(table):,} of {len(full_table):,} {check_words.picture_text}, worst first"
+        )
     ax.set_xlabel(x_label)
-    add_legend(ax, "lower left", (0, 1), handles=handles, ncols=2)
+    add_legend(ax, "lower left", (0, 1), handles=legend_handles, ncols=2)
     return ax

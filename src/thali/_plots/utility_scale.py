@@ -59,7 +59,7 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
     """
     if sort:
         table = table.iloc[sort_descending(table["utility"].to_numpy())]
-    utility, lower_limits, upper_limits = (
+    utilities, lower_limits, upper_limits = (
         table[name].to_numpy(float) for name in ("utility", "low", "high")
     )
     labels = shorten_labels([str(label) for label in table.index])
@@ -69,12 +69,12 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
     if table.attrs.get("errors") == "quasi-variances":
         interval_name += " from quasi-variances"
     rows = np.arange(n)
-    is_positive = utility > 0.0
+    is_positive = utilities > 0.0
     low, high = lower_limits[is_positive], upper_limits[is_positive]
     ax.errorbar(
-        utility[is_positive],
+        utilities[is_positive],
         rows[is_positive],
-        xerr=[utility[is_positive] - low, high - utility[is_positive]],
+        xerr=[utilities[is_positive] - low, high - utilities[is_positive]],
         fmt="o",
         markersize=5,
         color=COLOURS[0],

@@ -90,11 +90,11 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
         interval_shown[:, 1],
         interval_label,
     )
-    price = table.attrs.get("price")
+    price_attribute = table.attrs.get("price")
     ax.set(xlim=(low, high), ylim=(len(level_labels) - 0.4, -0.6))
     x_label = "willingness to pay"
-    if price is not None:
-        x_label += f", in units of {price}"
+    if price_attribute is not None:
+        x_label += f", in units of {price_attribute}"
     ax.set_xlabel(x_label, parse_math=False)
     label_rows(ax, y, level_labels)
     ax.grid(axis="x", color="0.92", linewidth=0.7, zorder=0)
@@ -113,9 +113,9 @@ def _format_comparison(row: dict[Any, Any]) -> str:
 def _compute_limits(intervals: np.ndarray, respondent_limits: np.ndarray) -> tuple[float, float]:
     """Return axis limits that contain finite intervals and most respondents."""
     finite_ends = intervals[np.isfinite(intervals)]
-    maximum = float(np.abs(finite_ends).max(initial=0.0)) or 1.0
+    max_end = float(np.abs(finite_ends).max(initial=0.0)) or 1.0
     finite_respondent_limits = respondent_limits[np.isfinite(respondent_limits)]
-    all_ends = np.append(finite_ends, finite_respondent_limits.clip(-3 * maximum, 3 * maximum))
+    all_ends = np.append(finite_ends, finite_respondent_limits.clip(-3 * max_end, 3 * max_end))
     low, high = all_ends.min(initial=0.0), all_ends.max(initial=0.0)
     margin = 0.06 * (high - low) or 1.0  # where nothing is finite
     return float(low - margin), float(high + margin)

@@ -139,8 +139,8 @@ def _label_line_ends(ax: "Axes", end: int, ratings: list[float], labels: list[st
 
 def _label_periods(ax: "Axes", periods: list[str]) -> None:
     """Label at most twelve periods on the x axis, rotated if long."""
-    step = -(-len(periods) // _MAX_TICKS)
-    ticks = list(range(len(periods) - 1, -1, -step))[::-1]
+    tick_step = -(-len(periods) // _MAX_TICKS)
+    ticks = list(range(len(periods) - 1, -1, -tick_step))[::-1]
     ax.set_xticks(ticks, [periods[k] for k in ticks], parse_math=False)
     if max(map(len, periods)) * len(ticks) > 60:
         ax.tick_params(axis="x", rotation=40)
@@ -151,8 +151,8 @@ def _label_periods(ax: "Axes", periods: list[str]) -> None:
 
 def _separate_heights(heights: list[float], min_gap: float) -> list[float]:
     """Return label heights moved apart to at least `min_gap`."""
-    order = np.argsort(heights)
-    separated_heights = np.array(heights, float)[order]
+    height_order = np.argsort(heights)
+    separated_heights = np.array(heights, float)[height_order]
     for _ in range(200):
         gaps = min_gap - np.diff(separated_heights)
         if not (gaps > 1e-9).any():
@@ -161,5 +161,5 @@ def _separate_heights(heights: list[float], min_gap: float) -> list[float]:
         separated_heights[:-1] -= push
         separated_heights[1:] += push
     heights_in_order = np.empty(len(separated_heights))
-    heights_in_order[order] = separated_heights
+    heights_in_order[height_order] = separated_heights
     return heights_in_order.tolist()

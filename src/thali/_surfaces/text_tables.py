@@ -161,10 +161,10 @@ def format_cells(
     fixed_decimals = _find_fixed_decimals(column)
     if fixed_decimals is not None:
         return [format_cell(column, number, fixed_decimals, marks) for number in column_cells]
-    decimals = _count_cell_decimals(column, column_cells, row_decimals)
+    decimals_by_cell = _count_cell_decimals(column, column_cells, row_decimals)
     return [
         format_cell(column, number, n_decimals, marks)
-        for number, n_decimals in zip(column_cells, decimals, strict=True)
+        for number, n_decimals in zip(column_cells, decimals_by_cell, strict=True)
     ]
 
 
@@ -296,13 +296,13 @@ def _format_interval_heading(
 
 def _count_small_decimals(column: str, column_cells: Sequence[object]) -> int | None:
     """Return the decimals that small numbers of a column need; None: default."""
-    numbers = [
+    magnitudes = [
         abs(number)
         for number in column_cells
         if isinstance(number, float) and math.isfinite(number)
     ]
-    if numbers and 0.0 < max(numbers) < _SMALL and not column.startswith("mcse"):
-        return count_decimals(column, numbers)
+    if magnitudes and 0.0 < max(magnitudes) < _SMALL and not column.startswith("mcse"):
+        return count_decimals(column, magnitudes)
     return None
 
 
@@ -313,13 +313,13 @@ def _count_cell_decimals(
     # `row_decimals`: minimum decimals of each row.
     small_decimals = _count_small_decimals(column, column_cells)
     minimum_decimals = row_decimals or [DECIMALS] * len(column_cells)
-    decimals = []
+    decimals_by_cell = []
     for min_decimals in minimum_decimals:
         if min_decimals > DECIMALS:
-            decimals.append(max(small_decimals or 0, min_decimals))
+            decimals_by_cell.append(max(small_decimals or 0, min_decimals))
         else:
-            decimals.append(small_decimals)
-    return decimals
+            decimals_by_cell.append(small_decimals)
+    return decimals_by_cell
 
 
 def _count_interval_decimals(numbers: Sequence[float], width: float) -> int:

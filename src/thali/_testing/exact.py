@@ -197,9 +197,9 @@ def outcomes(
     scripts: list[tuple[int, ...]] = [()]
     while scripts:
         rng = BranchingRandom(scripts.pop(), number)
-        after = copy.deepcopy(state)
-        step(rng, after)
-        outcome_list.append((rng.probability, after))
+        state_after = copy.deepcopy(state)
+        step(rng, state_after)
+        outcome_list.append((rng.probability, state_after))
         scripts += rng.others
     return outcome_list
 

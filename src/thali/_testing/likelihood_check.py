@@ -295,15 +295,15 @@ def check(
             "check requires a custom likelihood, thali.likelihoods.Custom; got"
             f" {type(likelihood).__name__}."
         )
-    observed = likelihood.wrap_data(data)
-    if observed.n_options < 2:
+    wrapped_data = likelihood.wrap_data(data)
+    if wrapped_data.n_options < 2:
         raise ArgumentError("check requires data with at least two options.")
     rng = np.random.default_rng(random_seed)
     weights = build_weight_prior(weight_prior, likelihood)
-    sampled_states = sample_states(IndianBuffet(), observed.n_options, weights, rng, N_STATES)
-    check_functions(likelihood, observed, weights, checks_terms=False)
-    compiled, make_cache = likelihood.build_uncompiled(observed, weights)
-    fields = observed.fields
+    sampled_states = sample_states(IndianBuffet(), wrapped_data.n_options, weights, rng, N_STATES)
+    check_functions(likelihood, wrapped_data, weights, checks_terms=False)
+    compiled_likelihood, make_cache = likelihood.build_uncompiled(wrapped_data, weights)
+    fields = wrapped_data.fields
 
     def log_likelihood(features: Any, feature_weights: Any) -> Any:
         """Return the user's log-likelihood of these features and weights."""
@@ -318,20 +318,28 @@ def check(
     checks = [
         *_check_changes(
             likelihood.terms,
-            compiled,
+            compiled_likelihood,
             make_cache,
             log_likelihood,
             sampled_states,
-            observed.labels,
+            wrapped_data.labels,
             rng,
         ),
         _check_order(log_likelihood, sampled_states, rng),
         *_check_moves(
-            compiled, make_cache, log_likelihood, sampled_states, observed.n_options, weights, rng
+            compiled_likelihood,
+            make_cache,
+            log_likelihood,
+            sampled_states,
+            wrapped_data.n_options,
+            weights,
+            rng,
         ),
     ]
     is_right = all(line.result == "right" for line in checks)
-    checks.append(_check_joint(likelihood, observed, weight_prior, rounds, random_seed, is_right))
+    checks.append(
+        _check_joint(likelihood, wrapped_data, weight_prior, rounds, random_seed, is_right)
+    )
     likelihood_check = LikelihoodCheck(tuple(checks))
     print(likelihood_check)
     return likelihood_check

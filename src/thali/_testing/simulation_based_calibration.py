@@ -47,12 +47,12 @@ def compute_uniformity_p_value(numbers: np.ndarray) -> float:
     points = np.arange(1, _POINTS) / _POINTS
     counts_below = np.searchsorted(np.sort(numbers), points, side="right")
     possible_counts = np.arange(n + 1)
-    tails = np.minimum(
+    tail_probabilities = np.minimum(
         binom.cdf(possible_counts, n, points[:, None]),
         binom.sf(possible_counts - 1, n, points[:, None]),
     )
-    smallest_tail = tails[np.arange(len(points)), counts_below].min()
-    is_inside = tails > smallest_tail * (1.0 + _TIE)
+    smallest_tail = tail_probabilities[np.arange(len(points)), counts_below].min()
+    is_inside = tail_probabilities > smallest_tail * (1.0 + _TIE)
     log_factorial = gammaln(possible_counts + 1.0)
     counts_before, count_probabilities, point = np.zeros(1, int), np.ones(1), 0.0
     for next_point, is_allowed in zip(points, is_inside, strict=True):

@@ -82,8 +82,8 @@ def build_groups():
 
 def build_choice_groups():
     """Return choices from sets of two and three options, which differ by group."""
-    offered = {"women": {"ab": "ba", "abc": "acb"}, "men": {"bc": "bb", "abc": "ca"}}
-    return ({name: _build_set_choices(chosen) for name, chosen in offered.items()},)
+    choices_by_group = {"women": {"ab": "ba", "abc": "acb"}, "men": {"bc": "bb", "abc": "ca"}}
+    return ({name: _build_set_choices(chosen) for name, chosen in choices_by_group.items()},)
 
 
 def _build_set_choices(chosen_by_set):
@@ -165,8 +165,8 @@ def build_rows():
 
 def build_tied_pairs():
     """Return paired comparisons of a few options with ties."""
-    ties = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
-    return (th.PairedComparisons(_PAIR_COUNTS, labels=list("abc"), ties=ties),)
+    tie_counts = [[0, 1, 0], [1, 0, 2], [0, 2, 0]]
+    return (th.PairedComparisons(_PAIR_COUNTS, labels=list("abc"), ties=tie_counts),)
 
 
 def build_sets():
@@ -334,9 +334,11 @@ def _build_experiments():
 def build_aged_experiments():
     """Return the small choice experiment with each respondent's age."""
     rows = build_experiment().to_frame()
-    age = 20 + 10 * rows["id"].astype("category").cat.codes
+    ages = 20 + 10 * rows["id"].astype("category").cat.codes
     return (
-        th.ChoiceExperiment.from_frame(rows.assign(age=age), attributes=["price", "brand", "zoom"]),
+        th.ChoiceExperiment.from_frame(
+            rows.assign(age=ages), attributes=["price", "brand", "zoom"]
+        ),
     )
 
 

@@ -208,11 +208,11 @@ def celebrities() -> PairedComparisons:
     >>> celebrities()
     PairedComparisons(9 options, 36 pairs, 8,424 comparisons, 1 component)
     """
-    counts = np.zeros((9, 9))
+    choice_counts = np.zeros((9, 9))
     for i, upper_counts in enumerate(CELEBRITIES.values()):
-        counts[i, i + 1 :] = upper_counts
-        counts[i + 1 :, i] = 234 - np.array(upper_counts)
-    return PairedComparisons(counts, CELEBRITIES)
+        choice_counts[i, i + 1 :] = upper_counts
+        choice_counts[i + 1 :, i] = 234 - np.array(upper_counts)
+    return PairedComparisons(choice_counts, CELEBRITIES)
 
 
 def numbers() -> Similarities:

@@ -156,20 +156,20 @@ def _build_field(
 ) -> Field:
     """Build the form field of one option."""
     label = english_texts.find_label(option.name)
-    help = english_texts.TEXTS["help"].get(option.name) or english_texts.replace_option_names(
+    help_text = english_texts.TEXTS["help"].get(option.name) or english_texts.replace_option_names(
         option.help, options
     )
-    if option.name == "method" or help.rstrip(".") == label:
-        help = ""
-    default = english_texts.replace_option_names(option.default, options)
-    menu = _build_menu(option, default, columns, methods)
+    if option.name == "method" or help_text.rstrip(".") == label:
+        help_text = ""
+    default_text = english_texts.replace_option_names(option.default, options)
+    menu = _build_menu(option, default_text, columns, methods)
     column_values: list[str] = []
     if isinstance(typed_value, list) or menu.kind == "columns":
         column_values = _list_values(typed_value)
     return Field(
         option.word,
         label,
-        help,
+        help_text,
         menu.kind,
         menu.choices,
         menu.default,

@@ -607,8 +607,8 @@ async def _read_form(request: Request) -> dict[str, str]:
 
 def _render_thali_error(request: Request, error: ThaliError) -> Response:
     """Return a JSON response (400) with the sentence of a ThaliError."""
-    sentence, fields = render_error(error, AppWords([]))
-    return _build_problem(sentence, fields=fields)
+    sentence, field_names = render_error(error, AppWords([]))
+    return _build_problem(sentence, fields=field_names)
 
 
 def _render_http_error(request: Request, error: HTTPException) -> Response:

@@ -47,17 +47,17 @@ def run_app(port: int, host: str, browser: bool, folder: Path | None) -> None:
 
     is_open = host not in LOCAL
     study_folder = folder or find_default_folder()
-    key, allowed_hosts = secrets.token_urlsafe(32), LOCAL
+    access_key, allowed_hosts = secrets.token_urlsafe(32), LOCAL
     if is_open:
         host_names = (socket.gethostname().lower(), socket.getfqdn().lower())
-        key, allowed_hosts = make_password(), (*LOCAL, host, *host_names)
-    app = build_app(study_folder.absolute(), key, allowed_hosts, any_address=is_open)
+        access_key, allowed_hosts = make_password(), (*LOCAL, host, *host_names)
+    app = build_app(study_folder.absolute(), access_key, allowed_hosts, any_address=is_open)
     os.environ["PYTHONUNBUFFERED"] = "1"  # the output of children is read while they run
     with _open_socket(host, port) as server_socket, ExitStack() as stack:
         port = server_socket.getsockname()[1]
-        _print_address(host, port, key, study_folder, is_open)
+        _print_address(host, port, access_key, study_folder, is_open)
         if browser and not is_open:
-            stack.enter_context(_open_browser(_format_address(host, port, key)))
+            stack.enter_context(_open_browser(_format_address(host, port, access_key)))
         _serve(app, server_socket)
 
 

@@ -158,15 +158,15 @@ class StudyFolder:
     @property
     def about(self) -> dict[str, Any]:
         """Content of about.json: title, date, data name."""
-        if description := self.read("study"):
+        if about_entries := self.read("study"):
             if (
-                not _FILE.fullmatch(str(description.get("file", "data.csv")))
+                not _FILE.fullmatch(str(about_entries.get("file", "data.csv")))
                 or (self.path / "study.json").is_symlink()
             ):
                 raise DataError(
                     f"The file '{self.path / 'study.json'}' is damaged; restore it from a copy."
                 )
-            return description
+            return about_entries
         raise DataError(
             f"The file '{self.path / 'study.json'}' is missing; restore it from a copy."
         )

@@ -288,7 +288,7 @@ def _shorten_text(text: str) -> str:
     if len(sentence) <= _LONGEST:
         return sentence
     sentence_start = sentence[:_LONGEST]
-    clause = re.match(r".{24,}(?=[:;,(] )", sentence_start)
-    if clause is None:
+    clause_match = re.match(r".{24,}(?=[:;,(] )", sentence_start)
+    if clause_match is None:
         return sentence_start.rpartition(" ")[0] + " …"
-    return clause[0]
+    return clause_match[0]

@@ -90,9 +90,9 @@ def _parse_counts(option: Option, text: str) -> int | tuple[int, ...]:
     try:
         if "," in text:
             return tuple(int(part) for part in text.split(","))
-        start, dash, stop = text.partition("-")
+        first_text, dash, last_text = text.partition("-")
         if dash:
-            return tuple(range(int(start), int(stop) + 1))
+            return tuple(range(int(first_text), int(last_text) + 1))
         return int(text)
     except ValueError:
         raise ArgumentError(
@@ -116,10 +116,10 @@ def _parse_cell(option: Option, text: str) -> "str | dict[str, str]":
 
 def _parse_anchor(option: Option, text: str) -> "str | dict[str, float]":
     """Parse NAME as text, NAME=NUMBER as {name: number}."""
-    name, equals, number = text.rpartition("=")
+    name, equals, number_text = text.rpartition("=")
     if equals:
         with contextlib.suppress(ValueError):  # the name of an option may contain "="
-            return {name: float(number)}
+            return {name: float(number_text)}
     return text
 
 

@@ -325,8 +325,8 @@ def _fit_model(
     if folder is None or not request.has_cores:
         model.fit(*fit_inputs, **arguments)
     else:
-        with open_job(folder, output.overwrite, output.note) as job:
-            model.fit(*fit_inputs, **arguments, job=job)
+        with open_job(folder, output.overwrite, output.note) as job_path:
+            model.fit(*fit_inputs, **arguments, job=job_path)
     if is_finished:
         notify(f"this fit is finished; its draws are in {folder} (--overwrite fits again).")
 
@@ -337,8 +337,8 @@ def _open_bootstrap_job(settings: AnswerSettings, output: FitOutput) -> Iterator
     if output.folder is None or not settings.bootstrap:
         yield settings
         return
-    with open_job(output.folder, output.overwrite, output.note) as job:
-        yield replace(settings, job=job)
+    with open_job(output.folder, output.overwrite, output.note) as job_path:
+        yield replace(settings, job=job_path)
 
 
 def _is_finished(folder: Path, note: dict[str, Any]) -> bool:

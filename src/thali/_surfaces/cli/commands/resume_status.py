@@ -81,18 +81,18 @@ def read_job_command(folder: Path) -> tuple[str, dict[str, Any]]:
         )
     if "formats" in arguments:
         arguments["formats"] = parse_stored_formats(arguments["formats"])
-    report_file, slides = arguments.get("page"), arguments.get("slides")
+    report_file, slides_folder = arguments.get("page"), arguments.get("slides")
     if report_file is not None and not _may_write_report(report_file, out_folder):
         arguments["page"] = out_folder / "report.html"
         notify(
             f"the report is written to {arguments['page']}, because {report_file} is another file,"
             " which must not be replaced."
         )
-    if slides is not None and not _may_write_slides(slides, out_folder):
+    if slides_folder is not None and not _may_write_slides(slides_folder, out_folder):
         arguments["slides"] = out_folder / "slides"
         notify(
-            f"the slides are written to {arguments['slides']}, because {slides} contains other"
-            " files."
+            f"the slides are written to {arguments['slides']}, because {slides_folder} contains"
+            " other files."
         )
     if (start_folder := out_folder / command_record["folder"]).is_dir():
         if start_folder.samefile(Path.cwd()):
