@@ -220,14 +220,14 @@ def _build_progress(progressbar: bool, n_fits: int) -> Progress:
 def _compile_models(
     prepared_models: dict[str, Any], progress: Progress, pending_fits: list[HeldOutFit]
 ) -> None:
-    """Compile the kernels of models that wait, so that workers load them from disk."""
+    """Compile the kernels of models still to be fitted; workers load them from disk."""
     for name in {task.name: None for task in pending_fits}:
         if name in prepared_models:
             prepared_models[name].compile(progress)
 
 
 def _make_record(task: HeldOutFit, outcome: Any) -> Record:
-    """Return a fit's record; of a process that died, its error."""
+    """Return a fit's record, or a record of the error if its process died."""
     if isinstance(outcome, BaseException):
         return task.record | {"error": _DIED}
     return outcome

@@ -127,7 +127,7 @@ def count_parts(data: Any, leave_out: str | None) -> int:
 
 
 def choose_n_folds(n_models: int, n_parts: int) -> int | None:
-    """Return the default number of folds; None: every part is held out in turn."""
+    """Return the default number of folds; None holds out every part in turn."""
     if n_parts > FOLDS and n_models * n_parts > MAX_FITS:
         return FOLDS
     return None

@@ -97,7 +97,7 @@ def score_answers(counts: np.ndarray, draws: np.ndarray) -> Score:
 
 
 def compute_log_mean(logs: np.ndarray) -> tuple[float, float]:
-    """Return ln of the mean of exp(logs), (chain, draw), and its Monte Carlo error."""
+    """Return ln mean(exp(logs)) over (chain, draw), and its Monte Carlo error."""
     max_log = float(np.max(logs))
     if max_log == -np.inf:
         return max_log, np.nan
@@ -192,7 +192,7 @@ class PairSplitter(PairwiseSplitter):
 
     @classmethod
     def build_splitters(cls, groups: GroupedData) -> Mapping[str, Self]:
-        """Return a splitter for each group; if any has ties, all have."""
+        """Return a splitter for each group; if one has ties, all predict ties."""
         splitters = super().build_splitters(groups)
         for splitter in splitters.values():
             splitter.has_ties = any(group.n_ties for group in groups.data)
@@ -247,7 +247,7 @@ class PairSplitter(PairwiseSplitter):
         return dict(zip("ab", self.options(part_number), strict=True))
 
     def name_part(self, part_columns: Mapping[Any, Any]) -> str:
-        """Return "a-b" for a part's only pair."""
+        """Return the name of a part: "a-b" if it is one pair."""
         if self.part == Splitter.part:
             return super().name_part(part_columns)
         return f"{part_columns['a']}-{part_columns['b']}"

@@ -131,7 +131,7 @@ class Splitter(ABC):
         return f"part {part_columns['part'] + 1}"
 
     def warn_about_parts(self) -> None:
-        """Warn if the data without some part are insufficient; by default do nothing."""
+        """Warn if the data without a part are insufficient (default: no warning)."""
         return None
 
 
@@ -338,7 +338,7 @@ def check_n_folds(folds: int | None, max_folds: int, unit_noun: str) -> int | No
 
 
 def find_lost_group(counts: Mapping[str, int], blocks: np.ndarray) -> str | None:
-    """Return the first group of which all blocks are held out; None if none."""
+    """Return the first group whose blocks are all held out; None if none."""
     group_of_block = repeat_indices(list(counts.values()))
     held_out_counts = np.bincount(group_of_block[blocks], minlength=len(counts))
     for (name, count), n_held_out in zip(counts.items(), held_out_counts, strict=True):

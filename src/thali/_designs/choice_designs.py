@@ -168,7 +168,7 @@ class Balance:
         )
 
     def propose_costs(self, i: int, task: int, old_level: int, levels: Sequence[int]) -> np.ndarray:
-        """Return attribute i's cost for each level that could replace `old_level` in a task."""
+        """Return attribute i's cost after `old_level` in a task changes to each level."""
         version_index = task * self.n_versions // self.n_tasks
         costs = []
         for level in levels:
@@ -195,7 +195,7 @@ class Balance:
             level_counts[new_level] += 1.0
 
     def _compute_overlap(self, i: int) -> float:
-        """Return the share of product pairs in tasks with equal levels of attribute i."""
+        """Return the share of a task's product pairs with equal levels of attribute i."""
         return float((self.task_counts[i] * (self.task_counts[i] - 1.0)).sum() / 2.0 / self.n_pairs)
 
     def _compute_cost(self, i: int, level_counts: np.ndarray, overlap: float) -> float:

@@ -458,7 +458,7 @@ def _tabulate_balance(data: "ChoiceExperiment", names: Any, levels: Any) -> "pan
 
 
 def _tabulate_overlap(data: "ChoiceExperiment", names: Any, levels: Any) -> "pandas.DataFrame":
-    """Tabulate, per attribute, the share of product pairs in a task with equal levels."""
+    """Tabulate each attribute's overlap: the share of product pairs with equal levels."""
     import pandas as pd
 
     level_codes = _row_levels(data)

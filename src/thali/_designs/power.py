@@ -420,7 +420,7 @@ def search_sample_size(
 def find_separated(
     log_worths: np.ndarray, estimate: np.ndarray, covariance: np.ndarray, critical_value: float
 ) -> list[bool]:
-    """Return whether the best 1, 2 and 3 options are separated from all worse ones."""
+    """Return whether the best 1, 2, 3 options are separated from all worse ones."""
     option_order = argsort_descending(log_worths)
     sorted_means = np.append(0.0, estimate)[option_order]
     ordered_covariance = np.pad(covariance, ((1, 0), (1, 0)))[np.ix_(option_order, option_order)]

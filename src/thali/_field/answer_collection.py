@@ -217,7 +217,7 @@ def _list_files(folder: Path) -> list[tuple[Path, str]]:
 
 
 def _read_sheets(file: Path, file_name: str, row_counts: _RowCounts) -> list[_AnswerSheet]:
-    """Read the answer sheets in a file; [] if its columns are others."""
+    """Read the answer sheets in a file; [] if it is no answer file."""
     # A file with the right header that cannot be read is an error.
     from thali._reading.text_cells import decode_text, split_text_cells
 

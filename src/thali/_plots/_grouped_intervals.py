@@ -23,7 +23,7 @@ def compute_rows_height(n_rows: int, n_groups: int) -> float:
 def draw_groups(
     ax: "Axes", labels: list[str], intervals_by_group: Mapping[str, np.ndarray]
 ) -> None:
-    """Draw mean and interval of each group in every row; arrays (3, n_rows).
+    """Draw each group's mean and interval in every row, arrays (3, n_rows).
 
     The first row is at the top; one group has no legend.
     """

@@ -46,7 +46,7 @@ def ensure_axes(ax: "Axes | None", width: float, height: float) -> "Axes":
 
 
 def build_owner_colormap() -> "Colormap":
-    """Return a colour map of feature weights in which only NaN (no owner) is white."""
+    """Return a colour map of feature weights, white only for NaN (no owner)."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
@@ -155,7 +155,7 @@ _MARKERS = "osD^v"
 
 
 def mark_points(ax: "Axes", x: np.ndarray, y: np.ndarray, names: list[str]) -> "list[Line2D]":
-    """Mark up to five points by open markers of different shapes, with legend entries."""
+    """Mark up to five points by different open markers, with legend entries."""
     point_handles = []
     for index, name in enumerate(names):
         point_handles += ax.plot(

@@ -154,7 +154,7 @@ def _build_weight_matrix(
 def _compute_unique_weights(
     table: "pandas.DataFrame", expected_weights: "pandas.Series", row_by_option: dict[str, int]
 ) -> np.ndarray:
-    """Return expected weights of features of one option; 0 if not identified."""
+    """Return the options' expected unique weights; 0 if not identified."""
     unique_weights = np.zeros(len(row_by_option))
     if not table.attrs["sees_alone"]:
         return unique_weights

@@ -82,7 +82,7 @@ def level_effects(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
 
 
 def _select_rows(table: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Return rows for all pairs of levels, or against the base level if many."""
+    """Return rows for all pairs of levels; for pairs with the base level if many."""
     # The base is the level that is never the better one.
     selected_rows = []
     for _, rows in table.groupby("attribute", sort=False):

@@ -61,7 +61,7 @@ def tree(tree: Tree, ax: "Axes | None" = None) -> "Axes":
 
 
 class Branches(Protocol):
-    """What plots need of a tree: names, parents, number of leaves; leaves first.
+    """Parts of a tree that plots need: names, parents, number of leaves (first).
 
     The root is last.
     """

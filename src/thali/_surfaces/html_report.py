@@ -204,7 +204,7 @@ def _list_pictures(finding: Finding) -> tuple[Picture, ...]:
 def _build_sections(
     shown_findings: list[Finding], lead_finding: Finding, words: Words
 ) -> tuple[Section, ...]:
-    """Build a section for each finding; the lead's omits what the head shows."""
+    """Build a section for each finding; the lead finding's omits what the cover shows."""
     sections = []
     for finding in shown_findings:
         section = build_section(finding, words)

@@ -401,7 +401,7 @@ def block_choices(
 
 
 def _letters(number: int) -> str:
-    """Return the spreadsheet-like name a, b, ..., z, aa, ... of a number from 0."""
+    """Return a number's letters, as of columns of a spreadsheet: a, b, ..., z, aa."""
     last_letter = chr(ord("a") + number % 26)
     if number < 26:
         return last_letter

@@ -254,7 +254,7 @@ def _read_queue_time(study: StudyFolder, name: str) -> float:
 
 
 def _is_locked(path: Path) -> bool:
-    """Return whether a process holds the lock file, so that the run is running."""
+    """Return whether a process holds the lock file, that is, the run is active."""
     if not path.is_file():
         return False
     try:

@@ -98,7 +98,7 @@ def detect_data_kind(
 def load_data(
     named_data: NamedData, spec: ModelSpec, read_arguments: dict[str, Any], is_named: bool = False
 ) -> tuple[Any, str]:
-    """Read the data for a model; also return a sentence on how.
+    """Read the data for a model; return them, and how they were read.
 
     `is_named`: whether the user named the model, so that other kinds of data are not mentioned.
     """
@@ -153,7 +153,7 @@ def load_holdouts(
 
 
 def load_pairs(name: str, read_arguments: dict[str, Any]) -> tuple[Any, str]:
-    """Read paired comparisons; also return a sentence on how."""
+    """Read paired comparisons; return them, and how they were read."""
     data, sentences, _ = recognise_data(
         find_data(name), choose_model(PAIRS), read_arguments | {"asks": True}
     )
@@ -163,7 +163,7 @@ def load_pairs(name: str, read_arguments: dict[str, Any]) -> tuple[Any, str]:
 def recognise_data(
     named_data: NamedData, spec: ModelSpec, read_arguments: dict[str, Any]
 ) -> tuple[Any, list[str], str]:
-    """Read the data for a model; return them, sentences, another possible kind."""
+    """Read the data for a model; return them, sentences on them, another possible kind."""
     from thali._aspects.choice_design_effects import choice_design_effect
     from thali._data.judged import Judged
     from thali._data.people_table import list_differing_columns
@@ -318,7 +318,7 @@ def _has_option_labels(table: "RawTable") -> bool:
 def _load_bundled(
     record: "Dataset", spec: ModelSpec, read_arguments: dict[str, Any]
 ) -> tuple[Any, str]:
-    """Load a bundled data set; also return a sentence on it."""
+    """Load a bundled data set; return it, and a sentence on it."""
     from thali import datasets
 
     if record.kind not in spec.data:

@@ -216,7 +216,7 @@ def _find_option(word: str, specs: list[ModelSpec]) -> Option:
 def _load_compared_data(
     named_data: NamedData, specs: list[ModelSpec], values_by_word: dict[str, Any]
 ) -> tuple[Any, str]:
-    """Read the data for all models; also return a sentence on how."""
+    """Read the data for all models; return them, and how they were read."""
     spec = _choose_data_spec(named_data, specs, values_by_word)
     read_arguments = {
         option.target: values_by_word[option.word]

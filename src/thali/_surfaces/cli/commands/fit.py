@@ -180,7 +180,7 @@ def _report_early_stop(model: Any, out_folder: Path | None) -> None:
 def _compute_results(
     terminal: Terminal, model: Any, settings: AnswerSettings, output: FitOutput, data_sentence: str
 ) -> tuple[Findings, AnswerSettings, str]:
-    """Return findings, settings and report text; on an error or Ctrl-C, save the fit first."""
+    """Return findings, settings and printed text; on an error or Ctrl-C, save the fit."""
     from thali._model.model_files import build_model_tree
 
     hints = list_report_hints(output.folder, output.page)

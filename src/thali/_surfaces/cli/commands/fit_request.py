@@ -160,7 +160,7 @@ def request_model(
 def request_default_model(
     terminal: Terminal, data: Any, typed: dict[str, Any]
 ) -> tuple[FitRequest, str]:
-    """Choose the default model for the data; return its request and a clause."""
+    """Choose the default model for the data; return its request, and a clause that names it."""
     offer, default_settings, alternatives = choose_default_model(data, typed)
     model_clause = f"; {LABELS.get(offer.name, offer.name.replace('-', ' '))}"
     model_clause += " with individual scores" * ("people" in default_settings)
