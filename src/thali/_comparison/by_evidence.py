@@ -105,7 +105,7 @@ def compare_by_evidence(
 
 
 def build_table_of_records(
-    names: Iterable[str],
+    model_names: Iterable[str],
     records: Mapping[str, Record],
     guessing_evidence: float | None,
     odds: Mapping[str, float],
@@ -116,7 +116,7 @@ def build_table_of_records(
     """
     evidence_by_name: dict[str, LogEvidence] = {}
     missing_reasons = {}
-    for fit_key in number_models(names):
+    for fit_key in number_models(model_names):
         if format_fit_key(fit_key) in records:
             evidence_by_name[fit_key[0]] = decode_object(
                 records[format_fit_key(fit_key)]["evidence"], {}
@@ -151,9 +151,9 @@ def warn_about_evidence(table: "pandas.DataFrame", resume_advice: str | Fact) ->
         warn(ConvergenceWarning(*_format_unusable(unusable_models, evidence_by_name)))
 
 
-def number_models(names: Iterable[str]) -> list[Fit]:
+def number_models(model_names: Iterable[str]) -> list[Fit]:
     """Return (name, index) of each model; the index determines its seed."""
-    return [(name, index) for index, name in enumerate(names)]
+    return [(name, index) for index, name in enumerate(model_names)]
 
 
 def _check_outcome(task: EvidenceTask, outcome: Any) -> Record:
@@ -182,19 +182,19 @@ def has_evidence(model: Any) -> bool:
     return isinstance(model, MarkovChainModel) and model._engine.has_evidence
 
 
-def _check_model(name: str, model: Any, data: Any) -> None:
+def _check_model(model_name: str, model: Any, data: Any) -> None:
     """Raise ArgumentError for a model without evidence, or fitted to other data."""
     if not has_evidence(model):
         raise ArgumentError(
-            f"{name!r} is {model!r}, which has no evidence; evidence requires a latent-feature"
-            " model fitted by MCMC, or ProductClasses(method='smc'). Compare by prediction, or"
-            " remove the model."
+            f"{model_name!r} is {model!r}, which has no evidence; evidence requires a"
+            " latent-feature model fitted by MCMC, or ProductClasses(method='smc'). Compare by"
+            " prediction, or remove the model."
         )
     try:
         check_fitted_data(model, data)
         model.prepare(data)
     except ThaliError as error:
-        raise type(error)(f"Model {name!r}: ", error) from None
+        raise type(error)(f"Model {model_name!r}: ", error) from None
 
 
 def _check_odds(prior_odds: Any, models: Mapping[str, Any]) -> dict[str, float]:

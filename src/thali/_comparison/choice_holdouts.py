@@ -206,9 +206,9 @@ def _refuse_fractions(counts: np.ndarray, noun: str) -> None:
         )
 
 
-def _repeat_answers(counts: np.ndarray) -> np.ndarray:
+def _repeat_answers(answer_counts: np.ndarray) -> np.ndarray:
     """Return the index of each answer, repeated as often as it was given."""
-    return repeat_indices(counts.astype(np.int64))
+    return repeat_indices(answer_counts.astype(np.int64))
 
 
 class ScoredOccasions:

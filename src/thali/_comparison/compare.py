@@ -90,21 +90,21 @@ def _name_models(models: Any, example: str, reserved_names: tuple[str, ...]) -> 
 
 
 def _refuse_other_kind(
-    name: str, model: Any, data_form: DataForm, example: str, scorer: Scorer
+    model_name: str, model: Any, data_form: DataForm, example: str, scorer: Scorer
 ) -> None:
     """Raise ArgumentError if a model is for another kind of data."""
     spec = find_spec(model)
     if spec is not None and data_form.kind not in spec.data:
         raise ArgumentError(
-            f"{name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these data are"
-            f" {data_form}. Remove the model."
+            f"{model_name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these"
+            f" data are {data_form}. Remove the model."
         )
     if spec is None and (isinstance(model, type) or not scorer.accepts_model(model)):
         alternative_text = ""
         if scorer.required_methods:
             alternative_text = f", or have {list_names(scorer.required_methods)}"
         raise ArgumentError(
-            f"{name!r} must be a thali model for {data_form}, such as"
+            f"{model_name!r} must be a thali model for {data_form}, such as"
             f" {example}{alternative_text}; got {model!r}."
         )
 
@@ -205,15 +205,15 @@ def _check_run(run_lengths: dict[str, Any]) -> dict[str, int]:
     return {name: check_integer(name, number, _MIN[name]) for name, number in run_lengths.items()}
 
 
-def _refuse_other_options(name: str, model: Any, data: Any) -> None:
+def _refuse_other_options(model_name: str, model: Any, data: Any) -> None:
     """Raise ArgumentError if a fitted model has other options than the data."""
     if not model._is_fitted():
         return
     fitted_options = model._get_fitted_labels()
     if fitted_options and fitted_options != list(data.labels):
         raise ArgumentError(
-            f"Model {name!r} was fitted to the options {shorten(fitted_options)}, but the data have"
-            f" {shorten(data.labels)}; compare models on the same options."
+            f"Model {model_name!r} was fitted to the options {shorten(fitted_options)}, but the"
+            f" data have {shorten(data.labels)}; compare models on the same options."
         )
 
 

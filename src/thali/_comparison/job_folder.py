@@ -16,9 +16,9 @@ from thali.errors import Fact, InPython
 Fit = tuple[str, int]  # the name of a model, and the index of the held-out part
 
 
-def list_fits(names: Iterable[str], n_parts: int) -> list[Fit]:
+def list_fits(model_names: Iterable[str], n_parts: int) -> list[Fit]:
     """Return (model name, part number) of all fits of a comparison."""
-    return [(name, part_index) for name in names for part_index in range(n_parts)]
+    return [(name, part_index) for name in model_names for part_index in range(n_parts)]
 
 
 def format_fit_key(fit: Fit) -> str:

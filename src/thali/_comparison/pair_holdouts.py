@@ -139,16 +139,16 @@ class PairwiseSplitter(Splitter):
 
     @classmethod
     def draw_parts(
-        cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+        cls, n_blocks: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
         """Return one pair for each part, or random pairs if requested."""
         if hold_out is not None or folds is not None:
-            return super().draw_parts(count, seed, hold_out, folds)
-        if count < 2:
+            return super().draw_parts(n_blocks, seed, hold_out, folds)
+        if n_blocks < 2:
             raise DataError(
                 f"The data have only one {cls.block_noun}; holding out pairs requires at least two."
             )
-        return list(np.arange(count)[:, None])
+        return list(np.arange(n_blocks)[:, None])
 
     @classmethod
     def draw_parts_of_groups(

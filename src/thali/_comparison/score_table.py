@@ -55,24 +55,24 @@ class ScoreTable:
         splitter: Splitter,
         scorer: Scorer,
         parts: list[Any],
-        names: list[str],
+        model_names: list[str],
         records: Mapping[str, Record],
     ) -> None:
         self.splitter: Any = splitter
-        self.scorer, self.parts, self.names = scorer, parts, names
+        self.scorer, self.parts, self.names = scorer, parts, model_names
         self.records = {
-            fit: records.get(format_fit_key(fit)) for fit in list_fits(names, len(parts))
+            fit: records.get(format_fit_key(fit)) for fit in list_fits(model_names, len(parts))
         }
         self.units = [splitter.list_units(part) for part in parts]
         self.unit_numbers = np.concatenate(self.units)
         self.part_sizes = [len(units) for units in self.units]
         self.index = splitter.build_unit_index(self.unit_numbers)
-        self.row_order = [*scorer.before, *names, *scorer.after]
+        self.row_order = [*scorer.before, *model_names, *scorer.after]
         self.frames = {
             name: frame[self.row_order] for name, frame in scorer.build_score_frames(self).items()
         }
         main_frame = self.frames[scorer.main]
-        self.started_models = [name for name in names if main_frame[name].notna().any()]
+        self.started_models = [name for name in model_names if main_frame[name].notna().any()]
         self.is_complete = main_frame[self.started_models].notna().all(axis=1).to_numpy()
         self.best = self.find_best(scorer.main)
 
@@ -91,13 +91,13 @@ class ScoreTable:
                     scores[model_index, first_unit:next_unit] = record.get(field, np.nan)
         return pd.DataFrame(scores.T, index=self.index, columns=pd.Index(self.names, name="model"))
 
-    def get_observed(self, name: str) -> np.ndarray:
-        """Return observed values `name` of every unit, in the table's order."""
-        return self.splitter.get_observed()[name][self.unit_numbers]
+    def get_observed(self, field: str) -> np.ndarray:
+        """Return observed values `field` of every unit, in the table's order."""
+        return self.splitter.get_observed()[field][self.unit_numbers]
 
-    def find_best(self, frame: str) -> str | None:
+    def find_best(self, frame_name: str) -> str | None:
         """Return the model with the best mean score; None without complete units."""
-        scores = self.select_complete_units(frame)
+        scores = self.select_complete_units(frame_name)
         if not len(scores) or not self.started_models:
             return None
         mean_scores = scores[self.started_models].mean()
@@ -105,25 +105,25 @@ class ScoreTable:
             return str(mean_scores.idxmax())
         return str(mean_scores.idxmin())
 
-    def select_complete_units(self, frame: str) -> Any:
+    def select_complete_units(self, frame_name: str) -> Any:
         """Return a frame's rows (units) that every started model has scored."""
-        return self.frames[frame][self.is_complete]
+        return self.frames[frame_name][self.is_complete]
 
-    def compute_means(self, frame: str) -> tuple[Any, Any]:
+    def compute_means(self, frame_name: str) -> tuple[Any, Any]:
         """Return each model's mean score, and its standard error."""
-        return self._compute_means(self.select_complete_units(frame))
+        return self._compute_means(self.select_complete_units(frame_name))
 
-    def compute_differences(self, best_model: str | None, frame: str) -> tuple[Any, Any]:
+    def compute_differences(self, best_model: str | None, frame_name: str) -> tuple[Any, Any]:
         """Return mean score differences from the best model, and standard errors."""
         if best_model is None:
             return math.nan, math.nan
-        scores = self.select_complete_units(frame)
+        scores = self.select_complete_units(frame_name)
         with np.errstate(invalid="ignore"):  # two infinite scores
             return self._compute_means(scores.sub(scores[best_model], axis=0))
 
-    def compute_monte_carlo_error(self, frame: str) -> Any:
+    def compute_monte_carlo_error(self, frame_name: str) -> Any:
         """Return the Monte Carlo error of mean scores."""
-        unit_errors = self.select_complete_units(frame)
+        unit_errors = self.select_complete_units(frame_name)
         if not len(unit_errors):
             return math.nan
         return np.sqrt((unit_errors**2).sum(skipna=False)) / len(unit_errors)

@@ -61,12 +61,12 @@ class Splitter(ABC):
 
     @classmethod
     def draw_parts(
-        cls, count: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+        cls, n_blocks: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
-        """Return the block numbers of each part, drawn from `count` blocks."""
+        """Return the block numbers of each part, drawn from `n_blocks` blocks."""
         refuse_both(hold_out, folds)
         return draw_random_parts(
-            count, cls.block_noun, hold_out, folds, np.random.default_rng(seed.spawn(1)[0])
+            n_blocks, cls.block_noun, hold_out, folds, np.random.default_rng(seed.spawn(1)[0])
         )
 
     @classmethod
@@ -337,11 +337,11 @@ def check_n_folds(folds: int | None, max_folds: int, unit_noun: str) -> int | No
     return n_folds
 
 
-def find_lost_group(counts: Mapping[str, int], blocks: np.ndarray) -> str | None:
+def find_lost_group(block_counts: Mapping[str, int], blocks: np.ndarray) -> str | None:
     """Return the first group whose blocks are all held out; None if none."""
-    group_of_block = repeat_indices(list(counts.values()))
-    held_out_counts = np.bincount(group_of_block[blocks], minlength=len(counts))
-    for (name, count), n_held_out in zip(counts.items(), held_out_counts, strict=True):
+    group_of_block = repeat_indices(list(block_counts.values()))
+    held_out_counts = np.bincount(group_of_block[blocks], minlength=len(block_counts))
+    for (name, count), n_held_out in zip(block_counts.items(), held_out_counts, strict=True):
         if n_held_out == count:
             return name
     return None

@@ -68,9 +68,9 @@ class DesignGoal(NamedTuple):
     # (attributes,) target share of pairs with the same level; None: any
     overlap: np.ndarray | None = None
 
-    def code_design(self, design: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    def code_design(self, design: np.ndarray, n_levels: Sequence[int]) -> np.ndarray:
         """Return the coded design matrix of tasks, shape (..., alternatives, p)."""
-        design_matrix = code_products(design, sizes, self.has_none, self.crossed)
+        design_matrix = code_products(design, n_levels, self.has_none, self.crossed)
         if self.has_none:
             return add_no_choice(design_matrix)
         return design_matrix
@@ -208,7 +208,7 @@ class Balance:
 
 
 def exchange_levels(
-    attributes: Attributes, start: np.ndarray, goal: DesignGoal, rng: np.random.Generator
+    attributes: Attributes, start_design: np.ndarray, goal: DesignGoal, rng: np.random.Generator
 ) -> OptimalDesign:
     r"""Improve a design by exchanging single levels until none improves the criterion.
 
@@ -220,7 +220,7 @@ def exchange_levels(
         - 10 \sum_i (o_i - o_i^*)^2, \qquad
         s_{vil} = \text{share of the products of version v with level } l
     """
-    design, n_levels = start.copy(), attributes.sizes
+    design, n_levels = start_design.copy(), attributes.sizes
     balance = Balance(design, n_levels, goal)
     costs = balance.compute_costs()
     # (D, tasks, p, p)

@@ -261,12 +261,15 @@ def read_request(design: Any, prior: Any, prior_sd: Any, interactions: Any) -> D
 
 
 def code_interactions(
-    data: "ChoiceExperiment", interactions: Any, names: Any
+    data: "ChoiceExperiment", interactions: Any, attribute_names: Any
 ) -> "tuple[list[tuple[str, str]], Coding]":
     """Return interactions by attribute names, and the design matrix coding with them."""
     from thali._choice.coding import build_coding
 
-    interaction_pairs = [(names[i], names[j]) for i, j in parse_interactions(interactions, names)]
+    interaction_pairs = [
+        (attribute_names[i], attribute_names[j])
+        for i, j in parse_interactions(interactions, attribute_names)
+    ]
     return interaction_pairs, build_coding(data, interactions=interaction_pairs)
 
 
@@ -432,14 +435,16 @@ def _describe_sample_size(
     )
 
 
-def _tabulate_balance(data: "ChoiceExperiment", names: Any, levels: Any) -> "pandas.DataFrame":
+def _tabulate_balance(
+    data: "ChoiceExperiment", attribute_names: Any, levels: Any
+) -> "pandas.DataFrame":
     """Tabulate how often each version shows each level."""
     import pandas as pd
 
     rows = []
     level_codes = _row_levels(data)
     version_of_row = np.repeat(data.respondent_of_task, np.diff(data.first_row))
-    for i, (name, attribute_levels) in enumerate(zip(names, levels, strict=True)):
+    for i, (name, attribute_levels) in enumerate(zip(attribute_names, levels, strict=True)):
         times_shown = np.zeros((data.n_respondents, len(attribute_levels)), np.int64)
         is_product = level_codes[:, i] >= 0
         np.add.at(times_shown, (version_of_row[is_product], level_codes[is_product, i]), 1)
@@ -457,14 +462,16 @@ def _tabulate_balance(data: "ChoiceExperiment", names: Any, levels: Any) -> "pan
     return pd.DataFrame(rows, columns=["attribute", "level", "times", "share", "least", "most"])
 
 
-def _tabulate_overlap(data: "ChoiceExperiment", names: Any, levels: Any) -> "pandas.DataFrame":
+def _tabulate_overlap(
+    data: "ChoiceExperiment", attribute_names: Any, levels: Any
+) -> "pandas.DataFrame":
     """Tabulate each attribute's overlap: the share of product pairs with equal levels."""
     import pandas as pd
 
     level_codes = _row_levels(data)
     task_of_row = part_indices(data.first_row)
     rows = []
-    for i, (name, attribute_levels) in enumerate(zip(names, levels, strict=True)):
+    for i, (name, attribute_levels) in enumerate(zip(attribute_names, levels, strict=True)):
         is_product = level_codes[:, i] >= 0
         level_counts = np.zeros((data.n_tasks, len(attribute_levels)))
         np.add.at(level_counts, (task_of_row[is_product], level_codes[is_product, i]), 1.0)

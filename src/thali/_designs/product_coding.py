@@ -116,7 +116,7 @@ def parse_attributes(attributes: Any, prohibited: Any) -> Attributes:
     return parsed_attributes
 
 
-def _parse_levels(name: str, raw_levels: Any) -> tuple[Any, ...]:
+def _parse_levels(attribute: str, raw_levels: Any) -> tuple[Any, ...]:
     """Return an attribute's levels; raise unless there are two different ones."""
     levels: tuple[Any, ...] = ()
     if is_list(raw_levels):
@@ -125,35 +125,36 @@ def _parse_levels(name: str, raw_levels: Any) -> tuple[Any, ...]:
     if len(levels) < 2 or has_repeats(labels):
         raise ArgumentError(
             Argument("attributes"),
-            f": {name!r} must be a list of at least two different levels; got {raw_levels!r}.",
+            f": {attribute!r} must be a list of at least two different levels; got {raw_levels!r}.",
         )
     return levels
 
 
 def _parse_rules(
-    prohibited: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]
+    prohibited: Any, attribute_names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]
 ) -> tuple[Rule, ...]:
     """Parse the argument `prohibited` to rules."""
     if isinstance(prohibited, Mapping):
         prohibited = [prohibited]
     if not isinstance(prohibited, Iterable) or isinstance(prohibited, str):
         raise _prohibition_error(prohibited)
-    return tuple(_parse_rule(combination, names, levels) for combination in prohibited)
+    return tuple(_parse_rule(combination, attribute_names, levels) for combination in prohibited)
 
 
 def _parse_rule(
-    combination: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]
+    combination: Any, attribute_names: tuple[str, ...], levels: tuple[tuple[Any, ...], ...]
 ) -> Rule:
     """Return {attribute index: level indices} of one prohibited combination."""
     if not isinstance(combination, Mapping) or not combination:
         raise _prohibition_error(combination)
     level_numbers = {}
     for name, prohibited_levels in combination.items():
-        i = find_attribute("prohibited", name, names)
+        i = find_attribute("prohibited", name, attribute_names)
         if not is_list(prohibited_levels):
             prohibited_levels = [prohibited_levels]
         level_numbers[i] = frozenset(
-            find_level("prohibited", names[i], level, levels[i]) for level in prohibited_levels
+            find_level("prohibited", attribute_names[i], level, levels[i])
+            for level in prohibited_levels
         )
     return tuple(sorted(level_numbers.items()))
 
@@ -167,30 +168,31 @@ def _prohibition_error(argument: Any) -> ArgumentError:
     )
 
 
-def find_attribute(argument: str, name: Any, names: Sequence[str]) -> int:
+def find_attribute(argument: str, name: Any, known_names: Sequence[str]) -> int:
     """Return the index of an attribute by name; raise ArgumentError if unknown."""
-    if str(name) not in names:
+    if str(name) not in known_names:
         raise ArgumentError(
             Argument(argument),
-            f" contains {str(name)!r}, which is not an attribute.{suggest(str(name), list(names))}",
+            f" contains {str(name)!r}, which is not an"
+            f" attribute.{suggest(str(name), list(known_names))}",
         )
-    return list(names).index(str(name))
+    return list(known_names).index(str(name))
 
 
-def find_level(argument: str, name: str, level: Any, levels: Sequence[Any]) -> int:
+def find_level(argument: str, attribute: str, level: Any, levels: Sequence[Any]) -> int:
     """Return the index of a level by label; raise ArgumentError if unknown."""
     labels = list(map(format_label, levels))
     if (label := format_label(level)) not in labels:
         raise ArgumentError(
             Argument(argument),
-            f": {name!r} has no level {label!r}; its levels are"
+            f": {attribute!r} has no level {label!r}; its levels are"
             f" {shorten(labels)}.{suggest(label, labels)}",
         )
     return labels.index(label)
 
 
 def parse_utilities(
-    prior: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool
+    prior: Any, attribute_names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool
 ) -> list[np.ndarray]:
     """Parse the argument `prior` to an array of level utilities per attribute.
 
@@ -212,15 +214,15 @@ def parse_utilities(
         if has_none and str(name) == NONE:
             utilities[-1] = np.array([_parse_utility(NONE, attribute_utilities)])
             continue
-        i = find_attribute("prior", name, names)
-        utilities[i] = _parse_level_utilities(names[i], attribute_utilities, levels[i])
+        i = find_attribute("prior", name, attribute_names)
+        utilities[i] = _parse_level_utilities(attribute_names[i], attribute_utilities, levels[i])
     return utilities
 
 
 def draw_utilities(
     prior: Any,
     prior_sd: Any,
-    names: Sequence[str],
+    attribute_names: Sequence[str],
     levels: Sequence[Sequence[Any]],
     has_none: bool,
     draws: int,
@@ -239,14 +241,14 @@ def draw_utilities(
                 " requires utilities; a fitted model provides its own uncertainty, so remove the"
                 " standard deviations.",
             )
-        return _draw_pilot_utilities(prior, names, levels, has_none, draws)
-    expected_utilities = parse_utilities(prior, names, levels, has_none)
+        return _draw_pilot_utilities(prior, attribute_names, levels, has_none, draws)
+    expected_utilities = parse_utilities(prior, attribute_names, levels, has_none)
     if prior_sd is None:
         return [expected_utilities]
     from scipy.special import ndtri
     from scipy.stats import qmc
 
-    deviations = _parse_deviations(prior_sd, names, levels, has_none)
+    deviations = _parse_deviations(prior_sd, attribute_names, levels, has_none)
     last_columns = np.cumsum([len(sd) for sd, _ in deviations])
     uniform_points = qmc.Sobol(last_columns[-1], rng=0).random(draws).clip(1e-12, 1.0 - 1e-12)
     utility_draws = []
@@ -264,13 +266,13 @@ def draw_utilities(
 
 
 def _parse_deviations(
-    prior_sd: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool
+    prior_sd: Any, attribute_names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return standard deviations and basis of each attribute's utilities."""
     # The basis (levels, k) maps k independent deviations to the utilities of levels.
     from thali._data.experiments.levels import parse_number
 
-    known_names = list(names)
+    known_names = list(attribute_names)
     if has_none:
         known_names.append(NONE)
     sd_of_name = prior_sd
@@ -281,7 +283,7 @@ def _parse_deviations(
         for name, attribute_sd in sd_of_name.items()
     }
     deviations = []
-    for name, attribute_levels in zip(names, levels, strict=True):
+    for name, attribute_levels in zip(attribute_names, levels, strict=True):
         attribute_sd = sd_of_attribute.get(name, 0.0)
         level_numbers = [parse_number(format_label(level)) for level in attribute_levels]
         is_single = np.ndim(attribute_sd) == 0
@@ -308,7 +310,7 @@ def _parse_deviations(
     return deviations
 
 
-def _parse_sd(name: str, raw_deviations: Sequence[Any]) -> np.ndarray:
+def _parse_sd(attribute: str, raw_deviations: Sequence[Any]) -> np.ndarray:
     """Return standard deviations as array; raise ArgumentError unless >= 0."""
     try:
         deviations = np.array(raw_deviations, dtype=float)
@@ -316,13 +318,17 @@ def _parse_sd(name: str, raw_deviations: Sequence[Any]) -> np.ndarray:
         deviations = np.array([np.nan])
     if not (np.isfinite(deviations).all() and (deviations >= 0.0).all()):
         raise ArgumentError(
-            Argument("prior_sd"), f" of {name!r} must be numbers >= 0; got {raw_deviations!r}."
+            Argument("prior_sd"), f" of {attribute!r} must be numbers >= 0; got {raw_deviations!r}."
         )
     return deviations
 
 
 def _draw_pilot_utilities(
-    model: Any, names: Sequence[str], levels: Sequence[Sequence[Any]], has_none: bool, draws: int
+    model: Any,
+    attribute_names: Sequence[str],
+    levels: Sequence[Sequence[Any]],
+    has_none: bool,
+    draws: int,
 ) -> list[list[np.ndarray]]:
     """Return mean level utilities in draws of a fitted pilot model."""
     from thali._choice.answers.utilities import NO_CHOICE_LEVEL, utility_draws
@@ -334,7 +340,7 @@ def _draw_pilot_utilities(
     )
     column_of_key = index_labels(utility_keys)
     attribute_columns = []
-    for name, attribute_levels in zip(names, levels, strict=True):
+    for name, attribute_levels in zip(attribute_names, levels, strict=True):
         attribute_keys = [(name, format_label(level)) for level in attribute_levels]
         if lost_labels := [
             label for _, label in attribute_keys if (name, label) not in column_of_key
@@ -358,41 +364,41 @@ def _draw_pilot_utilities(
 
 
 def _parse_level_utilities(
-    name: str, attribute_utilities: Any, levels: Sequence[Any]
+    attribute: str, attribute_utilities: Any, levels: Sequence[Any]
 ) -> np.ndarray:
     """Return an attribute's level utilities as array (levels,)."""
     if isinstance(attribute_utilities, Mapping):
         utilities = np.zeros(len(levels))
         for level, level_utility in attribute_utilities.items():
-            utilities[find_level("prior", name, level, levels)] = _parse_utility(
-                name, level_utility
+            utilities[find_level("prior", attribute, level, levels)] = _parse_utility(
+                attribute, level_utility
             )
         return utilities
     if is_list(attribute_utilities):
         listed_utilities = np.array(
-            [_parse_utility(name, level_utility) for level_utility in attribute_utilities]
+            [_parse_utility(attribute, level_utility) for level_utility in attribute_utilities]
         )
         if len(listed_utilities) != len(levels):
             raise ArgumentError(
                 Argument("prior"),
-                f" must have one utility for each of the {len(levels)} levels of {name!r}; got"
+                f" must have one utility for each of the {len(levels)} levels of {attribute!r}; got"
                 f" {len(listed_utilities)}.",
             )
         return listed_utilities
     from thali._data.experiments.levels import parse_number
 
-    slope = _parse_utility(name, attribute_utilities)
+    slope = _parse_utility(attribute, attribute_utilities)
     level_numbers = [parse_number(format_label(level)) for level in levels]
     if any(number is None for number in level_numbers):
         raise ArgumentError(
             Argument("prior"),
-            f" of {name!r} must have one utility per level, because its levels are not numbers;"
-            f" got {attribute_utilities!r}.",
+            f" of {attribute!r} must have one utility per level, because its levels are not"
+            f" numbers; got {attribute_utilities!r}.",
         )
     return slope * np.array(level_numbers, dtype=float)
 
 
-def _parse_utility(name: str, raw_utility: Any) -> float:
+def _parse_utility(attribute: str, raw_utility: Any) -> float:
     """Return a utility as float; raise ArgumentError unless finite."""
     try:
         utility = float(raw_utility)
@@ -400,7 +406,7 @@ def _parse_utility(name: str, raw_utility: Any) -> float:
         utility = np.nan
     if not np.isfinite(utility):
         raise ArgumentError(
-            Argument("prior"), f" of {name!r} must be finite numbers; got {raw_utility!r}."
+            Argument("prior"), f" of {attribute!r} must be finite numbers; got {raw_utility!r}."
         )
     return utility
 
@@ -410,7 +416,7 @@ def _parse_utility(name: str, raw_utility: Any) -> float:
 
 def code_products(
     products: np.ndarray,
-    sizes: Sequence[int],
+    n_levels: Sequence[int],
     has_none: bool,
     interaction_pairs: Sequence[tuple[int, int]] = (),
 ) -> np.ndarray:
@@ -423,7 +429,7 @@ def code_products(
     coded_columns = []
     if has_none:
         coded_columns.append(np.ones((*products.shape[:-1], 1)))
-    main_effects = [np.eye(size)[:, 1:][products[..., i]] for i, size in enumerate(sizes)]
+    main_effects = [np.eye(size)[:, 1:][products[..., i]] for i, size in enumerate(n_levels)]
     crossed_columns = [
         outer_product(main_effects[i], main_effects[j]) for i, j in interaction_pairs
     ]
@@ -434,7 +440,9 @@ def code_products(
     return np.concatenate(coded_columns, axis=-1)
 
 
-def parse_interactions(interactions: Any, names: Sequence[str]) -> tuple[tuple[int, int], ...]:
+def parse_interactions(
+    interactions: Any, attribute_names: Sequence[str]
+) -> tuple[tuple[int, int], ...]:
     """Parse the argument `interactions` to pairs of attribute indices."""
     index_pairs = []
     for pair in interactions:
@@ -442,7 +450,7 @@ def parse_interactions(interactions: Any, names: Sequence[str]) -> tuple[tuple[i
         if is_list(pair):
             pair_names = list(pair)
         attribute_indices = sorted(
-            {find_attribute("interactions", name, names) for name in pair_names}
+            {find_attribute("interactions", name, attribute_names) for name in pair_names}
         )
         if len(pair_names) != 2 or len(attribute_indices) != 2:
             raise ArgumentError(
@@ -453,7 +461,7 @@ def parse_interactions(interactions: Any, names: Sequence[str]) -> tuple[tuple[i
     return tuple(dict.fromkeys(index_pairs))
 
 
-def parse_directions(directions: Any, names: Sequence[str]) -> np.ndarray | None:
+def parse_directions(directions: Any, attribute_names: Sequence[str]) -> np.ndarray | None:
     """Parse the argument `directions` to a sign per attribute, or None.
 
     1: later levels are better; -1: they are worse; 0: no direction is given.
@@ -466,14 +474,14 @@ def parse_directions(directions: Any, names: Sequence[str]) -> np.ndarray | None
             " must map attributes to directions, such as {'price': 'decreasing'}; got"
             f" {directions!r}.",
         )
-    signs = np.zeros(len(names), np.int64)
+    signs = np.zeros(len(attribute_names), np.int64)
     for name, direction in directions.items():
         if direction not in DIRECTIONS:
             raise ArgumentError(
                 Argument("directions"),
                 f" of {str(name)!r} must be 'increasing' or 'decreasing'; got {direction!r}.",
             )
-        signs[find_attribute("directions", name, names)] = DIRECTIONS[direction]
+        signs[find_attribute("directions", name, attribute_names)] = DIRECTIONS[direction]
     return signs
 
 

@@ -464,9 +464,9 @@ def _build_page_rows(table: PageTable) -> _PageRows:
     )
 
 
-def _read_file(name: str) -> str:
+def _read_file(file_name: str) -> str:
     """Return the text of a file in the folder page/."""
-    return (files("thali._surfaces") / "page" / name).read_text("utf-8")
+    return (files("thali._surfaces") / "page" / file_name).read_text("utf-8")
 
 
 def _load_template() -> "jinja2.Template":

@@ -82,9 +82,9 @@ def build_slides(findings: Findings, words: Words, subtitle: str) -> dict[str, S
     return slide_by_name
 
 
-def is_slide(name: str) -> bool:
+def is_slide(file_name: str) -> bool:
     """Return whether a file name is that of a slide."""
-    return _FILE.fullmatch(name) is not None
+    return _FILE.fullmatch(file_name) is not None
 
 
 def draw_slides(slides: dict[str, Slide]) -> dict[str, bytes]:

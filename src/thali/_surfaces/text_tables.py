@@ -90,18 +90,20 @@ class _TableCells(NamedTuple):
     decimals: list[list[int]]
     marks: Marks
 
-    def format_column(self, column: int, format_name: str) -> list[str]:
+    def format_column(self, column_index: int, format_name: str) -> list[str]:
         """Format a column's cells as texts."""
-        return format_cells(format_name, self.cells[column], self.decimals[column], self.marks)
+        return format_cells(
+            format_name, self.cells[column_index], self.decimals[column_index], self.marks
+        )
 
-    def format_interval(self, low_column: int, high_column: int) -> list[str]:
+    def format_interval(self, low_index: int, high_index: int) -> list[str]:
         """Format two columns of interval ends as one column "low to high"."""
         # ends have the decimals of their column, such as a rating without decimals
-        base_name = self.names[low_column]
-        if base_name == "low" and low_column:
-            base_name = self.names[low_column - 1]
+        base_name = self.names[low_index]
+        if base_name == "low" and low_index:
+            base_name = self.names[low_index - 1]
         end_columns = []
-        for column_index in (low_column, high_column):
+        for column_index in (low_index, high_index):
             format_name = self.names[column_index]
             if _find_fixed_decimals(base_name) is not None:
                 format_name = base_name
@@ -121,35 +123,42 @@ def _format_columns(
     """Yield the columns of a data frame as text columns."""
     interval_level = attrs.get("interval", INTERVAL)
     is_monte_carlo, headings = attrs.get(MONTE_CARLO, False), attrs.get(HEADINGS, {})
-    names = [str(name) for name in frame.columns]
+    column_names = [str(column_name) for column_name in frame.columns]
     cells_by_column = [
         _convert_integers(frame.iloc[:, column_index].tolist())
-        for column_index in range(len(names))
+        for column_index in range(len(column_names))
     ]
     table_cells = _TableCells(
-        names, cells_by_column, _count_row_decimals(names, cells_by_column, is_monte_carlo), marks
+        column_names,
+        cells_by_column,
+        _count_row_decimals(column_names, cells_by_column, is_monte_carlo),
+        marks,
     )
-    for column_index, name in enumerate(names):
-        high_name = _swap_interval_end(name, "low", "high")
-        if high_name in names:  # the lower end writes both ends
-            heading = _format_interval_heading(name, names, column_index, interval_level)
-            intervals = table_cells.format_interval(column_index, names.index(high_name))
+    for column_index, column_name in enumerate(column_names):
+        high_name = _swap_interval_end(column_name, "low", "high")
+        if high_name in column_names:  # the lower end writes both ends
+            heading = _format_interval_heading(
+                column_name, column_names, column_index, interval_level
+            )
+            intervals = table_cells.format_interval(column_index, column_names.index(high_name))
             yield _TextColumn(heading, intervals, False)
-        elif _swap_interval_end(name, "high", "low") not in names:
-            heading = headings.get(name) or format_heading(name, is_monte_carlo)
+        elif _swap_interval_end(column_name, "high", "low") not in column_names:
+            heading = headings.get(column_name) or format_heading(column_name, is_monte_carlo)
             is_text = frame.dtypes.iloc[column_index].kind not in "iufb"
-            yield _TextColumn(heading, table_cells.format_column(column_index, name), is_text)
+            yield _TextColumn(
+                heading, table_cells.format_column(column_index, column_name), is_text
+            )
 
 
-def _find_fixed_decimals(name: str) -> int | None:
+def _find_fixed_decimals(column_name: str) -> int | None:
     """Return the fixed number of decimals of a known column; None if variable."""
-    if name in COLUMNS:
-        return COLUMNS[name].decimals
+    if column_name in COLUMNS:
+        return COLUMNS[column_name].decimals
     return None
 
 
 def format_cells(
-    column: str,
+    column_name: str,
     column_cells: list[Any],
     row_decimals: Sequence[int] = (),
     marks: Marks = TERMINAL_MARKS,
@@ -158,12 +167,12 @@ def format_cells(
 
     `row_decimals`: minimum decimals of each row.
     """
-    fixed_decimals = _find_fixed_decimals(column)
+    fixed_decimals = _find_fixed_decimals(column_name)
     if fixed_decimals is not None:
-        return [format_cell(column, number, fixed_decimals, marks) for number in column_cells]
-    decimals_by_cell = _count_cell_decimals(column, column_cells, row_decimals)
+        return [format_cell(column_name, number, fixed_decimals, marks) for number in column_cells]
+    decimals_by_cell = _count_cell_decimals(column_name, column_cells, row_decimals)
     return [
-        format_cell(column, number, n_decimals, marks)
+        format_cell(column_name, number, n_decimals, marks)
         for number, n_decimals in zip(column_cells, decimals_by_cell, strict=True)
     ]
 
@@ -184,19 +193,20 @@ class _NumberColumns(NamedTuple):
 
 
 def _count_row_decimals(
-    names: list[str], cells_by_column: list[list[Any]], monte_carlo: bool
+    column_names: list[str], cells_by_column: list[list[Any]], monte_carlo: bool
 ) -> list[list[int]]:
     """Return the number of decimals of each cell, from its row's interval width."""
     # The result has one list per column.
     decimals_by_column = [[DECIMALS] * len(column_cells) for column_cells in cells_by_column]
-    for group in _group_columns(names):
+    for group in _group_columns(column_names):
         data_error_indices = [
             column_index
             for column_index in group.errors
-            if not (monte_carlo or "mcse" in names[column_index])
+            if not (monte_carlo or "mcse" in column_names[column_index])
         ]
         has_fixed_decimals = any(
-            _find_fixed_decimals(names[column_index]) is not None for column_index in group.numbers
+            _find_fixed_decimals(column_names[column_index]) is not None
+            for column_index in group.numbers
         )
         if has_fixed_decimals or not (group.ends or data_error_indices):
             continue
@@ -231,59 +241,59 @@ def _convert_to_float(cell: Any) -> float:
     return math.nan
 
 
-def _group_columns(names: list[str]) -> list[_NumberColumns]:
+def _group_columns(column_names: list[str]) -> list[_NumberColumns]:
     """Group the columns of each number with its interval and error columns."""
     # An interval or error belongs to the column that it names, or to the column before it.
     group_by_column: dict[str, _NumberColumns] = defaultdict(lambda: _NumberColumns([], [], []))
     last_column = ""
-    for column_index, name in enumerate(names):
+    for column_index, column_name in enumerate(column_names):
         other_ends = {
-            _swap_interval_end(name, "low", "high"),
-            _swap_interval_end(name, "high", "low"),
+            _swap_interval_end(column_name, "low", "high"),
+            _swap_interval_end(column_name, "high", "low"),
         }
-        if other_ends & set(names):
-            base_column = name.replace("_low", "", 1).replace("_high", "", 1)
-            if name in ("low", "high"):
+        if other_ends & set(column_names):
+            base_column = column_name.replace("_low", "", 1).replace("_high", "", 1)
+            if column_name in ("low", "high"):
                 base_column = last_column
             group_by_column[base_column].ends.append(column_index)
-        elif name in _ERRORS or name.endswith(("_se", "_mcse")):
-            base_column = name.removesuffix("_mcse").removesuffix("_se")
-            if base_column == name or base_column not in names:
+        elif column_name in _ERRORS or column_name.endswith(("_se", "_mcse")):
+            base_column = column_name.removesuffix("_mcse").removesuffix("_se")
+            if base_column == column_name or base_column not in column_names:
                 base_column = last_column
             group_by_column[base_column].errors.append(column_index)
         else:
-            group_by_column[name].numbers.append(column_index)
-            last_column = name
+            group_by_column[column_name].numbers.append(column_index)
+            last_column = column_name
     return list(group_by_column.values())
 
 
-def _format_row_names(marks: Marks, name: str, names: list[Any]) -> list[str]:
+def _format_row_names(marks: Marks, level_name: str, row_names: list[Any]) -> list[str]:
     """Format the cells of an index level as texts."""
-    if name not in COLUMNS and all(isinstance(row_name, str | int) for row_name in names):
-        return list(map(str, names))
-    return format_cells(name, names, marks=marks)
+    if level_name not in COLUMNS and all(isinstance(row_name, str | int) for row_name in row_names):
+        return list(map(str, row_names))
+    return format_cells(level_name, row_names, marks=marks)
 
 
-def _swap_interval_end(name: str, end: str, other_end: str) -> str | None:
+def _swap_interval_end(column_name: str, end: str, other_end: str) -> str | None:
     """Return the column name of the other interval end; None for other columns."""
-    if name == end or name.endswith(f"_{end}"):
-        return f"{name.removesuffix(end)}{other_end}"
-    stem, bracket, suffix = name.partition("[")
+    if column_name == end or column_name.endswith(f"_{end}"):
+        return f"{column_name.removesuffix(end)}{other_end}"
+    stem, bracket, suffix = column_name.partition("[")
     if bracket and stem.endswith(f"_{end}"):
         return f"{stem.removesuffix(end)}{other_end}{bracket}{suffix}"
     return None
 
 
 def _format_interval_heading(
-    name: str, column_names: list[str], column_index: int, interval_level: float
+    column_name: str, column_names: list[str], column_index: int, interval_level: float
 ) -> str:
     """Return the heading of an interval column, such as "89 % interval"."""
     column_before = ""
     if column_index:
         column_before = column_names[column_index - 1]
     base_column = column_before
-    if name != "low":
-        base_column = name.replace("_low", "", 1)
+    if column_name != "low":
+        base_column = column_name.replace("_low", "", 1)
     if base_column == "respondents":
         return f"{format_level(interval_level)} of respondents"
     if column_index and column_before in (base_column, "sd"):
@@ -294,24 +304,24 @@ def _format_interval_heading(
 # Numbers of decimals ------------------------------------------------------------------------------
 
 
-def _count_small_decimals(column: str, column_cells: Sequence[object]) -> int | None:
+def _count_small_decimals(column_name: str, column_cells: Sequence[object]) -> int | None:
     """Return the decimals that small numbers of a column need; None: default."""
     magnitudes = [
         abs(number)
         for number in column_cells
         if isinstance(number, float) and math.isfinite(number)
     ]
-    if magnitudes and 0.0 < max(magnitudes) < _SMALL and not column.startswith("mcse"):
-        return count_decimals(column, magnitudes)
+    if magnitudes and 0.0 < max(magnitudes) < _SMALL and not column_name.startswith("mcse"):
+        return count_decimals(column_name, magnitudes)
     return None
 
 
 def _count_cell_decimals(
-    column: str, column_cells: Sequence[object], row_decimals: Sequence[int]
+    column_name: str, column_cells: Sequence[object], row_decimals: Sequence[int]
 ) -> list[int | None]:
     """Return the number of decimals of each cell; None: default."""
     # `row_decimals`: minimum decimals of each row.
-    small_decimals = _count_small_decimals(column, column_cells)
+    small_decimals = _count_small_decimals(column_name, column_cells)
     minimum_decimals = row_decimals or [DECIMALS] * len(column_cells)
     decimals_by_cell = []
     for min_decimals in minimum_decimals:

@@ -118,16 +118,16 @@ def _compare_means(
     }
 
 
-def _draw_state(rng: np.random.Generator, prior: Any, model: Any, n: int) -> Any:
+def _draw_state(rng: np.random.Generator, prior: Any, model: Any, n_options: int) -> Any:
     """Draw a sampler state from the prior, with alpha ~ Gamma(1, 1)."""
     # Features that the likelihood ignores are only counted.
     alpha = rng.standard_exponential()
-    columns = prior.sample(n, alpha, rng).T
+    columns = prior.sample(n_options, alpha, rng).T
     n_owners = columns.sum(1)
     counted_columns = columns[n_owners >= model.lo]
     n_columns = len(counted_columns)
-    state = make_empty_state(n, 2 * len(columns) + MIN_FREE_ROWS)
-    state.Z[:n_columns, :n] = counted_columns
+    state = make_empty_state(n_options, 2 * len(columns) + MIN_FREE_ROWS)
+    state.Z[:n_columns, :n_options] = counted_columns
     state.w[:n_columns] = model.weights.random(rng, n_columns)
     state.m[:n_columns] = counted_columns.sum(1)
     state.singles[:] = columns[n_owners < model.lo].sum(0)
@@ -406,14 +406,14 @@ def _check_moves(
     make_cache: Any,
     log_likelihood: Any,
     states: Any,
-    n: int,
+    n_options: int,
     weights: Any,
     rng: np.random.Generator,
 ) -> list[Check]:
     """Return checks that each sampler move leaves the posterior invariant."""
     checks = []
     for move, error in compute_move_errors(
-        compiled, make_cache, log_likelihood, states, n, weights, rng
+        compiled, make_cache, log_likelihood, states, n_options, weights, rng
     ).items():
         allowed_error = ABSOLUTE + RELATIVE * max(abs(log_likelihood(*state)) for state in states)
         fault_text = ""

@@ -582,11 +582,11 @@ def list_cases(models: Sequence[str]) -> list[str]:
     return [name for name in SMALL_MODELS if not models or name.partition(",")[0] in models]
 
 
-def fit_case(name: str) -> None:
+def fit_case(case_name: str) -> None:
     """Fit a case, predict and report, so that all its kernels are compiled."""
     warnings.simplefilter("ignore")
-    model = SMALL_MODELS[name].build_fitted()
-    SMALL_MODELS[name].predict(model)
+    model = SMALL_MODELS[case_name].build_fitted()
+    SMALL_MODELS[case_name].predict(model)
     with tempfile.TemporaryDirectory() as folder:
         model.report(Path(folder) / "report.html")
 
@@ -624,24 +624,24 @@ def build_environment(level: str, folder: Path) -> dict[str, str]:
 
 
 def fit_in_processes(
-    names: Sequence[str], cores: int, environment: dict[str, str] | None
+    case_names: Sequence[str], cores: int, environment: dict[str, str] | None
 ) -> Iterator[CompiledCase]:
     """Fit cases in separate processes, `cores` at a time; yield results as they end."""
     program = f"import sys; from {__name__} import {fit_case.__name__} as fit; fit(sys.argv[1])"
 
-    def run_process(name: str) -> CompiledCase:
+    def run_process(case_name: str) -> CompiledCase:
         """Fit one case in a process of its own; return its result."""
-        command = [sys.executable, "-c", program, name]
+        command = [sys.executable, "-c", program, case_name]
         ended_process = subprocess.run(
             command, capture_output=True, text=True, env={**os.environ, **(environment or {})}
         )
         if not ended_process.returncode:
-            return CompiledCase(name, "")
+            return CompiledCase(case_name, "")
         error_lines = ended_process.stderr.strip().splitlines() or [
             f"it ended with exit code {ended_process.returncode}"
         ]
-        return CompiledCase(name, error_lines[-1])
+        return CompiledCase(case_name, error_lines[-1])
 
     with ThreadPoolExecutor(cores) as pool:
-        for future in as_completed([pool.submit(run_process, name) for name in names]):
+        for future in as_completed([pool.submit(run_process, name) for name in case_names]):
             yield future.result()

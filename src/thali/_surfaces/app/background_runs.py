@@ -62,46 +62,48 @@ class Runs:
         self._reported: set[str] = set()
         self.slots: int = slots or max(1, (os.cpu_count() or 1) // _PARALLEL_CHAINS)
 
-    def find_state(self, study: StudyFolder, name: str) -> str:
+    def find_state(self, study: StudyFolder, run_name: str) -> str:
         """Return a run's state: "", queued, running, ended or stopped."""
-        child = self.children.get((study.name, name))
+        child = self.children.get((study.name, run_name))
         if child is not None and child.poll() is None:
             return RUNNING
-        if not (study.path / f"{name}.json").exists():
+        if not (study.path / f"{run_name}.json").exists():
             return NEVER
-        if (study.path / f"{name}.queued").exists():
+        if (study.path / f"{run_name}.queued").exists():
             return QUEUED
-        if child is None and _is_locked(study.path / f"{name}.lock"):
+        if child is None and _is_locked(study.path / f"{run_name}.lock"):
             return RUNNING
-        if (study.path / f"{name}.end.json").exists():
+        if (study.path / f"{run_name}.end.json").exists():
             return ENDED
         return STOPPED
 
-    def queue(self, study: StudyFolder, name: str) -> None:
+    def queue(self, study: StudyFolder, run_name: str) -> None:
         """Queue a run, which starts or resumes as soon as processors are free."""
-        if self.find_state(study, name) != RUNNING:
-            study.remove(f"{name}.end.json")
-            (study.path / f"{name}.queued").touch()
+        if self.find_state(study, run_name) != RUNNING:
+            study.remove(f"{run_name}.end.json")
+            (study.path / f"{run_name}.queued").touch()
             self.start_queued_runs()
 
     def start_queued_runs(self) -> None:
         """Start queued runs if processors are free; kill runs that ignore a stop."""
-        for (study_name, name), deadline in list(self._stopping.items()):
+        for (study_name, run_name), deadline in list(self._stopping.items()):
             study = self._studies.find_study(study_name)
-            if study is None or self.find_state(study, name) != RUNNING:
-                del self._stopping[study_name, name]
+            if study is None or self.find_state(study, run_name) != RUNNING:
+                del self._stopping[study_name, run_name]
             elif time.monotonic() > deadline:
-                self._send_signal(study, name, _KILL)
+                self._send_signal(study, run_name, _KILL)
         runs_by_state: dict[str, list[tuple[StudyFolder, str]]] = {RUNNING: [], QUEUED: []}
         for study in self._studies.list_all():
             with self.report_errors(study.path):
-                for name in QUEUED_RUNS:
-                    runs_by_state.setdefault(self.find_state(study, name), []).append((study, name))
+                for run_name in QUEUED_RUNS:
+                    runs_by_state.setdefault(self.find_state(study, run_name), []).append(
+                        (study, run_name)
+                    )
         n_free_slots, queued_runs = self.slots - len(runs_by_state[RUNNING]), runs_by_state[QUEUED]
-        for study, name in sorted(queued_runs, key=lambda run: _read_queue_time(*run)):
+        for study, run_name in sorted(queued_runs, key=lambda run: _read_queue_time(*run)):
             if n_free_slots > 0:
                 with self.report_errors(study.path):
-                    self._start_child(study, name)
+                    self._start_child(study, run_name)
                     n_free_slots -= 1
 
     @contextmanager
@@ -114,26 +116,28 @@ class Runs:
                 self._reported.add(error_line)
                 print(error_line, file=sys.stderr, flush=True)
 
-    def stop(self, study: StudyFolder, name: str) -> None:
+    def stop(self, study: StudyFolder, run_name: str) -> None:
         """Ask a run to save its results and end; kill it at the second request."""
-        run_key = (study.name, name)
-        if self.find_state(study, name) == QUEUED:
-            study.remove(f"{name}.queued")
-        elif self.find_state(study, name) == RUNNING:
+        run_key = (study.name, run_name)
+        if self.find_state(study, run_name) == QUEUED:
+            study.remove(f"{run_name}.queued")
+        elif self.find_state(study, run_name) == RUNNING:
             if run_key in self._stopping:
-                self._send_signal(study, name, _KILL)
+                self._send_signal(study, run_name, _KILL)
             else:
                 self._stopping[run_key] = time.monotonic() + PATIENCE
-                self._send_signal(study, name, signal.SIGTERM)
+                self._send_signal(study, run_name, signal.SIGTERM)
 
-    def is_stopping(self, study: StudyFolder, name: str) -> bool:
+    def is_stopping(self, study: StudyFolder, run_name: str) -> bool:
         """Return whether a run was asked to stop."""
-        return (study.name, name) in self._stopping and self.find_state(study, name) == RUNNING
+        return (study.name, run_name) in self._stopping and self.find_state(
+            study, run_name
+        ) == RUNNING
 
-    def start_run(self, study: StudyFolder, name: str) -> None:
+    def start_run(self, study: StudyFolder, run_name: str) -> None:
         """Start a short run at once, without queueing."""
-        if self.find_state(study, name) != RUNNING:
-            self._start_child(study, name)
+        if self.find_state(study, run_name) != RUNNING:
+            self._start_child(study, run_name)
 
     def read_data(self, study: StudyFolder) -> None:
         """Read a study's data in a child process; wait until it ends."""
@@ -145,18 +149,18 @@ class Runs:
             self._send_signal(study, READ, _KILL)
             child.wait()
 
-    def _start_child(self, study: StudyFolder, name: str) -> "subprocess.Popen[Any]":
+    def _start_child(self, study: StudyFolder, run_name: str) -> "subprocess.Popen[Any]":
         """Start the child process that carries out a run."""
-        study.remove(f"{name}.end.json", f"{name}.long.json")
-        self._snapshots.pop((study.name, name), None)
-        with open(study.path / f"{name}.log", "ab") as log_file:
+        study.remove(f"{run_name}.end.json", f"{run_name}.long.json")
+        self._snapshots.pop((study.name, run_name), None)
+        with open(study.path / f"{run_name}.log", "ab") as log_file:
             child = subprocess.Popen(
                 [
                     sys.executable,
                     "-P",
                     "-m",
                     "thali._surfaces.app.child_process",
-                    name,
+                    run_name,
                     str(study.path),
                     str(count_cores()),
                 ],
@@ -167,17 +171,17 @@ class Runs:
                 stderr=log_file,
                 **_OWN_SESSION,
             )
-        self.children[study.name, name] = child
-        study.remove(f"{name}.queued")
+        self.children[study.name, run_name] = child
+        study.remove(f"{run_name}.queued")
         return child
 
-    def _send_signal(self, study: StudyFolder, name: str, signal_number: int) -> None:
+    def _send_signal(self, study: StudyFolder, run_name: str, signal_number: int) -> None:
         """Send a signal to a run's process group, if it still exists."""
-        child = self.children.get((study.name, name))
+        child = self.children.get((study.name, run_name))
         if child is not None:
             process_id = child.pid
         else:
-            process_id = study.read(f"{name}.process").get("pid")
+            process_id = study.read(f"{run_name}.process").get("pid")
         if not isinstance(process_id, int) or process_id < 2:
             return
         try:
@@ -188,26 +192,26 @@ class Runs:
         except ProcessLookupError:
             pass
 
-    def count_draws(self, study: StudyFolder, name: str) -> DrawCounts | None:
+    def count_draws(self, study: StudyFolder, run_name: str) -> DrawCounts | None:
         """Return draws made and requested per chain; None without a job of chains."""
-        job_index = _read_run_index(study, name)
+        job_index = _read_run_index(study, run_name)
         # jobs of particles or of comparisons have no draws
         if job_index is None or "draws" not in job_index["place"]:
             return None
         return DrawCounts(max(job_index["recorded"], default=0), job_index["place"]["draws"])
 
-    def read_progress(self, study: StudyFolder, name: str) -> RunProgress | None:
+    def read_progress(self, study: StudyFolder, run_name: str) -> RunProgress | None:
         """Return the progress in a run's job; None before its first snapshot."""
-        job_index = _read_run_index(study, name)
+        job_index = _read_run_index(study, run_name)
         if job_index is None:
             return None
         n_done, n_total, unit = (job_index["place"][key] for key in ("done", "total", "unit"))
         snapshot_time = datetime.fromisoformat(job_index["written"])
         first_snapshot_time, first_n_done = self._snapshots.setdefault(
-            (study.name, name), (snapshot_time, n_done)
+            (study.name, run_name), (snapshot_time, n_done)
         )
         if n_done < first_n_done:  # the chains were restarted
-            self._snapshots[study.name, name] = snapshot_time, n_done
+            self._snapshots[study.name, run_name] = snapshot_time, n_done
         seconds_spent, n_done_since = (
             (snapshot_time - first_snapshot_time).total_seconds(),
             n_done - first_n_done,
@@ -218,9 +222,9 @@ class Runs:
         return RunProgress(n_done, n_total, unit, seconds_left)
 
 
-def read_end(study: StudyFolder, name: str) -> dict[str, Any]:
+def read_end(study: StudyFolder, run_name: str) -> dict[str, Any]:
     """Return the content of NAME.end.json: exit code, message, warnings."""
-    return {"code": 0, "message": "", "named": [], "warnings": []} | study.read(f"{name}.end")
+    return {"code": 0, "message": "", "named": [], "warnings": []} | study.read(f"{run_name}.end")
 
 
 def is_refused(study: StudyFolder) -> bool:
@@ -237,18 +241,18 @@ def explain_failed_read(study: StudyFolder) -> str:
     return "The table could not be read within the time or memory limit."
 
 
-def _read_run_index(study: StudyFolder, name: str) -> dict[str, Any] | None:
+def _read_run_index(study: StudyFolder, run_name: str) -> dict[str, Any] | None:
     """Return the index of a run's job; None if missing or damaged."""
     try:
-        return read_index(study.path / name / "job")
+        return read_index(study.path / run_name / "job")
     except DataError:
         return None
 
 
-def _read_queue_time(study: StudyFolder, name: str) -> float:
+def _read_queue_time(study: StudyFolder, run_name: str) -> float:
     """Return when a run was queued, in seconds since 1970; 0 if it was not."""
     try:
-        return (study.path / f"{name}.queued").stat().st_mtime
+        return (study.path / f"{run_name}.queued").stat().st_mtime
     except OSError:
         return 0.0
 

@@ -30,15 +30,15 @@ def _convert_to_namespace(nested: Any) -> Any:
 texts: SimpleNamespace = _convert_to_namespace(TEXTS)  # by page: `texts.home.title`
 
 
-def find_label(name: str) -> str:
-    """Return the label of the field for the argument `name`.
+def find_label(argument_name: str) -> str:
+    """Return the label of the form field of an argument.
 
     Examples
     --------
     >>> find_label("draws")
     'Draws per chain'
     """
-    return TEXTS["labels"].get(name, name.replace("_", " ").capitalize())
+    return TEXTS["labels"].get(argument_name, argument_name.replace("_", " ").capitalize())
 
 
 def find_choice_label(name: str, word: str) -> str:
@@ -52,9 +52,9 @@ def describe_method(method: str) -> str:
     return TEXTS["methods"].get(method, method)
 
 
-def find_title(name: str) -> str:
+def find_title(model_name: str) -> str:
     """Return the title of a model on the pages."""
-    return TEXTS["titles"].get(name, name.replace("-", " ").capitalize())
+    return TEXTS["titles"].get(model_name, model_name.replace("-", " ").capitalize())
 
 
 def describe_model(spec: ModelSpec, name: str) -> str:

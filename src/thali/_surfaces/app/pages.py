@@ -502,25 +502,25 @@ class _Refusal:
         return attached_fields
 
 
-def build_progress_event(children: Runs, study: StudyFolder, name: str) -> dict[str, Any]:
+def build_progress_event(children: Runs, study: StudyFolder, run_name: str) -> dict[str, Any]:
     """Build the server-sent event (a dict) with a run's progress."""
-    state, progress_texts = children.find_state(study, name), english_texts.texts.progress
+    state, progress_texts = children.find_state(study, run_name), english_texts.texts.progress
     state_text = getattr(english_texts.texts.states, state)
-    if state == background_runs.ENDED and _is_impossible(study, name):
+    if state == background_runs.ENDED and _is_impossible(study, run_name):
         state_text = progress_texts.impossible
     event: dict[str, Any] = {
         "state": state,
-        "text": getattr(progress_texts, name).format(state=state_text),
+        "text": getattr(progress_texts, run_name).format(state=state_text),
     }
     if state == background_runs.QUEUED:
         event["text"] = progress_texts.waiting
     if state == background_runs.RUNNING:
-        event["hint"] = study.read(f"{name}.long").get("sentence", "")
+        event["hint"] = study.read(f"{run_name}.long").get("sentence", "")
         progress = None
-        if name not in _PROGRESS_TEXTS:
-            progress = children.read_progress(study, name)
-        event["text"] = getattr(progress_texts, _PROGRESS_TEXTS.get(name, "preparing"))
-        if children.is_stopping(study, name):
+        if run_name not in _PROGRESS_TEXTS:
+            progress = children.read_progress(study, run_name)
+        event["text"] = getattr(progress_texts, _PROGRESS_TEXTS.get(run_name, "preparing"))
+        if children.is_stopping(study, run_name):
             event["text"] = progress_texts.stopping
         elif progress is not None:
             n_done, n_total, unit = f"{progress.done:,}", f"{progress.total:,}", progress.unit
@@ -534,10 +534,10 @@ def build_progress_event(children: Runs, study: StudyFolder, name: str) -> dict[
     return event
 
 
-def _is_impossible(study: StudyFolder, name: str) -> bool:
+def _is_impossible(study: StudyFolder, run_name: str) -> bool:
     """Return whether a run ended with an error message for the user."""
     with suppress(ThaliError):
-        return bool(read_end(study, name)["message"])
+        return bool(read_end(study, run_name)["message"])
     return False
 
 

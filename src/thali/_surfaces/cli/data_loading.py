@@ -54,7 +54,7 @@ class NamedData:
         return load_table(self.source)
 
 
-def find_data(name: str) -> NamedData:
+def find_data(data_name: str) -> NamedData:
     """Return the bundled data set or file with this name; "-" is standard input.
 
     If both exist, the bundled data set is returned.
@@ -63,16 +63,20 @@ def find_data(name: str) -> NamedData:
     from thali._labels import suggest
 
     dataset_by_name = {record.name: record for record in datasets.catalogue()}
-    if name in dataset_by_name:
-        return NamedData(name, dataset_by_name[name], Source(name, b""))
-    if name == "-":
-        return NamedData(name, None, read_standard_input())
-    if not os.path.lexists(name) and not Path(name).suffix and not {"/", "\\"} & set(name):
+    if data_name in dataset_by_name:
+        return NamedData(data_name, dataset_by_name[data_name], Source(data_name, b""))
+    if data_name == "-":
+        return NamedData(data_name, None, read_standard_input())
+    if (
+        not os.path.lexists(data_name)
+        and not Path(data_name).suffix
+        and not {"/", "\\"} & set(data_name)
+    ):
         raise DataError(
-            f"No file or bundled data set is called {name!r}; bundled data sets:"
-            f" {', '.join(dataset_by_name)}.{suggest(name, list(dataset_by_name))}"
+            f"No file or bundled data set is called {data_name!r}; bundled data sets:"
+            f" {', '.join(dataset_by_name)}.{suggest(data_name, list(dataset_by_name))}"
         )
-    return NamedData(name, None, read_source(name))
+    return NamedData(data_name, None, read_source(data_name))
 
 
 def detect_data_kind(
@@ -152,10 +156,10 @@ def load_holdouts(
             ) from None
 
 
-def load_pairs(name: str, read_arguments: dict[str, Any]) -> tuple[Any, str]:
+def load_pairs(data_name: str, read_arguments: dict[str, Any]) -> tuple[Any, str]:
     """Read paired comparisons; return them, and how they were read."""
     data, sentences, _ = recognise_data(
-        find_data(name), choose_model(PAIRS), read_arguments | {"asks": True}
+        find_data(data_name), choose_model(PAIRS), read_arguments | {"asks": True}
     )
     return data, "; ".join(sentences)
 

@@ -128,16 +128,18 @@ def select_options(
 
 
 def _format_unknown_option(
-    spec: ModelSpec, word: str, data_name: str | None, specs: tuple[ModelSpec, ...]
+    spec: ModelSpec, option_word: str, data_name: str | None, specs: tuple[ModelSpec, ...]
 ) -> str:
     """Return the error message for an option that the model lacks."""
-    owners = [other for other in specs if any(option.word == word for option in other.options)]
+    owners = [
+        other for other in specs if any(option.word == option_word for option in other.options)
+    ]
     option_name = next(
-        format_option_name(option) for option in owners[0].options if option.word == word
+        format_option_name(option) for option in owners[0].options if option.word == option_word
     )
     model_names = ", ".join(owner.name for owner in owners)
     model_names = " and ".join(model_names.rsplit(", ", 1))
-    is_alternative_name = spec.features and any(owner.features == word for owner in owners)
+    is_alternative_name = spec.features and any(owner.features == option_word for owner in owners)
     remedy = "remove this argument"
     if is_alternative_name:
         remedy = f"use --{spec.features}"
