@@ -8,8 +8,8 @@ import pytest
 from helpers.watched_runs import run_of
 
 import thali as th
+from thali._aspects.chain_state import COLUMNS, make_empty_state
 from thali._aspects.samplers.chains import SamplingTask
-from thali._aspects.state import COLUMNS, make_empty_state
 from thali._data.groups import GroupedData
 
 SWEEPS = 1000

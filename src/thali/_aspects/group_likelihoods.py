@@ -16,10 +16,10 @@ from thali._inference.indexing import part_indices
 
 from .group_state import ClassAnswers, select_group_likelihood
 from .likelihoods.elimination_kernels import OfferedSets, make_set_cache
+from .likelihoods.most_similar_pair_probabilities import AnsweredPairSets
 from .likelihoods.pair_blocks import PAIR_CLASSES, WIDTH
 from .likelihoods.pair_covariates import COVARIATE_PAIR_CLASSES
-from .likelihoods.pair_sets import AnsweredPairSets
-from .likelihoods.residuals import Judgements
+from .likelihoods.similarity_residuals import Judgements
 
 
 def _register_pair_selection(cls: Any) -> None:

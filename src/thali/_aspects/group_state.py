@@ -19,8 +19,7 @@ import numpy as np
 
 from thali._compile.jit import generic, scalar
 
-from .kernel_operations import select_cache
-from .state import (
+from .chain_state import (
     COLUMNS,
     FeatureState,
     capacity,
@@ -31,6 +30,7 @@ from .state import (
     resize_state,
     stack_states,
 )
+from .kernel_operations import select_cache
 
 KAPPA, STEP, TRIED, ACCEPTED = range(4)  # positions in CommonWeights.real
 KAPPA_SHAPE, KAPPA_RATE = 2.0, 0.1  # of the Gamma prior of a learned kappa

@@ -13,7 +13,7 @@ import numpy as np
 
 from thali._compile.jit import generic, register_answers, scalar
 
-from .state import ALPHA, COLUMNS, count_options, owns, scratch_index
+from .chain_state import ALPHA, COLUMNS, count_options, owns, scratch_index
 
 # --------------------------------------------------------------------------------------------------
 # priors

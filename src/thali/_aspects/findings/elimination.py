@@ -40,9 +40,9 @@ from thali._model.settings import AnswerSettings
 from thali._people.populations import LatentClasses
 from thali._trees.tree import Tree
 
-from ..answers.data_kind_checks import require_choices
-from . import groups, latent_classes, people
-from .english import ENGLISH
+from ..results.data_kind_checks import require_choices
+from . import groups, latent_classes, respondents
+from .english_sentences import ENGLISH
 from .features import (
     build_features_finding,
     build_number_finding,
@@ -50,7 +50,7 @@ from .features import (
     has_only_unique_aspects,
     membership,
 )
-from .people import describe_repeated_answers, independence
+from .respondents import describe_repeated_answers, independence
 
 if TYPE_CHECKING:
     from ..models.elimination import EliminationByAspects
@@ -64,7 +64,7 @@ def list_makers(
     """List the functions that make the findings of a fit, by its population."""
     individual_findings = (
         *_FIRST_INDIVIDUAL_FINDINGS,
-        *people.list_segment_findings(settings),
+        *respondents.list_segment_findings(settings),
         *_LAST_INDIVIDUAL_FINDINGS,
     )
     return {
@@ -265,18 +265,18 @@ _FIRST_INDIVIDUAL_FINDINGS = (
     aspects,
     n_features,
     common_ranks,
-    people.respondent_effects,
-    people.individuals,
+    respondents.respondent_effects,
+    respondents.individuals,
 )
 _LAST_INDIVIDUAL_FINDINGS = (
-    people.parameters,
+    respondents.parameters,
     check,
     summary,
     data,
     make_methods_maker(
         lambda model: (
             *describe_elimination_methods(model),
-            *people.describe_individual_methods(model),
+            *respondents.describe_individual_methods(model),
         )
     ),
     independence,

@@ -14,9 +14,9 @@ from thali._posterior.interval import compute_interval
 from thali._trees.tree import Tree
 from thali.errors import Argument, InPython, Message, Setting
 
-from ..answers.features import features_table, format_chain_column, locate_in_tree
-from ..answers.matched_features import format_members
-from .english import ENGLISH
+from ..results.feature_table import features_table, format_chain_column, locate_in_tree
+from ..results.matched_features import format_members
+from .english_sentences import ENGLISH
 
 if TYPE_CHECKING:
     import pandas

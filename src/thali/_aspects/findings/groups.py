@@ -20,8 +20,8 @@ from thali._model.group_findings import make_group_ranks_maker
 from thali._model.phrases import format_estimate, phrase
 from thali._model.settings import AnswerSettings
 
-from ..answers.option_tables import compute_ranks
-from .english import ENGLISH
+from ..results.option_tables import compute_ranks
+from .english_sentences import ENGLISH
 from .features import (
     append_members,
     build_empty_finding,

@@ -27,7 +27,7 @@ from thali._model.phrases import phrase
 from thali._model.settings import AnswerSettings
 from thali._people.populations import SIMILAR
 
-from .english import ENGLISH
+from .english_sentences import ENGLISH
 from .features import (
     append_members,
     build_empty_finding,

@@ -14,7 +14,7 @@ from thali._model.common_findings import (
 from thali._model.finding import MISSES, ON_SCREEN, Brief, Finding, FindingMaker, finding
 from thali._model.settings import AnswerSettings
 
-from .english import ENGLISH
+from .english_sentences import ENGLISH
 from .features import build_features_finding, build_number_finding, describe_variance
 
 if TYPE_CHECKING:

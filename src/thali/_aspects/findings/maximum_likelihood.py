@@ -27,13 +27,13 @@ from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 from thali._posterior.interval import describe_interval
 
-from ..maximum_likelihood.tables import (
+from ..maximum_likelihood.estimate_tables import (
     build_branch_table,
     build_prediction_table,
     build_utility_table,
     describe_outcome,
 )
-from .english import ENGLISH
+from .english_sentences import ENGLISH
 
 if TYPE_CHECKING:
     from ..models.elimination import EliminationByAspects

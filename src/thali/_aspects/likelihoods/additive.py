@@ -15,9 +15,9 @@ from thali._inference.warn import is_quiet, warn
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, InPython, Setting, Value
 
 from .. import kernel_operations
-from ..state import BETA, shuffle_columns
+from ..chain_state import BETA, shuffle_columns
 from ..weight_priors import EXPONENTIAL, GammaWeights
-from .residuals import (
+from .similarity_residuals import (
     CONSTANT,
     VARIANCE,
     Judgements,
@@ -276,8 +276,8 @@ class Additive:
         self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
     ) -> Any:
         """Simulate similarities of the same pairs and judgements: Normal(μ, sigma² / n)."""
+        from ..draws.fitted_similarities import compute_similarities
         from ..draws.posterior_tree import SimulatedData
-        from ..draws.similarities import compute_similarities
 
         fitted = compute_similarities(columns, parameters["constant"], data.first, data.second)[0]
         noise = rng.standard_normal(fitted.size)
@@ -292,7 +292,7 @@ class Additive:
         self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
     ) -> Any:
         """Build the part of the posterior tree about similarities from all draws."""
-        from ..draws.similarities import build_similarities_part
+        from ..draws.fitted_similarities import build_similarities_part
 
         return build_similarities_part(
             columns,

@@ -16,7 +16,7 @@ from thali.errors import ArgumentError
 
 from .. import kernel_operations
 from ..weight_priors import EXPONENTIAL, is_positive_prior
-from . import custom_terms, full_evaluation
+from . import custom_full_evaluation, custom_term_kernels
 from .parameter_priors import (
     FLAT,
     PRIOR_NAMES,
@@ -170,7 +170,7 @@ class Custom:
 
         The functions are tested at weights from their prior.
         """
-        from .validation import check_functions
+        from .user_function_checks import check_functions
 
         self.check(None, data)
         observed = self.wrap_data(data)
@@ -212,8 +212,8 @@ class Custom:
     def _kernel_module(self) -> Any:
         """Module of the kernel operations: a sum of terms, or the full function."""
         if self.terms:
-            return custom_terms
-        return full_evaluation
+            return custom_term_kernels
+        return custom_full_evaluation
 
     def _get_kernel_data_class(
         self, allocates: bool, is_signed: bool, data_class: Any = None
@@ -286,8 +286,8 @@ class Custom:
     ) -> Any:
         """Simulate data of the same design at one draw's features and weights."""
         from ..draws.posterior_tree import SimulatedData
-        from .delta_checks import arrange_like_samplers
-        from .validation import call_checked
+        from .custom_term_checks import arrange_like_samplers
+        from .user_function_checks import call_checked
 
         if is_unavailable(self.simulate):
             raise ArgumentError(
@@ -331,7 +331,7 @@ class Custom:
 
         It includes pointwise log-likelihoods if `pointwise` is given.
         """
-        from .custom_data import build_custom_part, compute_pointwise, depends_on_weights
+        from .custom_posterior_parts import build_custom_part, compute_pointwise, depends_on_weights
 
         observed = self.wrap_data(data)
         sees_single = bool(kernel_operations.sees_single(self.build_uncompiled(observed)[0]))
@@ -380,9 +380,9 @@ def _make_class(
     cls.allocates = allocates
     for operation, implementation in custom._kernel_module.OPERATIONS.items():
         operation.register(cls)(implementation)
-    register_answers(cls, {custom_terms.has_signed_sums: is_signed})
+    register_answers(cls, {custom_term_kernels.has_signed_sums: is_signed})
     log_likelihood = register_user_function(custom.log_likelihood, inline=False)
-    custom_terms.full_log_likelihood.register(cls)(
+    custom_term_kernels.full_log_likelihood.register(cls)(
         lambda likelihood, features, weights: log_likelihood(likelihood.data, features, weights)
     )
     if custom.terms:
@@ -395,7 +395,7 @@ def _make_class(
 def _register_parameters(cls, custom: Custom, data_class: Any) -> None:
     """Register kernel operations that draw and record the user's parameters."""
     names = list(custom.parameters)
-    custom_terms.starting_parameters.register(cls)(
+    custom_term_kernels.starting_parameters.register(cls)(
         lambda likelihood: [getattr(likelihood.data, name) for name in names]
     )
     fields = {name: f"likelihood.data.{name}" for name in data_class._fields} | {
@@ -404,7 +404,7 @@ def _register_parameters(cls, custom: Custom, data_class: Any) -> None:
     last_fields = "likelihood.n, likelihood.kind, likelihood.first, likelihood.second"
     # compiled code does not support _replace
     code = f"lambda likelihood, c: cls(data_class({', '.join(fields.values())}), {last_fields})"
-    custom_terms.insert_parameters.register(cls)(
+    custom_term_kernels.insert_parameters.register(cls)(
         eval(code, {"__name__": __name__, "cls": cls, "data_class": data_class})
     )
     kernel_operations.draw_parameters.register(cls)(draw_parameters_by_slice)
@@ -422,30 +422,32 @@ def _register_terms(cls, custom: Custom) -> None:
     register_answers(
         cls,
         {
-            custom_terms.has_pair_terms: bool(of_pair),
-            custom_terms.has_option_sums_in_pairs: bool(sees_own),
+            custom_term_kernels.has_pair_terms: bool(of_pair),
+            custom_term_kernels.has_option_sums_in_pairs: bool(sees_own),
             # shared sums do not depend on features of a single option
             kernel_operations.sees_single: bool(sees_own or of_option),
         },
     )
     if of_option:
-        custom_terms.option_term.register(cls)(
+        custom_term_kernels.option_term.register(cls)(
             lambda likelihood, i, own_sum: of_option(likelihood.data, i, own_sum)
         )
     else:
-        custom_terms.option_term.register(cls)(lambda likelihood, i, own_sum: 0.0)
+        custom_term_kernels.option_term.register(cls)(lambda likelihood, i, own_sum: 0.0)
     if sees_own:
-        custom_terms.pair_term.register(cls)(
+        custom_term_kernels.pair_term.register(cls)(
             lambda likelihood, i, j, shared, own_i, own_j: of_pair(
                 likelihood.data, i, j, shared, own_i, own_j
             )
         )
     elif of_pair:
-        custom_terms.pair_term.register(cls)(
+        custom_term_kernels.pair_term.register(cls)(
             lambda likelihood, i, j, shared, own_i, own_j: of_pair(likelihood.data, i, j, shared)
         )
     else:
-        custom_terms.pair_term.register(cls)(lambda likelihood, i, j, shared, own_i, own_j: 0.0)
+        custom_term_kernels.pair_term.register(cls)(
+            lambda likelihood, i, j, shared, own_i, own_j: 0.0
+        )
 
 
 def _get_python_function(function: Any) -> Any:

@@ -13,7 +13,7 @@ from thali._model.covariates import coefficient_name
 from thali.errors import Argument, ArgumentError, DataError, ModelName, Setting
 
 from ..draws.covariate_offsets import stack_coefficients
-from ..priors.given import Given
+from ..priors.given_features import Given
 from ..weight_priors import EXPONENTIAL
 from .choice_set_kernels import (
     IMPOSSIBLE_CHOICE,
@@ -21,7 +21,7 @@ from .choice_set_kernels import (
     check_possible_choices,
     check_set_sizes,
 )
-from .pair_operations import build_pair_data
+from .compared_pair_kernels import build_pair_data
 
 # Below this shape of the weight prior, some weights are so much smaller than others that a
 # difference of sums loses them. Pairs are then evaluated as sets of two, without stored sums.
@@ -261,7 +261,7 @@ class Elimination:
     ) -> Any:
         """Simulate choices of the same design at one draw's aspects."""
         from ..draws.posterior_tree import simulate_answers
-        from .answer_draws import build_choice_probabilities, build_comparison_probabilities
+        from .answer_probabilities import build_choice_probabilities, build_comparison_probabilities
 
         data = self.convert_data(data)
         if isinstance(data, Choices):
@@ -289,7 +289,7 @@ class Elimination:
         self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
     ) -> Any:
         """Build the part of the posterior tree about choices from all draws."""
-        from .choice_parts import build_pairs_part, build_sets_part
+        from .choice_posterior_parts import build_pairs_part, build_sets_part
 
         data = self.convert_data(data)
         if isinstance(data, Choices):

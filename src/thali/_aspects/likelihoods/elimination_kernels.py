@@ -15,7 +15,7 @@ from thali._inference.indexing import part_bounds, part_indices
 from thali._inference.numerics.bounds import part_ends, part_range, part_size
 from thali._inference.numerics.fast_logarithm import fast_log
 
-from ..state import COLUMNS, owns
+from ..chain_state import COLUMNS, owns
 
 # all 2^8 masks of sets of up to this size are stored; for larger sets a hash table is faster
 MAX_DENSE_SIZE = 8

@@ -25,7 +25,7 @@ from thali._inference.indexing import part_bounds, part_positions
 from thali._inference.numerics.bounds import part_range
 from thali._inference.numerics.fast_logarithm import fast_log
 
-from ..state import COLUMNS
+from ..chain_state import COLUMNS
 
 WIDTH = 8
 # Fields of a block, WIDTH numbers each: weights for i and for its neighbour j, choices of i and of

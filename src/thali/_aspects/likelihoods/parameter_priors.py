@@ -13,9 +13,9 @@ from thali._labels import shorten
 from thali.errors import ArgumentError
 
 from .. import kernel_operations
-from ..state import BETA, COLUMNS
+from ..chain_state import BETA, COLUMNS
 from ..weight_priors import GammaWeights, NormalWeights
-from .custom_terms import insert_parameters, state_log_likelihood
+from .custom_term_kernels import insert_parameters, state_log_likelihood
 
 REAL, ABOVE_ZERO, FLAT, HALF_NORMAL, LOG_NORMAL, UNIT_INTERVAL = range(6)  # codes of priors
 MAX_LOGIT = 36.0  # for larger logits a number in (0, 1) rounds to 1

@@ -24,11 +24,11 @@ from thali._posterior.interval import INTERVAL, interval_tails
 from thali._posterior.repeated_answers import format_degrees, format_dominance
 
 from ..draws.covariate_offsets import multiply_first_advantage
-from ..likelihoods.set_draws import compute_luce_probabilities
-from .aspects import KnownAspects
-from .fit_tests import FitTest, run_fit_test
-from .maximum import Maximum, estimate_maximum, maximise
-from .pair_problem import PairProblem, compute_exclusive_aspects, compute_shares
+from ..likelihoods.set_probabilities import compute_luce_probabilities
+from .given_aspects import KnownAspects
+from .goodness_of_fit import FitTest, run_fit_test
+from .maximisation import Maximum, estimate_maximum, maximise
+from .pair_likelihood import PairProblem, compute_exclusive_aspects, compute_shares
 
 if TYPE_CHECKING:
     import pandas

@@ -14,11 +14,11 @@ from thali._model.answers_by_respondent import group_by_respondent
 from thali.errors import DataError, EstimateWarning, Setting
 
 from ..likelihoods.elimination import Elimination, convert_to_pairs, require_pairs
-from ..priors.given import Given
-from .aspects import KnownAspects, build_known_aspects, check_identified
+from ..priors.given_features import Given
 from .estimates import Estimates, compute_covariate_sizes
-from .maximum import Maximum, choose_starting_points, maximise
-from .pair_problem import (
+from .given_aspects import KnownAspects, build_known_aspects, check_identified
+from .maximisation import Maximum, choose_starting_points, maximise
+from .pair_likelihood import (
     PairProblem,
     build_problem,
     compute_exclusive_aspects,

@@ -18,7 +18,18 @@ from thali._model.sampling import Sampling
 from thali._people.populations import INDEPENDENT, chains_required_error
 from thali.errors import ArgumentError, Setting
 
-from ..answers.feature_set_search import (
+from ..chain_state import ALPHA, COLUMNS
+from ..draws.feature_columns import FeatureColumns, concatenate_chain_columns
+from ..draws.posterior_tree import compute_log_priors
+from ..kernel_operations import is_exchangeable, keeps_empty
+from ..likelihoods.similarity_residuals import CONSTANT, VARIANCE, arrange_squares
+from ..maximum_likelihood.feature_likelihoods import (
+    NO_COEFFICIENTS,
+    build_feature_problem,
+    find_weight_mode,
+)
+from ..priors.given_features import Given
+from ..results.feature_set_search import (
     BestFeatureSet,
     FeatureSearchProblem,
     compute_evidence,
@@ -26,22 +37,11 @@ from ..answers.feature_set_search import (
     log_feature_gain,
     search_best_set,
 )
-from ..answers.stored_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
-from ..draws.feature_columns import FeatureColumns, concatenate_chain_columns
-from ..draws.posterior_tree import compute_log_priors
-from ..kernel_operations import is_exchangeable, keeps_empty
-from ..likelihoods.residuals import CONSTANT, VARIANCE, arrange_squares
-from ..maximum_likelihood.feature_problems import (
-    NO_COEFFICIENTS,
-    build_feature_problem,
-    find_weight_mode,
-)
-from ..priors.given import Given
+from ..results.saved_posterior_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
 from ..samplers.chains import AnnealedChain, FeatureChain
+from ..samplers.default_sweeps import sweep_conjugate_jointly
 from ..samplers.draw_record import RecordedDraws
-from ..samplers.recommended import sweep_conjugate_jointly
-from ..samplers.task import build_task, build_weight_prior
-from ..state import ALPHA, COLUMNS
+from ..samplers.sampling_task import build_task, build_weight_prior
 from .sampling_engine import FeatureSamplingEngine
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class AnnealingEngine(FeatureSamplingEngine):
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
         """Return the convergence check: how many runs reached the best point."""
-        from ..answers.fit_quality import build_point_check
+        from ..results.fit_quality_messages import build_point_check
 
         return build_point_check(model._view)
 

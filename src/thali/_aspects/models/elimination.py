@@ -29,24 +29,24 @@ from thali._posterior.repeated_answers import Dependence
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, InPython, Setting
 
-from ..choice_design_effects import choice_dependence
+from ..dependent_choices import choice_dependence
 from ..likelihoods.elimination import Elimination, require_pairs
 from ..likelihoods.group_elimination import match_group_forms
-from ..maximum_likelihood.answers import AspectEstimates
-from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
+from ..maximum_likelihood.elimination_engine import MAXIMUM_LIKELIHOOD
+from ..maximum_likelihood.elimination_results import AspectEstimates
 from ..populations.latent_classes import LatentClassPopulation
 from ..populations.population_choice import choose_population
 from ..populations.single_group import Population
-from ..priors.feature_argument import build_feature_prior, insert_feature_names
-from ..priors.given import Given
-from .choice_answers import ChoiceAnswers
+from ..priors.given_features import Given
+from ..priors.prior_from_argument import build_feature_prior, insert_feature_names
+from .choice_result_methods import ChoiceAnswers
 from .sampling_engine import FEATURE_SAMPLING
 
 if TYPE_CHECKING:
     import pandas
 
     from ..maximum_likelihood.estimates import Estimates
-    from .aspect_respondents import AspectRespondents
+    from .aspect_respondent_results import AspectRespondents
 
 
 def require_respondents(model: Any, name: str) -> None:
@@ -199,7 +199,7 @@ class EliminationByAspects(ChoiceAnswers):
         """Return report settings; raise if segments lack individual weights."""
         if settings.segments is not None:
             if not isinstance(self.people, Individuals):
-                from ..answers.individuals import individual_weights_error
+                from ..results.individual_weights import individual_weights_error
 
                 raise individual_weights_error("segments")
             # without respondents the fit raises
@@ -272,7 +272,7 @@ class EliminationByAspects(ChoiceAnswers):
         ArgumentError
             If the fit does not distinguish respondents.
         """
-        from .aspect_respondents import AspectRespondents
+        from .aspect_respondent_results import AspectRespondents
 
         return AspectRespondents(self)
 

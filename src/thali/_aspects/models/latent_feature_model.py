@@ -10,9 +10,9 @@ from thali.errors import ArgumentError, DataError
 
 from ..draws.feature_columns import read_columns
 from ..likelihoods.custom import Custom, is_unavailable
-from ..likelihoods.custom_data import predict_by_draw
-from ..priors.feature_argument import convert_tree
-from .choice_answers import ChoiceAnswers
+from ..likelihoods.custom_posterior_parts import predict_by_draw
+from ..priors.prior_from_argument import convert_tree
+from .choice_result_methods import ChoiceAnswers
 
 if TYPE_CHECKING:
     import numpy

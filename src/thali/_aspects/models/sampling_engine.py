@@ -12,9 +12,9 @@ from thali._model.sampling import BudgetedRun, Sampling, limit_run, remaining_bu
 from thali._posterior.repeated_answers import Dependence
 from thali.errors import ConvergenceWarning, DataWarning, ThaliWarning
 
-from ..answers.stored_layout import TEMPERED_LATER
+from ..results.saved_posterior_layout import TEMPERED_LATER
 from ..samplers.chains import build_chains, count_pilot_sweeps, end_pilot
-from ..samplers.task import FIRST_LEVELS, PreparedChains
+from ..samplers.sampling_task import FIRST_LEVELS, PreparedChains
 
 if TYPE_CHECKING:
     import pandas
@@ -61,7 +61,7 @@ class FeatureSamplingEngine(RespondentChainEngine):
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         """Return warnings of a finished fit, such as slow swaps of temperatures."""
-        from ..answers.fit_quality import describe_odd_sigma, describe_slow_swaps
+        from ..results.fit_quality_messages import describe_odd_sigma, describe_slow_swaps
 
         yield from super().list_warnings(model, job)
         if sentence := describe_slow_swaps(model._view):

@@ -12,33 +12,7 @@ from thali._inference.chains import FIRST_DRAWS
 from thali._people.populations import COMMON, SIMILAR, Groups
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..group_likelihoods import make_caches, stack_likelihoods
-from ..group_state import (
-    KAPPA,
-    CommonWeights,
-    GroupModel,
-    add_rows,
-    double_group_capacity,
-    level_caches,
-    make_common_weights,
-    select_common_weights,
-    select_group_likelihood,
-)
-from ..moves.group_weight_priors import MIN_WEIGHT
-from ..moves.tuning import Tuning, build_tuning, select_tuning
-from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, compute_pilot_statistics
-from ..samplers.cost_model import (
-    compute_cost_ratio,
-    forecast_group_columns,
-    forecast_group_seconds,
-    forecast_group_temperatures,
-)
-from ..samplers.draw_record import ChainRecord
-from ..samplers.group_sweeps import empty_group_record
-from ..samplers.sweep_rounds import sample_alpha
-from ..samplers.task import FIRST_LEVELS, build_task
-from ..samplers.tempering import find_gaps_to_split
-from ..state import (
+from ..chain_state import (
     ALPHA,
     COLUMNS,
     FIXED_UNIQUE,
@@ -53,6 +27,32 @@ from ..state import (
     resize_state,
     stack_states,
 )
+from ..group_likelihoods import make_caches, stack_likelihoods
+from ..group_state import (
+    KAPPA,
+    CommonWeights,
+    GroupModel,
+    add_rows,
+    double_group_capacity,
+    level_caches,
+    make_common_weights,
+    select_common_weights,
+    select_group_likelihood,
+)
+from ..moves.group_weight_density import MIN_WEIGHT
+from ..moves.step_tuning import Tuning, build_tuning, select_tuning
+from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, compute_pilot_statistics
+from ..samplers.cost_model import (
+    compute_cost_ratio,
+    forecast_group_columns,
+    forecast_group_seconds,
+    forecast_group_temperatures,
+)
+from ..samplers.draw_record import ChainRecord
+from ..samplers.group_sweeps import empty_group_record
+from ..samplers.sampling_task import FIRST_LEVELS, build_task
+from ..samplers.sweep_rounds import sample_alpha
+from ..samplers.tempering import find_gaps_to_split
 
 MONITORED_GROUPS = 4  # groups whose pairs the pilot monitors
 # size of all respondents' weights in the draws before the first convergence check

@@ -16,6 +16,7 @@ from thali._people.populations import (
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
+from ..chain_state import append_rows, replica, stack_states
 from ..group_likelihoods import build_class_answers
 from ..group_state import (
     ClassAnswers,
@@ -35,11 +36,9 @@ from ..samplers.group_sweeps import (
     sum_group_log_likelihoods,
     update_class_membership,
 )
+from ..samplers.sampling_task import build_task
 from ..samplers.sweep_rounds import REBUILD_INTERVAL
-from ..samplers.task import build_task
 from ..samplers.tempering import find_gaps_to_split
-from ..state import append_rows, replica, stack_states
-from .evidence import run_ladders
 from .group_chains import GroupChain, GroupSamplingTask, build_joint_task
 from .several_groups import (
     GroupPriorLadder,
@@ -48,6 +47,7 @@ from .several_groups import (
     refuse_sensitivity,
 )
 from .single_group import Parts, Population
+from .tempered_evidence import run_ladders
 
 if TYPE_CHECKING:
     import xarray
@@ -79,7 +79,7 @@ class LatentClassPopulation(Population):
         self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
     ) -> "xarray.DataTree":
         """Build the posterior tree of all latent classes."""
-        from ..answers.latent_class_tree import build_class_tree
+        from ..results.latent_class_posterior_tree import build_class_tree
 
         are_similar, learns_alpha = task.model.similar, task.model.learn_alpha
         return build_class_tree(

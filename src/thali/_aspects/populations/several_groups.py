@@ -26,9 +26,7 @@ from thali._posterior.repeated_answers import single_respondent_error
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.group_posterior import build_group_posterior, select_group_columns
-from ..answers.population import add_population
-from ..answers.weight_slopes import add_slopes
+from ..chain_state import ALPHA, COLUMNS, capacity, replica
 from ..draws.posterior_tree import KeptDraws
 from ..group_state import (
     KAPPA,
@@ -39,13 +37,14 @@ from ..group_state import (
     make_common_weights,
 )
 from ..kernel_operations import fill_rates
-from ..moves.group_weight_priors import MIN_WEIGHT
+from ..moves.group_weight_density import MIN_WEIGHT
+from ..results.common_weights import add_population
+from ..results.group_posterior_tree import build_group_posterior, select_group_columns
+from ..results.weight_slopes import add_slopes
 from ..samplers.draw_record import RecordedDraws
 from ..samplers.group_sweeps import rebuild_groups, sum_group_log_likelihoods
 from ..samplers.prior_ladder import EvidenceLadder, copy_prior_state
-from ..state import ALPHA, COLUMNS, capacity, replica
 from ..weight_priors import GammaWeights
-from .evidence import build_constant, build_evidence_task, run_ladders
 from .group_chains import (
     MAX_TEMPERED,
     GroupChain,
@@ -62,6 +61,7 @@ from .single_group import (
     concatenate_draws,
     simulate_replicates,
 )
+from .tempered_evidence import build_constant, build_evidence_task, run_ladders
 
 if TYPE_CHECKING:
     import xarray

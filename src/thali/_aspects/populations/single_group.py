@@ -21,8 +21,8 @@ from ..draws.covariate_offsets import read_parameter_draws
 from ..draws.feature_columns import concatenate_chain_columns, read_columns
 from ..draws.posterior_tree import build_datatree
 from ..samplers.draw_record import RecordedDraws
+from ..samplers.sampling_task import build_task
 from ..samplers.sweep_rounds import sample_alpha
-from ..samplers.task import build_task
 
 if TYPE_CHECKING:
     import xarray
@@ -163,7 +163,12 @@ class SingleGroup(Population):
         self, data: Any, parts: Parts, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
         """Estimate the log evidence of one group by tempered chains from posterior to prior."""
-        from .evidence import build_constant, build_evidence_task, estimate_sensitivity, run_ladders
+        from .tempered_evidence import (
+            build_constant,
+            build_evidence_task,
+            estimate_sensitivity,
+            run_ladders,
+        )
 
         task = build_evidence_task(parts, data, run_settings)
         evidence, ladders = run_ladders(

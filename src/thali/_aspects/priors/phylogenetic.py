@@ -12,7 +12,7 @@ from thali._inference.numerics.shares import scale_to_maximum
 from thali._trees.tree import Tree
 from thali.errors import DataError
 
-from ..state import count_grid_nodes
+from ..chain_state import count_grid_nodes
 from .phylogenetic_kernels import PhylogeneticColumns
 from .shared_features import log_copy_orders, select_shared_columns
 

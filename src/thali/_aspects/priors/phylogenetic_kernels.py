@@ -14,9 +14,9 @@ from thali._compile.jit import register_answers, scalar, vectorised
 from thali._inference.numerics.fast_exponential import fast_exp
 
 from .. import kernel_operations
+from ..chain_state import clear_row, count_options, owns, write_owner_range
 from ..kernel_operations import rate_by_size_range
-from ..state import clear_row, count_options, owns, write_owner_range
-from .ibp import draw_gamma_alpha, find_position, store_alpha
+from .indian_buffet import draw_gamma_alpha, find_position, store_alpha
 
 
 class PhylogeneticColumns(NamedTuple):

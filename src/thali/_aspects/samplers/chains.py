@@ -13,9 +13,7 @@ from thali._inference.chains import run_chains as run
 from thali._inference.seeds import spawn_generators
 from thali._posterior.summary import compute_diagnostics
 
-from ..kernel_operations import select_cache
-from ..moves.tuning import Tuning, build_tuning, compute_acceptance_rates, select_tuning
-from ..state import (
+from ..chain_state import (
     ALPHA,
     COLUMNS,
     FULL,
@@ -29,6 +27,8 @@ from ..state import (
     resize_state,
     stack_states,
 )
+from ..kernel_operations import select_cache
+from ..moves.step_tuning import Tuning, build_tuning, compute_acceptance_rates, select_tuning
 from . import cost_model
 from .draw_record import (
     ChainRecord,

@@ -15,13 +15,13 @@ import numpy as np
 
 from thali._inference.progress import Progress
 
+from ..chain_state import COLUMNS, NO_UNIQUE
 from ..likelihoods.elimination_kernels import OfferedSets
+from ..likelihoods.most_similar_pair_probabilities import AnsweredPairSets
 from ..likelihoods.pair_blocks import PairBlocks
 from ..likelihoods.pair_covariates import PairsWithCovariates
-from ..likelihoods.pair_sets import AnsweredPairSets
-from ..likelihoods.residuals import Judgements
-from ..state import COLUMNS, NO_UNIQUE
-from . import recommended
+from ..likelihoods.similarity_residuals import Judgements
+from . import default_sweeps
 from .tempering import MAX_TEMPERATURES
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ LIKELIHOOD_COSTS = {
 UNIQUE_COST, COST_WITHOUT_UNIQUE = SweepCost(4.0, 100.0), SweepCost(0.57, 82.0)
 CONJUGATE_COST, JOINT_COST = SweepCost(0.4, 0.0, column=400.0), SweepCost(0.2, 80.0)
 SIMILARITY_COSTS = {
-    recommended.sweep_conjugate: CONJUGATE_COST,
-    recommended.sweep_conjugate_jointly: JOINT_COST,
+    default_sweeps.sweep_conjugate: CONJUGATE_COST,
+    default_sweeps.sweep_conjugate_jointly: JOINT_COST,
 }
 GROUP_COST = SweepCost(1.1, 45.0, 85.0)
 PERSON_COSTS = {  # groups of one respondent
@@ -226,7 +226,7 @@ def count_stored_numbers(arrays: Any) -> int:
 
 def _select_cost(task: "SamplingTask") -> SweepCost:
     """Return the measured sweep cost for a task's kernel and likelihood."""
-    by_kernel = SIMILARITY_COSTS | {recommended.sweep_unique_weights: UNIQUE_COST}
+    by_kernel = SIMILARITY_COSTS | {default_sweeps.sweep_unique_weights: UNIQUE_COST}
     if task.kernel in by_kernel:
         return by_kernel[task.kernel]
     classes = type(task.model.likelihood).__mro__

@@ -8,8 +8,8 @@ import numpy as np
 from thali._compile.jit import scalar
 from thali._inference.array_encoding import Arrays, fill_rows
 
+from ..chain_state import ALPHA, COLUMNS, FULL, SWEEPS, count_options, has_free_singles, owns
 from ..kernel_operations import log_likelihood, record_parameters
-from ..state import ALPHA, COLUMNS, FULL, SWEEPS, count_options, has_free_singles, owns
 from ..weight_priors import draw_prior_weight
 
 # The draws of one chain ---------------------------------------------------------------------------

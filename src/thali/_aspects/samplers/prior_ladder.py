@@ -15,8 +15,7 @@ from thali._inference.mbar import estimate_constants
 from thali._inference.numerics.shares import scale_to_maximum
 from thali._inference.seeds import spawn_generators
 
-from ..kernel_operations import log_likelihood, rebuild_cache, select_cache
-from ..state import (
+from ..chain_state import (
     ALPHA,
     COLUMNS,
     FULL,
@@ -26,6 +25,7 @@ from ..state import (
     double_capacity,
     replica,
 )
+from ..kernel_operations import log_likelihood, rebuild_cache, select_cache
 from .chains import FeatureChain
 from .draw_record import RecordedDraws
 from .sweep_rounds import build_state_with_weights, prepare_state, sample_alpha

@@ -6,10 +6,7 @@ import numpy as np
 
 from thali._compile.jit import scalar
 
-from ..kernel_operations import fill_rates, rebuild_cache, select_cache
-from ..moves.tuning import ADAPTATION_INTERVAL, adapt_step_sizes
-from ..moves.unique_weights import refresh_unique_prior
-from ..state import (
+from ..chain_state import (
     ALPHA,
     BETA,
     COLUMNS,
@@ -23,6 +20,9 @@ from ..state import (
     make_empty_state,
     replica,
 )
+from ..kernel_operations import fill_rates, rebuild_cache, select_cache
+from ..moves.step_tuning import ADAPTATION_INTERVAL, adapt_step_sizes
+from ..moves.unique_weights import refresh_unique_prior
 from .draw_record import has_room, is_due, record_state
 
 # The initial state of a chain: a draw from the prior, or close to one -----------------------------

@@ -15,8 +15,8 @@ from thali._compile.jit import scalar
 from thali._inference.indexing import argsort_descending
 from thali._inference.numerics.decisions import accept
 
+from ..chain_state import SWEEPS, replica
 from ..kernel_operations import log_likelihood, select_cache
-from ..state import SWEEPS, replica
 
 MIN_SWAP_RATE = 0.1  # required rate of swaps between neighbours
 # gaps with a lower rate get a level, so that the rate of a later, longer run exceeds MIN_SWAP_RATE

@@ -1,0 +1,225 @@
+"""Parts of the posterior tree about choices: probabilities and pointwise log-likelihoods."""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._inference.indexing import iterate_slices
+from thali._inference.numerics.davidson import compute_win_tie_loss
+from thali._model.stored_choices import (
+    MAX_PAIRS,
+    StoredData,
+    all_pair_coordinates,
+    member_coordinates,
+    pair_index,
+    store_pairs,
+    store_sets,
+)
+from thali._posterior.view import COVARIATE
+
+from ..draws.covariate_offsets import CovariateOffsets, multiply_first_advantage
+from ..draws.feature_columns import FeatureColumns
+from ..draws.pair_probabilities import (
+    compute_choice_probability,
+    compute_probability_draws,
+    iterate_advantages,
+)
+from ..draws.posterior_tree import DataPart
+from .answer_probabilities import build_choice_probabilities, build_comparison_probabilities
+
+if TYPE_CHECKING:
+    from thali._data.choices import Choices
+    from thali._data.pairs import PairedComparisons
+
+
+def build_data_part(stored: StoredData, unique: bool) -> DataPart:
+    """Build the part of the posterior tree about the choices themselves, without draws."""
+    return DataPart(
+        kind=stored.kind,
+        log_constant=stored.log_constant,
+        descriptions={},
+        observed=stored.observed,
+        constants=stored.constants | {"unique": bool(unique)},
+        observed_coordinates=stored.coordinates,
+        rows=stored.rows,
+    )
+
+
+def build_pairs_part(
+    columns: FeatureColumns,
+    data: "PairedComparisons",
+    shape: tuple[int, int],
+    dense: bool,
+    *,
+    lapse: float,
+    unique: bool,
+    tie: np.ndarray | None,
+    beta: np.ndarray | None,
+) -> DataPart:
+    """Build the part of the posterior tree about paired comparisons from all draws.
+
+    `tie` and `beta` are the tie parameters and covariate coefficients per draw.
+    """
+    labels, cells = np.asarray(data.labels, dtype=str), data.cells
+    stored = store_pairs(data, lapse, tie is not None)
+    variables = {
+        "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
+    }
+    coordinates, pointwise, answers = {}, {}, None
+    if beta is not None:
+        variables["covariate"] = (("chain", "draw", COVARIATE), beta.reshape(*shape, -1))
+        coordinates = {COVARIATE: stored.coordinates[COVARIATE]}
+    if dense and len(cells.pair) <= MAX_PAIRS:
+        answers = partial(
+            build_comparison_probabilities(columns, data, lapse, tie, beta),
+            slice(0, len(cells.pair)),
+        )
+    if dense:
+        i, j = np.triu_indices(data.n_options, k=1)
+        probability, terms = _compute_pair_draws(columns, i, j, data, lapse, tie, beta)
+        variables["choice_probability"] = (
+            ("chain", "draw", "pair"),
+            probability.reshape(*shape, -1),
+        )
+        coordinates |= all_pair_coordinates(labels)
+        terms = (terms + stored.coefficients).reshape(*shape, -1)
+        pointwise = {"wins": (("chain", "draw", "compared_pair"), terms)}
+    return replace(
+        build_data_part(stored, unique),
+        descriptions={
+            "choice_probability": "probability that the first of a pair is chosen, given that one"
+            " is, including lapses",
+            "tie": "nu, the tie parameter",
+            "covariate": "covariate coefficients: change in the log odds per unit",
+        },
+        variables=variables,
+        coordinates=coordinates,
+        pointwise=pointwise,
+        common=("covariate",),
+        answers=answers,
+    )
+
+
+def _compute_pair_draws(
+    columns: FeatureColumns,
+    i: np.ndarray,
+    j: np.ndarray,
+    data: Any,
+    lapse: float,
+    tie: np.ndarray | None,
+    beta: np.ndarray | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return draws of pair probabilities (i over j) and of compared pairs' log-likelihoods."""
+    # The probabilities have covariates of 0, and the likelihoods are of compared pairs.
+    pair_indices = pair_index(data.first, data.second, data.n_options)
+    probability = np.empty((columns.n_draws, len(i)))
+    pointwise = np.empty((columns.n_draws, len(pair_indices)))
+    for draws, ij, ji in iterate_advantages(columns, i, j):
+        probability[draws] = compute_choice_probability(ij, ji, lapse)
+        if beta is None:
+            # the reverse probability is computed from its advantage: 1 - p would lose the digits of
+            # a small probability
+            reverse_probability = compute_choice_probability(
+                ji[:, pair_indices], ij[:, pair_indices], lapse
+            )
+            pointwise[draws] = _log_likelihood_terms(
+                probability[draws][:, pair_indices], reverse_probability, tie, draws, data
+            )
+            continue
+        cells, covariate_values = data.cells, data.covariates.values
+        starts = np.searchsorted(cells.pair, np.arange(data.n_pairs))
+        # in blocks, because there may be many more cells than pairs
+        for block in iterate_slices(ij.shape[0], len(cells.pair)):
+            block_draws = slice(draws.start + block.start, draws.start + block.stop)
+            pairs = pair_indices[cells.pair]
+            advantage_i, advantage_j = multiply_first_advantage(
+                ij[block][:, pairs],
+                ji[block][:, pairs],
+                CovariateOffsets(beta, covariate_values).log_odds(block_draws),
+            )
+            terms = _log_likelihood_terms(
+                compute_choice_probability(advantage_i, advantage_j, lapse),
+                compute_choice_probability(advantage_j, advantage_i, lapse),
+                tie,
+                block_draws,
+                cells,
+            )
+            pointwise[block_draws] = np.add.reduceat(terms, starts, axis=1)
+    return probability, pointwise
+
+
+def _log_likelihood_terms(
+    p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, draws: slice, counts: Any
+) -> np.ndarray:
+    """Return the log-likelihood of each comparison, shape (n_draws, n_comparisons)."""
+    from scipy.special import xlogy
+
+    if tie is None:
+        return xlogy(counts.wins, p) + xlogy(counts.losses, q)
+    outcome_probability = np.moveaxis(compute_win_tie_loss(p, q, tie[draws, None]), -1, 0)
+    terms = [
+        xlogy(n, p)
+        for n, p in zip((counts.wins, counts.tied, counts.losses), outcome_probability, strict=True)
+    ]
+    return np.sum(terms, axis=0)
+
+
+# Choices from sets: choice probabilities, and the likelihood of every set -------------------------
+
+
+def build_sets_part(
+    columns: FeatureColumns,
+    data: "Choices",
+    shape: tuple[int, int],
+    dense: bool,
+    *,
+    lapse: float,
+    unique: bool,
+) -> DataPart:
+    """Build the part of the posterior tree about choices from sets from all draws."""
+    labels, questions = np.asarray(data.labels, dtype=str), data.questions()
+    stored = store_sets(data, lapse)
+    variables: dict[Any, Any] = {
+        "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
+    }
+    coordinates, pointwise, compute_answers = {}, {}, None
+    if dense:
+        i, j = np.triu_indices(data.n_options, k=1)
+        probability = compute_probability_draws(columns, i, j, lapse)
+        variables["choice_probability"] = (
+            ("chain", "draw", "pair"),
+            probability.reshape(*shape, -1),
+        )
+        coordinates = all_pair_coordinates(labels)
+    if len(questions.counts) <= MAX_PAIRS:
+        answers = build_choice_probabilities(columns, data, lapse)(slice(0, data.n_sets))
+        pointwise = {
+            "chosen": (
+                ("chain", "draw", "set"),
+                questions.log_likelihoods(answers).reshape(*shape, -1),
+            )
+        }
+        variables["set_probability"] = (("chain", "draw", "place"), answers.reshape(*shape, -1))
+        coordinates |= member_coordinates(data)
+
+        def get_answers() -> np.ndarray:
+            """Return the probability of every member of every set, (draws, members)."""
+            return answers
+
+        compute_answers = get_answers
+
+    return replace(
+        build_data_part(stored, unique),
+        descriptions={
+            "choice_probability": "probability that the first of a pair is chosen, including"
+            " lapses",
+            "set_probability": "probability that the alternative is chosen out of those offered,"
+            " including lapses",
+        },
+        variables=variables,
+        coordinates=coordinates,
+        pointwise=pointwise,
+        answers=compute_answers,
+    )

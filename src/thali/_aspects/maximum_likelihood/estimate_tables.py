@@ -1,0 +1,192 @@
+"""Tables of maximum-likelihood estimates: residuals, predictions, utilities and tree branches."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._inference.numerics.ranks import sort_descending
+from thali._inference.optimise import Concave, maximise_concave
+
+from ..draws.posterior_tree import MAX_PAIRS
+from .estimates import Estimates
+
+if TYPE_CHECKING:
+    import pandas
+
+    from .given_aspects import KnownAspects
+
+OUTCOMES = ("a", "tie", "b")
+
+
+def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
+    """Build a table of residuals, one row per pair (and covariates), or per outcome with ties."""
+    from thali._result_table import Table
+
+    data, problem = estimates.data, estimates.problem
+    n = np.repeat(problem.totals, problem.sizes)
+    numbers = {"n": n, "observed": problem.counts / n, "predicted": estimates.fitted()}
+    if estimates.has_integer_counts:
+        numbers["n"] = n.astype(np.int64)
+    residuals = {"residual": estimates.residuals(kind)}
+    labels = np.array(data.labels, dtype=object)
+    cells = data.cells
+    cell_columns = {"a": labels[cells.first], "b": labels[cells.second]} | dict(
+        zip(data.covariate_names, cells.x.T, strict=True)
+    )
+    if estimates.is_of_choices:  # one row per pair, about choices of its first option
+        first_numbers = {name: column[::2] for name, column in numbers.items()}
+        return Table(cell_columns | first_numbers | residuals)
+    outcome_columns = {name: np.repeat(column, 3) for name, column in cell_columns.items()}
+    outcomes = {"outcome": np.tile(np.array(OUTCOMES, object), len(cells.pair))}
+    return Table(outcome_columns | outcomes | numbers | residuals)
+
+
+def describe_outcome(row: Mapping[Any, Any]) -> str:
+    """Return words for the outcome of a row, such as "a over b" or "a and b tied"."""
+    a, b = row["a"], row["b"]
+    return {"a": f"{a} over {b}", "b": f"{b} over {a}", "tie": f"{a} and {b} tied"}[
+        row.get("outcome", "a")
+    ]
+
+
+# Observed and predicted choices -------------------------------------------------------------------
+
+
+def build_prediction_table(estimates: Estimates) -> "pandas.DataFrame":
+    """Return observed and predicted proportions, one row per pair or outcome."""
+    table = build_residual_table(estimates, "deviance").drop(columns="residual")
+    n_rows = len(table)
+    if n_rows > MAX_PAIRS:
+        table = table.nlargest(MAX_PAIRS, "n")
+    table.attrs |= {"of": n_rows}
+    return table
+
+
+# The utility of each option with its error and interval, as a table -------------------------------
+
+
+def build_utility_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
+    """Return utility, standard error and interval of each option, by quasi-variances."""
+    import pandas as pd
+
+    utility, covariance = estimates.utility, estimates.utility_covariance
+    error, errors = _compute_log_errors(utility, covariance)
+    reach = np.exp(estimates.interval_half_width(ci) * np.nan_to_num(error))
+    is_positive = utility > 0.0
+    low = np.where(is_positive, utility / reach, np.nan)
+    high = np.where(is_positive, utility * reach, np.nan)
+    table = pd.DataFrame(
+        {
+            "utility": utility,
+            "std_error": covariance.diagonal().clip(0.0) ** 0.5,
+            "low": low,
+            "high": high,
+        },
+        index=pd.Index(estimates.known.labels, name="option"),
+    )
+    table.attrs |= {"interval": ci, "errors": errors}
+    return table
+
+
+def _compute_log_errors(utility: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, str]:
+    """Return standard errors of log utilities, and words on how they were obtained."""
+    error = np.full(len(utility), np.nan)
+    option_indices = np.flatnonzero(utility > 0.0)
+    log_covariance = covariance[np.ix_(option_indices, option_indices)] / np.outer(
+        utility[option_indices], utility[option_indices]
+    )
+    variances, description = compute_quasi_variances(log_covariance), "quasi-variances"
+    if not (variances > 0.0).all():
+        variances, description = np.diag(log_covariance), "each option by itself"
+    error[option_indices] = np.sqrt(np.maximum(variances, 0.0))
+    return error, description
+
+
+# Quasi-variances: their sums approximate the variances of all differences -------------------------
+
+
+_MIN_GAIN = 1e-24  # smallest gain of the sum of squares; Gauss-Newton steps then have twelve digits
+
+
+def compute_quasi_variances(covariance: np.ndarray) -> np.ndarray:
+    r"""Return quasi-variances, whose pairwise sums approximate variances of differences.
+
+    .. math::
+
+        \min_q \sum_{i<j} ( \log(q_i + q_j) - \log v_{ij} )^2, \quad
+        v_{ij} = V_{ii} + V_{jj} - 2 V_{ij}
+
+    See Firth & de Menezes (2004).
+    """
+    n_options = len(covariance)
+    variances = np.diag(covariance)
+    difference_variances = variances[:, None] + variances - 2.0 * covariance
+    is_pair = ~np.eye(n_options, dtype=bool)
+    if n_options < 2 or not (difference_variances[is_pair] > 0.0).all():
+        return np.full(n_options, np.nan)
+    if n_options == 2:
+        return np.full(2, difference_variances[0, 1] / 2.0)
+    logs = np.log(difference_variances, where=is_pair, out=np.zeros_like(difference_variances))
+
+    def evaluate_fit(q: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return minus half the sum of squares at q, with gradient and information."""
+        sums = np.where(is_pair, q[:, None] + q, 1.0)
+        if not (sums > 0.0).all():
+            return -np.inf, q, np.eye(n_options)
+        slope, misfit = is_pair / sums, logs - np.log(sums)
+        squared = slope**2
+        return (
+            -0.25 * float((misfit**2).sum()),
+            (slope * misfit).sum(1),
+            squared + np.diag(squared.sum(1)),
+        )
+
+    return maximise_concave(
+        Concave(evaluate_fit),
+        np.full(n_options, difference_variances[is_pair].mean() / 2.0),
+        _MIN_GAIN,
+    ).where
+
+
+# Given aspects as branches of a tree, with lengths equal to their weights -------------------------
+
+
+def build_branch_table(given_aspects: "KnownAspects", weights: np.ndarray) -> "pandas.DataFrame":
+    """Return branches of the aspect tree: name, parent row and length; leaves first."""
+    from thali._result_table import Table
+
+    owners, n_options = given_aspects.owners, len(given_aspects.labels)
+    n_owners = owners.sum(axis=0)
+    inner = [int(k) for k in np.argsort(n_owners, kind="stable") if 1 < n_owners[k] < n_options]
+    lengths = np.zeros(n_options + len(inner) + 1)
+    for k in np.flatnonzero(n_owners == 1):
+        lengths[int(owners[:, k].argmax())] += weights[k]
+    parents = np.full(len(lengths), len(lengths) - 1)
+    for inner_index, k in enumerate(inner):
+        lengths[n_options + inner_index] = weights[k]
+        above = (
+            n_options + later
+            for later, later_aspect in enumerate(inner)
+            if later > inner_index and (owners[:, k] <= owners[:, later_aspect]).all()
+        )
+        parents[n_options + inner_index] = next(above, len(lengths) - 1)
+    for leaf in range(n_options):
+        parents[leaf] = next(
+            (n_options + inner_index for inner_index, k in enumerate(inner) if owners[leaf, k]),
+            len(lengths) - 1,
+        )
+    parents[-1] = -1
+    labels = list(given_aspects.labels)
+    if not inner:  # without inner branches only lengths can order the options
+        order = sort_descending(lengths[:n_options])
+        labels, lengths[:n_options] = [labels[k] for k in order], lengths[order]
+    table = Table(
+        {
+            "name": [*labels, *(given_aspects.names[k] for k in inner), ""],
+            "parent": parents,
+            "length": lengths,
+        }
+    )
+    table.attrs |= {"leaves": n_options}
+    return table

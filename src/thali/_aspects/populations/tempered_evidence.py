@@ -1,0 +1,220 @@
+"""Estimation of the log evidence by tempered chains, and its sensitivity to the priors."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._inference.mbar import log_mean_exp
+from thali._inference.progress import Progress, build_duration_warning
+from thali._inference.seeds import build_seed_sequence
+from thali._inference.threads import NoProgress, run_in_threads
+from thali._inference.warn import warn
+from thali._model.evidence import EvidenceRun, check_finished
+from thali._model.sampling import check_unchanged
+from thali._posterior.evidence import LogEvidence, estimate_log_evidence
+from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError
+
+from ..draws.feature_columns import concatenate_chain_columns
+from ..kernel_operations import is_scale_free
+from ..likelihoods.parameter_priors import Normal
+from ..samplers.prior_ladder import PriorLadder, build_ladders, place_first_levels, place_levels
+from ..samplers.sampling_task import build_task, compile_ahead
+from ..weight_priors import GammaWeights, NormalWeights
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ..samplers.chains import SamplingTask
+
+PRIOR_DRAWS = 200  # draws from the prior that place the temperatures of the pilot
+# chains of the pilot, which places the temperatures of the run; it has 1 / PILOT_SHARE of its draws
+PILOT_CHAINS, PILOT_SHARE = 4, 5
+
+
+def estimate_fit_evidence(model: Any, run_settings: EvidenceRun) -> LogEvidence:
+    """Estimate the log evidence of a fitted model for the data of its fit."""
+    check_finished(model)
+    if "_state_" not in vars(model):
+        raise ArgumentError(
+            "The evidence requires the data of the fit, which this model lacks; fit the model"
+            " again."
+        )
+    check_unchanged(model)
+    data = model._get_fit_data()
+    evidence = model._choose_population(data).estimate_evidence(
+        data, model._build_evidence_arguments(data), run_settings
+    )
+    if not evidence.usable:
+        warn(ConvergenceWarning(evidence.convergence.message))
+    return evidence
+
+
+def build_evidence_task(
+    parts: dict[str, Any], data: Any, run_settings: EvidenceRun
+) -> "SamplingTask":
+    """Check all arguments and build the evidence's sampling task for one group."""
+    task = build_task(
+        data=data,
+        draws=run_settings.draws,
+        tune=run_settings.tune,
+        thin=run_settings.thin,
+        **parts | {"tempering": False},
+    )
+    # raises for a prior given by its density only, which may be improper
+    parts["likelihood"].sample_prior_parameters(data, task.model.weights, np.random.default_rng(0))
+    return task
+
+
+def run_ladders(
+    task: Any,
+    constant: Callable[[Any], float],
+    run_settings: EvidenceRun,
+    ladder_class: Any = PriorLadder,
+) -> tuple[LogEvidence, list[Any]]:
+    """Run tempered chains from posterior to prior; return the log evidence and chains."""
+    seeds = build_seed_sequence(run_settings.random_seed).spawn(3)
+    total = run_settings.chains * (task.tune + task.draws) * task.thin
+    warn_duration = build_duration_warning("The log evidence", "fewer ", Argument("draws"))
+    with Progress(
+        run_settings.progressbar, "log evidence", total, "sweeps", warn_duration
+    ) as progress:
+        compile_ahead(task, progress)
+        beta = _place_temperatures(task, run_settings, seeds, progress, ladder_class)
+        ladders = build_ladders(task, beta, run_settings.chains, seeds[2], ladder_class)
+        run_in_threads(ladders, run_settings.cores, progress)
+        progress.note("combining the draws of all temperatures")
+        accepted = np.sum([chain.ladder.accepted for chain in ladders], axis=0)
+        tried = np.sum([chain.ladder.tried for chain in ladders], axis=0)
+        rates = accepted / np.maximum(tried, 1.0)
+        return estimate_log_evidence(
+            beta, _stack_energies(ladders), rates, constant(ladders[0])
+        ), ladders
+
+
+def _place_temperatures(
+    task: Any,
+    run_settings: EvidenceRun,
+    seeds: Sequence[Any],
+    progress: Progress,
+    ladder_class: Any,
+) -> np.ndarray:
+    """Choose inverse temperatures from 1 to 0 by short pilot runs."""
+
+    def run_pilot(draws: int, tune: int, beta: np.ndarray, chains: int, seed: Any) -> np.ndarray:
+        """Run short chains at these inverse temperatures; return their log-likelihoods."""
+        pilot_ladders = build_ladders(
+            replace(task, draws=draws, tune=tune, thin=1), beta, chains, seed, ladder_class
+        )
+        progress.note("placing the temperatures")
+        run_in_threads(pilot_ladders, run_settings.cores, NoProgress())
+        return _stack_energies(pilot_ladders)
+
+    prior_log_likelihoods = run_pilot(PRIOR_DRAWS, 0, np.array([1.0, 0.0]), 1, seeds[0])[0, :, -1]
+    if not np.isfinite(prior_log_likelihoods).any():
+        raise DataError(
+            f"None of {PRIOR_DRAWS} draws from the prior gives the data a positive likelihood, so"
+            " the evidence cannot be computed; check the likelihood, or choose priors that match"
+            " the data."
+        )
+    beta, draws = (
+        place_first_levels(prior_log_likelihoods),
+        max(PRIOR_DRAWS, run_settings.draws // PILOT_SHARE),
+    )
+    return place_levels(beta, run_pilot(draws, draws, beta, PILOT_CHAINS, seeds[1]))
+
+
+def _stack_energies(ladders: Sequence[Any]) -> np.ndarray:
+    """Return log-likelihoods of all chains, shape (n_chains, n_draws, n_temperatures)."""
+    return np.stack([ladder.energies for ladder in ladders])
+
+
+def build_constant(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadder], float]:
+    """Return a function of a chain: the log-likelihood constant that samplers omit."""
+
+    def compute_constant(ladder: PriorLadder) -> float:
+        """Return the log-likelihood constant at the chain's first draw."""
+        draws = ladder.collect_draws(1)
+        columns = concatenate_chain_columns([draws], 1)
+        parts = [
+            likelihood.build_posterior_part(columns, draws.extra, part_data, (1, 1), False)
+            for part_data in data
+        ]
+        return float(sum(part.log_constant for part in parts))
+
+    return compute_constant
+
+
+# Sensitivity of the log evidence to the priors ----------------------------------------------------
+
+
+PRIOR_FACTORS = 0.5, 2.0  # of the scale of each prior
+
+
+def estimate_sensitivity(
+    evidence: LogEvidence,
+    ladders: Sequence[PriorLadder],
+    parts: dict[str, Any],
+    data: Any,
+    run_settings: EvidenceRun,
+) -> "pandas.DataFrame":
+    """Return the log evidence under other priors, one row per changed prior."""
+    import pandas as pd
+
+    rows = {}
+    if ladders[0].task.model.learn_alpha:
+        for factor in PRIOR_FACTORS:
+            change, error = _reweight_alpha([ladder.draws.alpha for ladder in ladders], factor)
+            rows[f"rate of alpha x {factor:g}"] = (
+                evidence.value + change,
+                math.hypot(evidence.standard_error, error),
+            )
+    for name, changed_parts in _list_prior_changes(parts, ladders[0].task.model, data):
+        changed_evidence = run_ladders(
+            build_evidence_task(changed_parts, data, run_settings),
+            build_constant(changed_parts["likelihood"], [data]),
+            run_settings,
+        )[0]
+        rows[name] = changed_evidence.value, changed_evidence.standard_error
+    table = pd.DataFrame(rows, ["log_evidence", "std_error"]).T.rename_axis("prior")
+    return table.assign(difference=table["log_evidence"] - evidence.value)
+
+
+def _reweight_alpha(alpha: Sequence[np.ndarray], rate: float) -> tuple[float, float]:
+    """Return the log evidence change if alpha ~ Gamma(1, rate), with its error."""
+    # It is log E[rate exp(-(rate - 1) alpha)].
+    log_ratios = math.log(rate) - (rate - 1.0) * np.array(alpha)
+    change = log_mean_exp(log_ratios)
+    chain_means = np.exp(log_ratios - change).mean(axis=1)
+    if len(chain_means) == 1:
+        return change, math.nan
+    return change, float(chain_means.std(ddof=1) / math.sqrt(len(chain_means)))
+
+
+def _list_prior_changes(
+    parts: dict[str, Any], model: Any, data: Any
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (name, task arguments) for each alternative prior."""
+    likelihood = parts["likelihood"]
+    for name, prior in _list_weight_priors(model, likelihood.min_shape):
+        yield name, parts | {"weight_prior": prior}
+    # only likelihoods whose own priors have a scale define this
+    scaled_priors = getattr(likelihood, "scaled_priors", None)
+    if scaled_priors is not None:
+        for name, likelihood_scaled in scaled_priors(data, PRIOR_FACTORS):
+            yield name, parts | {"likelihood": likelihood_scaled}
+
+
+def _list_weight_priors(model: Any, least_shape: float) -> Iterator[tuple[str, Any]]:
+    """Yield (name, prior) for alternative priors of the weights."""
+    weights = model.weights
+    for factor in PRIOR_FACTORS:
+        if isinstance(weights, NormalWeights):
+            yield f"sd of weights x {factor:g}", Normal(weights.mean, weights.sd * factor)
+        elif weights.shape * factor >= least_shape:  # at the same mean
+            yield f"shape of weights x {factor:g}", (weights.shape * factor, weights.rate * factor)
+    if isinstance(weights, GammaWeights) and not is_scale_free(model.likelihood):
+        for factor in PRIOR_FACTORS:
+            yield f"mean of weights x {factor:g}", (weights.shape, weights.rate / factor)

@@ -1,0 +1,451 @@
+"""Posterior of several groups of respondents as an ArviZ tree, and its feature table.
+
+The tree has the variables of one group, with the mean of the weights over groups, and in addition
+the weights of each group and the quantities that depend on them. Choices depend only on ratios of
+weights, so their weights are shares of the group's total.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.kinds import GROUPS
+from thali._inference.indexing import count_pairs
+from thali._inference.numerics.shares import replace_zeros
+from thali._model.stored_choices import MAX_PAIRS
+from thali._posterior.interval import compute_interval
+from thali._posterior.store import describe_origin, is_pointwise
+from thali._posterior.view import FACTS, POPULATION, Posterior, flatten_chains
+from thali.errors import Argument, ArgumentError
+
+from ..draws.feature_columns import FeatureColumns, read_columns
+from ..draws.posterior_tree import (
+    DataPart,
+    KeptDraws,
+    encode_features,
+    select_kept_draws,
+)
+from .feature_table import (
+    add_convergence,
+    check_min_probability,
+    features_table,
+    find_distinct_owners,
+)
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
+
+    from thali._data.groups import GroupedData
+
+    from ..samplers.draw_record import RecordedDraws
+
+_DESCRIPTIONS = {
+    "group_weights": "weight of a feature in each group; padded with 0",
+    "group_unique_weights": "weight of the unique aspect of an option, in each group",
+    "common_weights": "common weight of a feature, around which individual weights vary; padded"
+    " with 0",
+    "kappa": "similarity of the groups: weights are Gamma(kappa, kappa / v) around the common"
+    " weight v",
+    "weights": "weight of a feature, mean over groups; padded with 0",
+    "unique_weights": "weight of the unique aspect of an option, mean over groups; 0 without unique"
+    " aspects",
+}
+
+
+def build_group_posterior(
+    chains: Sequence["RecordedDraws"],
+    groups: "GroupedData",
+    likelihood: Any,
+    *,
+    learned_alpha: bool,
+    similar: bool,
+    attrs: Mapping[str, object],
+    persons: bool = False,
+) -> Posterior:
+    """Build the posterior tree of several groups from the draws of all chains.
+
+    Chains are cut to the shortest one. For `persons`, who may be many, variables per pair and draw
+    are stored only up to `MAX_PAIRS` pairs in total, and log-likelihoods per answer only if they
+    are few.
+    """
+
+    draws, group_names = select_kept_draws(chains), list(groups.names)
+    shape, by_group = draws.shape, list_group_columns(draws, range(len(groups)))
+    labels = np.asarray(groups.labels, dtype=str)
+    n_people = 1
+    if persons:
+        n_people = len(groups)
+    parts, parameters = _build_group_parts(draws, by_group, groups, likelihood, n_people)
+    by_group = scale_weights(by_group, parts, parameters)
+    mean_columns = average_weights(by_group)
+    variables = draws.build_variables(sum(part.log_constant for part in parts), similar)
+    variables |= {
+        name: (("chain", "draw", "group"), np.stack(values, axis=2))
+        for name, values in parameters.items()
+        if name in parts[0].descriptions  # the parts contain the others
+    }
+    variables |= encode_features(mean_columns, shape, count_pairs(groups.n_options) <= MAX_PAIRS)
+    variables["group_weights"] = (
+        ("chain", "draw", "group", "feature"),
+        pad_weights(by_group, shape),
+    )
+    variables |= _join_variables(parts)
+    if persons and FACTS[parts[0].kind].of_several:
+        common_columns = _scale_common_weights(
+            select_group_columns(draws, len(groups)), [part.scale for part in parts]
+        )
+        variables["common_weights"] = (
+            ("chain", "draw", "feature"),
+            pad_weights([common_columns], shape)[:, :, 0],
+        )
+    stored = {dim for dims, _ in variables.values() for dim in dims}
+    coordinates = {"group": group_names, "option": labels, **_join_coordinates(parts, stored)}
+    if likelihood.unique:
+        variables |= build_unique_variables(
+            mean_columns, by_group, shape, "group", "group_unique_weights"
+        )
+    datasets = draws.build_groups(variables, coordinates, parts[0].descriptions | _DESCRIPTIONS)
+    if all(part.pointwise for part in parts):
+        datasets["log_likelihood"] = join_parts(
+            parts, "pointwise", 2, draws.build_coordinates() | {"group": group_names}
+        )
+    datasets["observed_data"] = join_parts(parts, "observed", 0, {})
+    constant = join_parts(parts, "constants", 0, {"option": labels, "group": group_names})
+    constant["kind"], constant["learned_alpha"] = parts[0].kind, bool(learned_alpha)
+    constant[POPULATION] = GROUPS
+    constant["similar"] = bool(similar)
+    datasets["constant_data"] = constant
+    return Posterior.from_groups(datasets, {**describe_origin(), **attrs})
+
+
+def _build_group_parts(
+    draws: KeptDraws,
+    by_group: Sequence[FeatureColumns],
+    groups: "GroupedData",
+    likelihood: Any,
+    n_people: int,
+) -> tuple[list[DataPart], dict[str, list[np.ndarray]]]:
+    """Return each group's part of the posterior tree, and parameter draws by name."""
+    n_pairs = count_pairs(groups.n_options)
+    stores_pairs = n_pairs <= MAX_PAIRS and is_pointwise(n_pairs * n_people, math.prod(draws.shape))
+
+    parts, parameters = [], {name: [] for name in likelihood.parameters}
+    for g, data in enumerate(groups.data):
+        flat = {}
+        for name, values_by_group in parameters.items():
+            values = draws.stack_parameter(f"{name} {g}")
+            values_by_group.append(values)
+            flat[name] = values.ravel()
+        part = likelihood.build_posterior_part(by_group[g], flat, data, draws.shape, stores_pairs)
+        parts.append(_drop_large_variables(part, n_people))
+    return parts, parameters
+
+
+def _join_variables(parts: Sequence[DataPart]) -> dict[str, Any]:
+    """Concatenate the variables of groups along data rows, or stack them by `group`."""
+    variables, rows = {}, set(parts[0].rows)
+    for name, (dims, values) in parts[0].variables.items():
+        values_by_group = [part.variables[name][1] for part in parts if name in part.variables]
+        # a quantity of the owners, or a parameter that all groups share
+        if len(dims) == 2 or name in parts[0].common:
+            variables[name] = dims, values
+        elif rows & set(dims) and len(values_by_group) == len(parts):
+            variables[name] = dims, np.concatenate(values_by_group, axis=2)
+        elif not rows & set(dims) and name != "unique_weights":
+            variables[name] = (*dims[:2], "group", *dims[2:]), np.stack(values_by_group, axis=2)
+    return variables
+
+
+def build_unique_variables(
+    mean_columns: FeatureColumns,
+    columns_by_group: Sequence[FeatureColumns],
+    shape: tuple[int, int],
+    dim: str,
+    name: str,
+) -> dict[str, Any]:
+    """Return variables of unique weights: their mean, and one set per group or class."""
+    weights_by_group = np.stack(
+        [columns.unique_weights.reshape(*shape, -1) for columns in columns_by_group], axis=2
+    )
+    mean = mean_columns.unique_weights.reshape(*shape, -1)
+    return {
+        "unique_weights": (("chain", "draw", "option"), mean),
+        name: (("chain", "draw", dim, "option"), weights_by_group),
+    }
+
+
+def _drop_large_variables(part: DataPart, n_people: int) -> DataPart:
+    """Drop variables of a group that are too large to store for all respondents."""
+    if n_people == 1:
+        return part
+    variables = {
+        name: (dims, values)
+        for name, (dims, values) in part.variables.items()
+        if name == "unique_weights" or len(dims) == 2 or values[0, 0].size * n_people <= MAX_PAIRS
+    }
+    n_terms = sum(values.size for _, values in part.pointwise.values())
+    if is_pointwise(n_terms, n_people):
+        return replace(part, variables=variables)
+    return replace(part, variables=variables, pointwise={})
+
+
+def select_group_columns(draws: KeptDraws, g: int) -> FeatureColumns:
+    """Return all draws' features with the weights of group `g`."""
+    return list_group_columns(draws, [g])[0]
+
+
+def list_group_columns(draws: KeptDraws, groups: Sequence[int]) -> list[FeatureColumns]:
+    """Return all draws' features once per group, with the group's weights."""
+    chains, n_draws = draws
+    owners_by_chain = []
+    for chain in chains:
+        columns = int(np.sum(chain.n_features[:n_draws]))
+        owners = int(np.sum(chain.sizes[:columns]))
+        owners_by_chain.append(
+            (chain.n_features[:n_draws], chain.sizes[:columns], chain.owners[:owners])
+        )
+    n_features, sizes, owners = (
+        np.concatenate(arrays) for arrays in zip(*owners_by_chain, strict=True)
+    )
+    columns_by_group: list[FeatureColumns] = []
+    for g in groups:
+        weights = np.concatenate(
+            [
+                chain.weights[: len(chain_sizes), g]
+                for chain, (_, chain_sizes, _) in zip(chains, owners_by_chain, strict=True)
+            ]
+        )
+        unique_weights = np.concatenate([chain.unique_weights[:n_draws, g] for chain in chains])
+        if columns_by_group:
+            columns_by_group.append(columns_by_group[0].replace_weights(weights, unique_weights))
+        else:
+            columns_by_group.append(
+                FeatureColumns(n_features, weights, sizes, owners, unique_weights)
+            )
+    return columns_by_group
+
+
+def scale_weights(
+    by_group: list[FeatureColumns], parts: Sequence[Any], parameters: dict[str, list[np.ndarray]]
+) -> list[FeatureColumns]:
+    """Scale the weights of each group to a common unit, so that groups compare.
+
+    Where only ratios of weights count, weights become shares. The `parameters` are scaled
+    with them.
+    """
+    if not FACTS[parts[0].kind].of_several:
+        return list(map(normalise_to_shares, by_group))
+    scaled = list(by_group)
+    for g, part in enumerate(parts):
+        if part.scale is not None:
+            scaled[g] = replace(scaled[g], weights=scaled[g].weights / part.scale[scaled[g].draw])
+            for values in parameters.values():
+                values[g] = values[g] / part.scale.reshape(values[g].shape)
+    return scaled
+
+
+def _scale_common_weights(columns: FeatureColumns, scales: Sequence[Any]) -> FeatureColumns:
+    """Divide the common weights by the mean scale factor of the respondents."""
+    if scales[0] is None:
+        return columns
+    return replace(columns, weights=columns.weights / np.mean(scales, axis=0)[columns.draw])
+
+
+def average_weights(by_group: Sequence[FeatureColumns]) -> FeatureColumns:
+    """Return the features with weights averaged over groups or classes."""
+    weights, unique_weights = (
+        np.mean([getattr(columns, name) for columns in by_group], axis=0)
+        for name in ("weights", "unique_weights")
+    )
+    return replace(by_group[0], weights=weights, unique_weights=unique_weights)
+
+
+def normalise_to_shares(columns: FeatureColumns) -> FeatureColumns:
+    """Return the features with weights divided by their sum in each draw.
+
+    Features of all options are not counted, because choices do not depend on them.
+    """
+    counted_weights = columns.weights * (columns.sizes < columns.n_options)
+    total = columns.sum_by_draw(counted_weights) + columns.unique_weights.sum(axis=1)
+    total = replace_zeros(total)
+    weights, unique_weights = (
+        columns.weights / total[columns.draw],
+        columns.unique_weights / total[:, None],
+    )
+    return FeatureColumns(
+        columns.n_features, weights, columns.sizes, columns.owners, unique_weights
+    )
+
+
+def pad_weights(by_group: list[FeatureColumns], shape: tuple[int, int]) -> np.ndarray:
+    """Return weights of all groups, shape (n_chains, n_draws, n_groups, max_features)."""
+    first_group = by_group[0]
+    padded_weights = np.zeros(
+        (first_group.n_draws, len(by_group), int(first_group.n_features.max(initial=0)))
+    )
+    for g, columns in enumerate(by_group):
+        padded_weights[first_group.draw, g, first_group.slot] = columns.weights
+    return padded_weights.reshape(*shape, *padded_weights.shape[1:])
+
+
+def _split_coordinate(name: str, coordinate: Any) -> tuple[str, Any]:
+    """Return (dimension, values) of a coordinate given with or without its dimension."""
+    if isinstance(coordinate, tuple):
+        return coordinate[:2]
+    return name, coordinate
+
+
+def _join_coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
+    """Concatenate the coordinates of groups; add each data row's group number."""
+    row_dims, coordinates = set(parts[0].rows), {}
+    for name, coordinate in parts[0].coordinates.items():
+        dim, _ = _split_coordinate(name, coordinate)
+        row_dim = dim.removesuffix("_number")
+        if row_dim not in row_dims:
+            coordinates[name] = coordinate
+        elif row_dim in stored:
+            values_by_group = [_split_coordinate(name, part.coordinates[name])[1] for part in parts]
+            coordinates[name] = dim, np.concatenate(values_by_group)
+            coordinates[f"{dim}_group"] = (
+                dim,
+                np.repeat(np.arange(len(parts)), [len(values) for values in values_by_group]),
+            )
+    return coordinates
+
+
+def join_parts(
+    parts: Sequence[Any], part_name: str, axis: int, coordinates: Any
+) -> "xarray.Dataset":
+    """Join one dataset of all groups; values that differ get a group dimension.
+
+    Along rows of data, one group follows the other.
+    """
+    import xarray as xr
+
+    part_variables, row_dims = [getattr(part, part_name) for part in parts], set(parts[0].rows)
+    variables, lengths = {}, {}
+    for name in [
+        name for name in part_variables[0] if all(name in part for part in part_variables)
+    ]:
+        dims, values = _split_variable(part_variables[0][name])
+        if joined_dims := row_dims & set(dims):
+            arrays = [np.asarray(_split_variable(part[name])[1]) for part in part_variables]
+            lengths |= {
+                dim: [array.shape[dims.index(dim)] for array in arrays] for dim in joined_dims
+            }
+            values = np.concatenate(arrays, axis=axis)
+        elif len({str(_split_variable(part[name])[1]) for part in part_variables}) > 1:
+            dims, values = (
+                ("group",),
+                np.array([_split_variable(part[name])[1] for part in part_variables]),
+            )
+        variables[name] = dims, values
+    row_coordinates = {}
+    for name, coordinate in parts[0].observed_coordinates.items():
+        dim, _ = _split_coordinate(name, coordinate)
+        if dim not in row_dims:
+            row_coordinates[name] = coordinate
+            continue
+        values = [_split_coordinate(name, part.observed_coordinates[name])[1] for part in parts]
+        row_coordinates[name] = dim, np.concatenate(values)
+        lengths[dim] = list(map(len, values))
+    for dim, n_rows in lengths.items():
+        row_coordinates[f"{dim}_group"] = dim, np.repeat(np.arange(len(parts)), n_rows)
+    return xr.Dataset(variables, {**row_coordinates, **coordinates})
+
+
+def _split_variable(variable: Any) -> tuple[tuple[str, ...], Any]:
+    """Return (dimensions, values) of a variable; a scalar has no dimensions."""
+    if not isinstance(variable, tuple):
+        return (), variable
+    dims, values = variable[:2]
+    if isinstance(dims, str):
+        dims = (dims,)
+    return tuple(dims), values
+
+
+# Tables of groups: features with a weight in each -------------------------------------------------
+
+
+MAX_COMPARED_GROUPS = 4  # with more groups, pairs of groups are not compared
+
+
+def group_features_table(
+    posterior: Posterior, min_probability: float, similar: Any, ci: float
+) -> "pandas.DataFrame":
+    """Return a table of features with one weight column per group.
+
+    For up to four groups it has the probability that a weight is larger in one group than in
+    another.
+    """
+    from thali._result_table import Table
+
+    check_min_probability(min_probability)
+    if similar is not None:
+        raise ArgumentError(
+            Argument("similar"),
+            " requires a single group of respondents; use the model of one group with"
+            " of_group(name), or of one latent class with respondents.of_class(1).",
+        )
+    names, first_group = posterior.groups, posterior.of_group(posterior.groups[0])
+    table = features_table(first_group, min_probability)
+    weight_draws = sum_group_weights(posterior, table["members"].tolist())
+    pairs: list[tuple[int, int]] = []
+    if len(names) <= MAX_COMPARED_GROUPS:
+        pairs = list(combinations(range(len(names)), 2))
+    compared = {f"P({names[a]} > {names[b]})": (a, b) for a, b in pairs}
+    rows = []
+    for members, weights, is_present in zip(table["members"], *weight_draws, strict=True):
+        row: dict[str, Any] = {"members": members}
+        present_weights = weights[:, is_present]
+        for name, group_weights in zip(names, present_weights, strict=True):
+            low, high = compute_interval(group_weights, ci)
+            row |= {
+                f"weight[{name}]": group_weights.mean(),
+                f"weight_low[{name}]": low,
+                f"weight_high[{name}]": high,
+            }
+        row |= {
+            column: float(np.mean(present_weights[a] > present_weights[b]))
+            for column, (a, b) in compared.items()
+        }
+        rows.append(row)
+    groups_table = Table({"members": []})
+    if rows:
+        groups_table = Table(rows)
+    groups_table = groups_table.assign(
+        copies=table["copies"].to_numpy(), probability=table["probability"].to_numpy()
+    )
+    groups_table = add_convergence(groups_table, first_group)
+    groups_table.attrs |= {
+        "groups": list(names),
+        "compared": {column: [names[a], names[b]] for column, (a, b) in compared.items()},
+        "options": posterior.n_options,
+        "shares": posterior.facts.of_choices,
+        "interval": ci,
+    }
+    return groups_table
+
+
+def sum_group_weights(
+    posterior: Posterior, features: "list[tuple[str, ...]]"
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return the weights of each feature by group and draw, and its presence by draw."""
+    labels, columns = posterior.labels, read_columns(posterior)
+    group_weights = flatten_chains(posterior.group_weights)  # (draw, group, feature)
+    patterns, pattern = find_distinct_owners(columns)
+    index_of_owners = {tuple(labels[i] for i in owners): k for k, owners in enumerate(patterns)}
+    weights, is_present = [], []
+    for members in features:
+        feature_columns = np.flatnonzero(pattern == index_of_owners[tuple(members)])
+        draw = columns.draw[feature_columns]
+        total_weights = np.zeros(group_weights.shape[:2])
+        np.add.at(total_weights, draw, group_weights[draw, :, columns.slot[feature_columns]])
+        weights.append(total_weights.T)
+        is_present.append(columns.count_by_draw(feature_columns) > 0)
+    return weights, is_present

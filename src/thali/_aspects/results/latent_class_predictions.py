@@ -1,0 +1,154 @@
+"""Predictions for a new respondent from the posterior of latent classes."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._data.kinds import GROUPS
+from thali._inference.numerics.davidson import compute_win_tie_loss
+from thali._model.option_sets import pair_indices, tabulate_outcomes
+from thali._people.latent_classes import aligned_class_probabilities
+from thali._posterior.view import POPULATION, Posterior, split_draws
+
+from ..draws.covariate_offsets import CovariateOffsets
+from ..draws.feature_columns import read_columns
+from ..draws.pair_probabilities import iterate_probabilities
+from ..draws.posterior_tree import DataPart
+from .choice_predictions import AskedSets, build_covariate_offsets
+from .group_posterior_tree import join_parts
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def list_respondent_answers(posterior: Posterior) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return respondent index, answer index and count of each observed answer."""
+    fixed = posterior.fixed
+    rows = fixed["answer_respondent"].values, fixed["answer_place"].values
+    return *rows, posterior.observed["answers"].values
+
+
+def convert_classes_to_groups(
+    posterior: Posterior, parts: Sequence[DataPart], place_indices: Sequence[np.ndarray]
+) -> Posterior:
+    """Return the posterior with the classes as groups named "1", "2", ...
+
+    `parts` are the data of each class, and `place_indices` the indices of the sets in each part.
+    """
+    n_classes, order = posterior.max_classes, posterior.class_order
+    variables, shape = posterior.merge_draws(), posterior.shape
+    names = [str(g + 1) for g in range(n_classes)]
+    observed = join_parts(parts, "observed", 0, {})
+    constants = join_parts(
+        parts, "constants", 0, {"option": posterior.fixed["option"].values, "group": names}
+    )
+    fixed = posterior.fixed
+    scalars = [name for name in fixed if not fixed[name].dims and name not in ("kinds", POPULATION)]
+    constants = constants.assign({name: fixed[name] for name in scalars} | {POPULATION: GROUPS})
+    datasets = {"observed_data": observed, "constant_data": constants}
+    for name in [
+        str(name) for name in variables.data_vars if "kind_number" in variables[name].dims
+    ]:
+        values, dims = variables[name].values, variables[name].dims
+        class_index = order.reshape(*shape, n_classes, *[1] * (values.ndim - 3))
+        values, base_name = (
+            np.take_along_axis(values, class_index, axis=2),
+            name.removeprefix("kind_"),
+        )
+        variables = variables.drop_vars(name)
+        if dims[3:] == ("place",):  # the sets that members of each class answered
+            variables = variables.drop_vars(base_name).drop_dims(("place", "place_number"))
+            variables[base_name] = (
+                dims[:2] + dims[3:],
+                np.concatenate([values[:, :, g, place_indices[g]] for g in range(n_classes)], 2),
+            )
+            continue
+        if base_name in ("weights", "unique_weights"):
+            base_name = f"group_{base_name}"
+        variables[base_name] = (*dims[:2], "group", *dims[3:]), values
+    variables = variables.drop_vars(
+        ["kind", "n_classes", "respondent", "class_order"]
+    ).assign_coords(group=names)
+    if "set_probability" in variables:
+        rows = {name: observed[name].values for name in ("offered", "alternative", "place_group")}
+        labels = [
+            f"{alternative} | {offered}"
+            for alternative, offered in zip(rows["alternative"], rows["offered"], strict=True)
+        ]
+        variables = variables.assign_coords(place_group=("place", rows["place_group"]))
+        variables = variables.assign_coords(place=np.array(labels, dtype=str))
+    return Posterior.from_groups(
+        split_draws(variables) | datasets | {"sample_stats": posterior.stats}, posterior.attributes
+    )
+
+
+# Predictions for a new respondent: a mixture over classes -----------------------------------------
+
+
+def predict_new_respondent(
+    posterior: Posterior, classes: Posterior, sets: Any, return_se: bool, covariates: Any
+) -> Any:
+    """Return choice probabilities of a new respondent, averaged over latent classes.
+
+    For pairs they are the probabilities of the first option; otherwise, for each set, those of its
+    members. `classes` is the posterior as groups.
+    """
+    asked_sets, offsets = (
+        AskedSets(posterior, sets),
+        build_covariate_offsets(posterior, sets, covariates),
+    )
+    if asked_sets.paired:
+        first, second = asked_sets.pairs
+        outcome_probability = compute_new_outcomes(posterior, classes, first, second, offsets)
+        return asked_sets.means(
+            outcome_probability[..., 0]
+            / (outcome_probability[..., 0] + outcome_probability[..., 2]),
+            return_se,
+        )
+    class_shares = aligned_class_probabilities(posterior)
+    class_probabilities = [
+        asked_sets.probabilities(read_columns(classes.of_group(name))) for name in classes.groups
+    ]
+    return asked_sets.means(
+        np.sum([class_shares[:, g, None] * p for g, p in enumerate(class_probabilities)], axis=0),
+        return_se,
+    )
+
+
+def compute_new_outcomes(
+    posterior: Posterior,
+    classes: Posterior,
+    first: np.ndarray,
+    second: np.ndarray,
+    offsets: CovariateOffsets | None,
+) -> np.ndarray:
+    """Return a new respondent's outcome probabilities, shape (n_draws, n_pairs, 3).
+
+    Outcomes are the first option, a tie, and the second option.
+    """
+    class_shares, lapse = aligned_class_probabilities(posterior), posterior.lapse
+    probabilities = np.zeros((len(class_shares), len(first), 3))
+    for g, name in enumerate(classes.groups):
+        class_posterior = classes.of_group(name)
+        tie = class_posterior.tie
+        if tie is None:
+            tie = np.zeros(len(class_shares))
+        for draws, p, q in iterate_probabilities(
+            read_columns(class_posterior), first, second, lapse, offsets
+        ):
+            outcomes = compute_win_tie_loss(p, q, tie[draws, None])
+            probabilities[draws] += class_shares[draws, g, None, None] * outcomes
+    return probabilities
+
+
+def new_outcomes_table(
+    posterior: Posterior, classes: Posterior, pairs: Any, covariates: Any
+) -> "pandas.DataFrame":
+    """Return a new respondent's outcome probabilities: a, b, p_a, p_tie, p_b."""
+    labels = posterior.labels
+    first, second = pair_indices(pairs, labels, posterior.tie is not None)
+    draws = compute_new_outcomes(
+        posterior, classes, first, second, build_covariate_offsets(posterior, pairs, covariates)
+    )
+    return tabulate_outcomes(labels, first, second, draws.mean(axis=0))
