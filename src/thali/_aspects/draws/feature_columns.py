@@ -104,10 +104,12 @@ class FeatureColumns:
         self, start: int, stop: int, options: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return padded ownership and weight arrays of draws start to stop - 1."""
-        columns = slice(self.column_offsets[start], self.column_offsets[stop])
-        owners = self.owners[self.owner_offsets[columns.start] : self.owner_offsets[columns.stop]]
-        draw = self.draw[columns] - start
-        slot = np.arange(columns.start, columns.stop) - self.column_offsets[start + draw]
+        column_slice = slice(self.column_offsets[start], self.column_offsets[stop])
+        owners = self.owners[
+            self.owner_offsets[column_slice.start] : self.owner_offsets[column_slice.stop]
+        ]
+        draw = self.draw[column_slice] - start
+        slot = np.arange(column_slice.start, column_slice.stop) - self.column_offsets[start + draw]
         if options is None:
             option_position, m = np.arange(self.n_options), self.n_options
         else:
@@ -115,8 +117,8 @@ class FeatureColumns:
             option_position[options] = np.arange(m)
         width = int(self.n_features[start:stop].max(initial=0))
         weights = np.zeros((stop - start, width))
-        weights[draw, slot] = self.weights[columns]
-        column = repeat_indices(self.sizes[columns])
+        weights[draw, slot] = self.weights[column_slice]
+        column = repeat_indices(self.sizes[column_slice])
         is_included = option_position[owners] >= 0
         features = np.zeros((stop - start, width, m), dtype=bool)
         features[

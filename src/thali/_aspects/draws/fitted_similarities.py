@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def build_similarities_part(
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     extra: dict[str, np.ndarray],
     data: "Similarities",
     chains_by_draws: tuple[int, int],
@@ -30,12 +30,14 @@ def build_similarities_part(
 ) -> DataPart:
     """Build the part of a posterior tree for measured similarities."""
     labels = np.asarray(data.labels, dtype=str)
-    n_shared_features = columns.count_by_draw(columns.sizes > 1).reshape(chains_by_draws)
+    n_shared_features = feature_columns.count_by_draw(feature_columns.sizes > 1).reshape(
+        chains_by_draws
+    )
     variables: dict[Any, Any] = {"n_shared_features": (("chain", "draw"), n_shared_features)}
     coordinates, pointwise = {}, {}
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
-        fitted = compute_similarities(columns, extra["constant"], i, j)
+        fitted = compute_similarities(feature_columns, extra["constant"], i, j)
         variables["similarity"] = (("chain", "draw", "pair"), fitted.reshape(*chains_by_draws, -1))
         coordinates = all_pair_coordinates(labels)
         measured = fitted[:, pair_index(data.first, data.second, data.n_options)]
@@ -72,7 +74,7 @@ def build_similarities_part(
 
 
 def compute_similarities(
-    columns: FeatureColumns, w_0: Any, i: np.ndarray, j: np.ndarray
+    feature_columns: FeatureColumns, w_0: Any, i: np.ndarray, j: np.ndarray
 ) -> np.ndarray:
     """Compute the fitted similarity of each pair in each draw, shape (n_draws, n_pairs).
 
@@ -80,12 +82,14 @@ def compute_similarities(
     """
     options, positions = np.unique(np.concatenate([i, j]), return_inverse=True)
     i, j = np.split(positions, 2)
-    similarity = np.empty((columns.n_draws, len(i)))
+    similarity = np.empty((feature_columns.n_draws, len(i)))
     m = len(options)
-    step = max(1, BLOCK // max(1, 2 * int(columns.n_features.max(initial=0)) * m + m * m + len(i)))
-    for start in range(0, columns.n_draws, step):
-        stop = min(start + step, columns.n_draws)
-        features, weights = columns.to_dense(start, stop, options)
+    step = max(
+        1, BLOCK // max(1, 2 * int(feature_columns.n_features.max(initial=0)) * m + m * m + len(i))
+    )
+    for start in range(0, feature_columns.n_draws, step):
+        stop = min(start + step, feature_columns.n_draws)
+        features, weights = feature_columns.to_dense(start, stop, options)
         owned = features.astype(float)
         all_similarities = (owned * weights[:, :, None]).transpose(0, 2, 1) @ owned
         similarity[start:stop] = all_similarities[:, i, j]

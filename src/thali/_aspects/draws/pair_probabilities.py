@@ -65,28 +65,28 @@ def compute_choice_probability(ij: np.ndarray, ji: np.ndarray, lapse: float) -> 
 
 
 def iterate_advantages(
-    columns: FeatureColumns, i: np.ndarray, j: np.ndarray
+    feature_columns: FeatureColumns, i: np.ndarray, j: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """Yield (draws, i's advantage, j's advantage) for blocks of draws."""
     options, positions = np.unique(np.concatenate([i, j]), return_inverse=True)
     i, j = np.split(positions, 2)
-    width, m = int(columns.n_features.max(initial=0)), len(options)
+    width, m = int(feature_columns.n_features.max(initial=0)), len(options)
     n_numbers = width * m + min(m * m, 4 * len(i)) + len(i)
-    for draws in iterate_slices(columns.n_draws, n_numbers):
-        features, weights = columns.to_dense(draws.start, draws.stop, options)
-        unique_weights = columns.unique_weights[draws][:, options]
+    for draws in iterate_slices(feature_columns.n_draws, n_numbers):
+        features, weights = feature_columns.to_dense(draws.start, draws.stop, options)
+        unique_weights = feature_columns.unique_weights[draws][:, options]
         yield draws, *compute_advantages(features, weights, unique_weights, i, j)
 
 
 def iterate_probabilities(
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     i: np.ndarray,
     j: np.ndarray,
     lapse: float,
     offsets: CovariateOffsets | None = None,
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """Yield (draws, P(i over j), P(j over i)) for blocks of draws."""
-    for draws, ij, ji in iterate_advantages(columns, np.asarray(i), np.asarray(j)):
+    for draws, ij, ji in iterate_advantages(feature_columns, np.asarray(i), np.asarray(j)):
         if offsets is not None:
             ij, ji = multiply_first_advantage(ij, ji, offsets.log_odds(draws))
         # The reverse probability has its own formula: 1 - p would lose digits of a small one.
@@ -98,21 +98,21 @@ def iterate_probabilities(
 
 
 def compute_probability_draws(
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     i: np.ndarray,
     j: np.ndarray,
     lapse: float,
     offsets: CovariateOffsets | None = None,
 ) -> np.ndarray:
     """Return the probability of choosing i over j, shape (n_draws, n_pairs)."""
-    probabilities = np.empty((columns.n_draws, len(i)))
-    for draws, p, _ in iterate_probabilities(columns, i, j, lapse, offsets):
+    probabilities = np.empty((feature_columns.n_draws, len(i)))
+    for draws, p, _ in iterate_probabilities(feature_columns, i, j, lapse, offsets):
         probabilities[draws] = p
     return probabilities
 
 
 def compute_mean_probabilities(
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     i: np.ndarray,
     j: np.ndarray,
     lapse: float,
@@ -120,6 +120,6 @@ def compute_mean_probabilities(
 ) -> np.ndarray:
     """Return the posterior mean probability of choosing i over j, shape (n_pairs,)."""
     total = np.zeros(len(i))
-    for _, p, _ in iterate_probabilities(columns, i, j, lapse, offsets):
+    for _, p, _ in iterate_probabilities(feature_columns, i, j, lapse, offsets):
         total += p.sum(axis=0)
-    return total / columns.n_draws
+    return total / feature_columns.n_draws

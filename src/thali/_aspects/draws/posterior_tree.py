@@ -160,12 +160,12 @@ def build_datatree(
     import xarray as xr
 
     kept_draws = select_kept_draws(chains)
-    columns, shape = concatenate_chain_columns(*kept_draws), kept_draws.shape
+    feature_columns, shape = concatenate_chain_columns(*kept_draws), kept_draws.shape
     labels = np.asarray(data.labels, dtype=str)
     dense = count_pairs(data.n_options) <= MAX_PAIRS
     parameters = {name: kept_draws.stack_parameter(name) for name in kept_draws.chains[0].extra}
     flat_parameters = {name: array.ravel() for name, array in parameters.items()}
-    part = likelihood.build_posterior_part(columns, flat_parameters, data, shape, dense)
+    part = likelihood.build_posterior_part(feature_columns, flat_parameters, data, shape, dense)
     variables = {
         **kept_draws.build_variables(part.log_constant),
         # other parameters are in the part
@@ -174,7 +174,7 @@ def build_datatree(
             for name, array in parameters.items()
             if name in part.descriptions
         },
-        **encode_features(columns, shape, dense),
+        **encode_features(feature_columns, shape, dense),
         **part.variables,
     }
     groups = kept_draws.build_groups(
@@ -192,7 +192,7 @@ def build_datatree(
     )
     if task is not None:
         log_priors = compute_log_priors(
-            task, likelihood, data, columns, variables["alpha"][1].ravel(), flat_parameters
+            task, likelihood, data, feature_columns, variables["alpha"][1].ravel(), flat_parameters
         )
         by_chain = {name: array.reshape(shape) for name, array in log_priors.items()}
         add_log_prior(groups, by_chain, LOG_PRIOR_NOTES)
@@ -215,16 +215,20 @@ def _collect_stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
     return variables
 
 
-def encode_features(columns: FeatureColumns, shape: tuple[int, int], dense: bool) -> dict[Any, Any]:
+def encode_features(
+    feature_columns: FeatureColumns, shape: tuple[int, int], dense: bool
+) -> dict[Any, Any]:
     """Return variables that store the features of all draws, dense or as lists."""
     if dense:
-        return _encode_dense_features(columns, shape)
-    return _encode_owner_lists(columns, shape)
+        return _encode_dense_features(feature_columns, shape)
+    return _encode_owner_lists(feature_columns, shape)
 
 
-def _encode_dense_features(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
+def _encode_dense_features(
+    feature_columns: FeatureColumns, shape: tuple[int, int]
+) -> dict[Any, Any]:
     """Return features of all draws as 0/1 matrices, padded to one size."""
-    features, weights = columns.to_dense(0, columns.n_draws)
+    features, weights = feature_columns.to_dense(0, feature_columns.n_draws)
     return {
         "features": (
             ("chain", "draw", "feature", "option"),
@@ -234,21 +238,27 @@ def _encode_dense_features(columns: FeatureColumns, shape: tuple[int, int]) -> d
     }
 
 
-def _encode_owner_lists(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
+def _encode_owner_lists(feature_columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
     """Return features of all draws as lists of owners, padded to one length."""
-    owners_per_draw = np.diff(columns.owner_offsets[columns.column_offsets])
+    owners_per_draw = np.diff(feature_columns.owner_offsets[feature_columns.column_offsets])
 
     def pad_draws(values: Any, counts: Any, fill: Any, dtype: Any) -> Any:
         """Return one row per draw of these values, padded with `fill`."""
-        array = np.full((columns.n_draws, int(counts.max())), fill, dtype=dtype)
+        array = np.full((feature_columns.n_draws, int(counts.max())), fill, dtype=dtype)
         array[np.arange(array.shape[1]) < counts[:, None]] = values
         return array.reshape(*shape, -1)
 
     by_feature, by_owner = ("chain", "draw", "feature"), ("chain", "draw", "owner")
     return {
-        "weights": (by_feature, pad_draws(columns.weights, columns.n_features, 0.0, float)),
-        "feature_size": (by_feature, pad_draws(columns.sizes, columns.n_features, 0, np.int32)),
-        "owners": (by_owner, pad_draws(columns.owners, owners_per_draw, -1, np.int32)),
+        "weights": (
+            by_feature,
+            pad_draws(feature_columns.weights, feature_columns.n_features, 0.0, float),
+        ),
+        "feature_size": (
+            by_feature,
+            pad_draws(feature_columns.sizes, feature_columns.n_features, 0, np.int32),
+        ),
+        "owners": (by_owner, pad_draws(feature_columns.owners, owners_per_draw, -1, np.int32)),
     }
 
 
@@ -272,7 +282,7 @@ def compute_log_priors(
     task: "SamplingTask",
     likelihood: Any,
     data: Any,
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     alpha: np.ndarray,
     parameters: dict[str, np.ndarray],
 ) -> dict[str, np.ndarray]:
@@ -281,8 +291,12 @@ def compute_log_priors(
     log_priors = {}
     if task.model.learn_alpha:
         log_priors["alpha"] = -alpha  # Gamma(1, 1)
-    log_priors["features"] = task.prior.log_prob_of_draws(columns, alpha)
-    log_priors["weights"] = columns.sum_by_draw(weights.log_density(columns.weights))
+    log_priors["features"] = task.prior.log_prob_of_draws(feature_columns, alpha)
+    log_priors["weights"] = feature_columns.sum_by_draw(
+        weights.log_density(feature_columns.weights)
+    )
     if likelihood.unique:
-        log_priors["unique_weights"] = weights.log_density(columns.unique_weights).sum(axis=1)
+        log_priors["unique_weights"] = weights.log_density(feature_columns.unique_weights).sum(
+            axis=1
+        )
     return log_priors | likelihood.log_parameter_prior(parameters, data, weights)

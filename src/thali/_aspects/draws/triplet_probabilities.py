@@ -23,7 +23,7 @@ MIN_PROBABILITY = 1e-300  # replaces a probability of 0, as in the samplers
 
 
 def build_triplets_part(
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     constant: np.ndarray | None,
     data: "Triplets",
     shape: tuple[int, int],
@@ -33,9 +33,12 @@ def build_triplets_part(
     lapse: float,
 ) -> DataPart:
     """Build the part of a posterior tree for triplets; `constant` has one entry per draw."""
-    is_shared = (columns.sizes > 1) & is_column_seen(columns, link)
+    is_shared = (feature_columns.sizes > 1) & is_column_seen(feature_columns, link)
     variables: dict[Any, Any] = {
-        "n_shared_features": (("chain", "draw"), columns.count_by_draw(is_shared).reshape(shape))
+        "n_shared_features": (
+            ("chain", "draw"),
+            feature_columns.count_by_draw(is_shared).reshape(shape),
+        )
     }
     coordinates, pointwise = {}, {}
     questions = data.questions()
@@ -44,12 +47,12 @@ def build_triplets_part(
         i, j = np.triu_indices(data.n_options, k=1)
         variables["similarity"] = (
             ("chain", "draw", "pair"),
-            compute_pair_similarities(columns, constant, i, j, link).reshape(*shape, -1),
+            compute_pair_similarities(feature_columns, constant, i, j, link).reshape(*shape, -1),
         )
         coordinates = all_pair_coordinates(np.asarray(data.labels, dtype=str))
-    if len(data.first) <= MAX_PAIRS and is_pointwise(data.n_sets, columns.n_draws):
+    if len(data.first) <= MAX_PAIRS and is_pointwise(data.n_sets, feature_columns.n_draws):
         p = compute_triplet_probabilities(
-            columns, constant, data.start, data.first, data.second, link, lapse
+            feature_columns, constant, data.start, data.first, data.second, link, lapse
         )
         terms = questions.log_likelihoods(np.maximum(p, MIN_PROBABILITY))
         pointwise = {"chosen": (("chain", "draw", "set"), terms.reshape(*shape, -1))}
@@ -77,22 +80,22 @@ def build_triplets_part(
         },
         pointwise=pointwise,
         rows=("set", "place"),
-        scale=compute_mean_weight(columns, constant),
+        scale=compute_mean_weight(feature_columns, constant),
     )
 
 
-def is_column_seen(columns: FeatureColumns, link: str) -> np.ndarray:
+def is_column_seen(feature_columns: FeatureColumns, link: str) -> np.ndarray:
     """Return a mask of features that triplet answers depend on.
 
     With the link exp answers do not depend on columns that all options own.
     """
     if link == RATIO:
-        return np.ones(len(columns.sizes), bool)
-    return columns.sizes < columns.n_options
+        return np.ones(len(feature_columns.sizes), bool)
+    return feature_columns.sizes < feature_columns.n_options
 
 
 def compute_shared_weights(
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     constant: np.ndarray | None,
     first: np.ndarray,
     second: np.ndarray,
@@ -102,40 +105,43 @@ def compute_shared_weights(
 
     With the link exp, columns that all objects own cancel and are omitted.
     """
-    common = columns.sum_by_draw(np.where(is_column_seen(columns, link), 0.0, columns.weights))
+    common = feature_columns.sum_by_draw(
+        np.where(is_column_seen(feature_columns, link), 0.0, feature_columns.weights)
+    )
     if constant is None:
         constant = np.zeros(1)
-    return compute_similarities(columns, constant - common, first, second)
+    return compute_similarities(feature_columns, constant - common, first, second)
 
 
 def compute_pair_similarities(
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     constant: np.ndarray | None,
     first: np.ndarray,
     second: np.ndarray,
     link: str,
 ) -> np.ndarray:
     """Return similarities: shared weight s, or (s + c) / mean, (n_draws, n_pairs)."""
-    shared_weights = compute_shared_weights(columns, constant, first, second, link)
-    mean_weight = compute_mean_weight(columns, constant)
+    shared_weights = compute_shared_weights(feature_columns, constant, first, second, link)
+    mean_weight = compute_mean_weight(feature_columns, constant)
     if mean_weight is None:
         return shared_weights
     return shared_weights / mean_weight[:, None]
 
 
-def compute_mean_weight(columns: FeatureColumns, constant: np.ndarray | None) -> Any:
+def compute_mean_weight(feature_columns: FeatureColumns, constant: np.ndarray | None) -> Any:
     """Return each draw's mean of shared weight plus constant over all pairs."""
     if constant is None:
         return None
-    n_options, sizes = columns.n_options, columns.sizes
+    n_options, sizes = feature_columns.n_options, feature_columns.sizes
     return (
-        columns.sum_by_draw(columns.weights * sizes * (sizes - 1)) / (n_options * (n_options - 1))
+        feature_columns.sum_by_draw(feature_columns.weights * sizes * (sizes - 1))
+        / (n_options * (n_options - 1))
         + constant
     )
 
 
 def compute_triplet_probabilities(
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     constant: np.ndarray | None,
     start: np.ndarray,
     first: np.ndarray,
@@ -144,11 +150,11 @@ def compute_triplet_probabilities(
     lapse: float,
 ) -> np.ndarray:
     """Return the probability of every pair of every set, (n_draws, n_set_pairs)."""
-    n_options = columns.n_options
+    n_options = feature_columns.n_options
     keys, pair_position = np.unique(np.asarray(first) * n_options + second, return_inverse=True)
-    weights = compute_shared_weights(columns, constant, keys // n_options, keys % n_options, link)[
-        :, pair_position
-    ]
+    weights = compute_shared_weights(
+        feature_columns, constant, keys // n_options, keys % n_options, link
+    )[:, pair_position]
     sizes = np.diff(start)
     if link != RATIO:
         weights = np.exp(
@@ -166,14 +172,14 @@ def iterate_triplet_sets(
     posterior: Posterior, start: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield blocks of whole sets: their slice, and answer probabilities by draw."""
-    columns, constant, link, lapse = (
+    feature_columns, constant, link, lapse = (
         read_columns(posterior),
         posterior.constant,
         posterior.link,
         posterior.lapse,
     )
     sizes = np.diff(start)
-    step = max(1, BLOCK // max(1, columns.n_draws * int(sizes.max(initial=1))))
+    step = max(1, BLOCK // max(1, feature_columns.n_draws * int(sizes.max(initial=1))))
     for first_set in range(0, len(sizes), step):
         last_set = min(first_set + step, len(sizes))
         block = slice(int(start[first_set]), int(start[last_set]))
@@ -181,7 +187,7 @@ def iterate_triplet_sets(
         yield (
             block,
             compute_triplet_probabilities(
-                columns, constant, block_start, first[block], second[block], link, lapse
+                feature_columns, constant, block_start, first[block], second[block], link, lapse
             ),
         )
 

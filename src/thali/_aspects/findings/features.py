@@ -187,10 +187,10 @@ def format_for_reading(features: "pandas.DataFrame", model: Any, word: str) -> "
     chain_columns = [
         name for name in map(format_chain_column, range(model._view.shape[0])) if name in features
     ]
-    columns = _SHOWN_COLUMNS
+    shown_columns = _SHOWN_COLUMNS
     if chain_columns:
-        columns = ("probability", *chain_columns, "place")
-    names = [name for name in (word, *columns) if name in features]
+        shown_columns = ("probability", *chain_columns, "place")
+    names = [name for name in (word, *shown_columns) if name in features]
     reading_table = append_members(features, names, read_labels(model))
     reading_table.attrs = features.attrs
     return reading_table

@@ -103,9 +103,14 @@ def describe_slopes(model: Any) -> tuple[Text, ...]:
     """Return methods sentences about covariates of individual weights."""
     if model._view.slopes is None:
         return ()
-    columns = list_names(read_covariates(model._view).sources)
+    covariate_names = list_names(read_covariates(model._view).sources)
     return (
-        phrase(ENGLISH, "respondent_effects.methods", columns=columns, sd=format_number(SLOPE_SD)),
+        phrase(
+            ENGLISH,
+            "respondent_effects.methods",
+            columns=covariate_names,
+            sd=format_number(SLOPE_SD),
+        ),
     )
 
 

@@ -273,13 +273,15 @@ class Additive:
         return densities
 
     def simulate_data(
-        self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+        self, feature_columns: Any, parameters: Any, data: Any, rng: np.random.Generator
     ) -> Any:
         """Simulate similarities of the same pairs and judgements: Normal(μ, sigma² / n)."""
         from ..draws.fitted_similarities import compute_similarities
         from ..draws.posterior_tree import SimulatedData
 
-        fitted = compute_similarities(columns, parameters["constant"], data.first, data.second)[0]
+        fitted = compute_similarities(
+            feature_columns, parameters["constant"], data.first, data.second
+        )[0]
         noise = rng.standard_normal(fitted.size)
         deviations = parameters["sigma"] / np.sqrt(data.judgements)
         values = fitted + deviations * noise
@@ -289,13 +291,13 @@ class Additive:
         return SimulatedData(data.with_values(values), {"similarity": values}, log_density)
 
     def build_posterior_part(
-        self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+        self, feature_columns: Any, extra: Any, data: Any, shape: Any, dense: Any
     ) -> Any:
         """Build the part of the posterior tree about similarities from all draws."""
         from ..draws.fitted_similarities import build_similarities_part
 
         return build_similarities_part(
-            columns,
+            feature_columns,
             extra,
             data,
             shape,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def build_comparison_probabilities(
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     data: "PairedComparisons",
     lapse: float,
     tie: np.ndarray | None,
@@ -37,7 +37,7 @@ def build_comparison_probabilities(
         if beta is not None and beta.shape[1]:
             offsets = CovariateOffsets(beta, cells.x[questions])
         p = compute_probability_draws(
-            columns, cells.first[questions], cells.second[questions], lapse, offsets
+            feature_columns, cells.first[questions], cells.second[questions], lapse, offsets
         )
         if tie is None:
             return stack_outcomes(p).reshape(len(p), -1)
@@ -47,13 +47,13 @@ def build_comparison_probabilities(
 
 
 def build_choice_probabilities(
-    columns: FeatureColumns, data: "Choices", lapse: float
+    feature_columns: FeatureColumns, data: "Choices", lapse: float
 ) -> AnswerProbabilities:
     """Return a function from a slice of sets to their members' choice probabilities."""
 
     def compute_slice(questions: slice) -> np.ndarray:
         """Return choice probabilities of these sets' members, (n_draws, n_members)."""
         start, members = slice_sets(data.start, questions, data.members)
-        return compute_set_probabilities(columns, start, members, lapse)
+        return compute_set_probabilities(feature_columns, start, members, lapse)
 
     return compute_slice

@@ -48,7 +48,7 @@ def build_data_part(stored: StoredData, unique: bool) -> DataPart:
 
 
 def build_pairs_part(
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     data: "PairedComparisons",
     shape: tuple[int, int],
     dense: bool,
@@ -65,7 +65,10 @@ def build_pairs_part(
     labels, cells = np.asarray(data.labels, dtype=str), data.cells
     stored = store_pairs(data, lapse, tie is not None)
     variables = {
-        "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
+        "unique_weights": (
+            ("chain", "draw", "option"),
+            feature_columns.unique_weights.reshape(*shape, -1),
+        )
     }
     coordinates, pointwise, answers = {}, {}, None
     if beta is not None:
@@ -73,12 +76,12 @@ def build_pairs_part(
         coordinates = {COVARIATE: stored.coordinates[COVARIATE]}
     if dense and len(cells.pair) <= MAX_PAIRS:
         answers = partial(
-            build_comparison_probabilities(columns, data, lapse, tie, beta),
+            build_comparison_probabilities(feature_columns, data, lapse, tie, beta),
             slice(0, len(cells.pair)),
         )
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
-        probability, terms = _compute_pair_draws(columns, i, j, data, lapse, tie, beta)
+        probability, terms = _compute_pair_draws(feature_columns, i, j, data, lapse, tie, beta)
         variables["choice_probability"] = (
             ("chain", "draw", "pair"),
             probability.reshape(*shape, -1),
@@ -103,7 +106,7 @@ def build_pairs_part(
 
 
 def _compute_pair_draws(
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     i: np.ndarray,
     j: np.ndarray,
     data: Any,
@@ -114,9 +117,9 @@ def _compute_pair_draws(
     """Return draws of pair probabilities (i over j) and of compared pairs' log-likelihoods."""
     # The probabilities have covariates of 0, and the likelihoods are of compared pairs.
     pair_indices = pair_index(data.first, data.second, data.n_options)
-    probability = np.empty((columns.n_draws, len(i)))
-    pointwise = np.empty((columns.n_draws, len(pair_indices)))
-    for draws, ij, ji in iterate_advantages(columns, i, j):
+    probability = np.empty((feature_columns.n_draws, len(i)))
+    pointwise = np.empty((feature_columns.n_draws, len(pair_indices)))
+    for draws, ij, ji in iterate_advantages(feature_columns, i, j):
         probability[draws] = compute_choice_probability(ij, ji, lapse)
         if beta is None:
             # the reverse probability is computed from its advantage: 1 - p would lose the digits of
@@ -170,7 +173,7 @@ def _log_likelihood_terms(
 
 
 def build_sets_part(
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     data: "Choices",
     shape: tuple[int, int],
     dense: bool,
@@ -182,19 +185,22 @@ def build_sets_part(
     labels, questions = np.asarray(data.labels, dtype=str), data.questions()
     stored = store_sets(data, lapse)
     variables: dict[Any, Any] = {
-        "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
+        "unique_weights": (
+            ("chain", "draw", "option"),
+            feature_columns.unique_weights.reshape(*shape, -1),
+        )
     }
     coordinates, pointwise, compute_answers = {}, {}, None
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
-        probability = compute_probability_draws(columns, i, j, lapse)
+        probability = compute_probability_draws(feature_columns, i, j, lapse)
         variables["choice_probability"] = (
             ("chain", "draw", "pair"),
             probability.reshape(*shape, -1),
         )
         coordinates = all_pair_coordinates(labels)
     if len(questions.counts) <= MAX_PAIRS:
-        answers = build_choice_probabilities(columns, data, lapse)(slice(0, data.n_sets))
+        answers = build_choice_probabilities(feature_columns, data, lapse)(slice(0, data.n_sets))
         pointwise = {
             "chosen": (
                 ("chain", "draw", "set"),

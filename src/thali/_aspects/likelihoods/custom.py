@@ -282,7 +282,7 @@ class Custom:
         }
 
     def simulate_data(
-        self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+        self, feature_columns: Any, parameters: Any, data: Any, rng: np.random.Generator
     ) -> Any:
         """Simulate data of the same design at one draw's features and weights."""
         from ..draws.posterior_tree import SimulatedData
@@ -295,7 +295,7 @@ class Custom:
                 " it to Custom(..., simulate=...)."
             )
         assert self.simulate is not None
-        owners, weights = columns.to_dense(0, 1)
+        owners, weights = feature_columns.to_dense(0, 1)
         features, weights = owners[0].T.astype(float), weights[0]
         original = self.wrap_data(data).original
         simulated = Observed(
@@ -325,7 +325,7 @@ class Custom:
         )
 
     def build_posterior_part(
-        self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+        self, feature_columns: Any, extra: Any, data: Any, shape: Any, dense: Any
     ) -> Any:
         """Build the part of the posterior tree about the user's data.
 
@@ -339,11 +339,13 @@ class Custom:
             observed,
             sees_single,
             tuple(self.parameters),
-            depends_on_weights(self, observed, columns, extra),
+            depends_on_weights(self, observed, feature_columns, extra),
         )
         if is_unavailable(self.pointwise) or not dense:
             return part
-        return replace(part, pointwise=compute_pointwise(self, observed, columns, shape, extra))
+        return replace(
+            part, pointwise=compute_pointwise(self, observed, feature_columns, shape, extra)
+        )
 
 
 _CLASSES: dict[tuple[Any, ...], Any] = {}

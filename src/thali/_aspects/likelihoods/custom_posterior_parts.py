@@ -57,21 +57,24 @@ def build_custom_part(
 
 
 def depends_on_weights(
-    custom: "Custom", observed: "Observed", columns: Any, parameter_draws: dict[str, np.ndarray]
+    custom: "Custom",
+    observed: "Observed",
+    feature_columns: Any,
+    parameter_draws: dict[str, np.ndarray],
 ) -> bool:
     """Return whether the user's log-likelihood changes if weights are rescaled.
 
     Drawn weights are compared with rescaled ones.
     """
-    if not columns.weights.size:
+    if not feature_columns.weights.size:
         return True
     rng, n = np.random.default_rng(1), observed.n_options
-    for draw in np.linspace(0, columns.n_draws - 1, N_TRIED).astype(int).tolist():
+    for draw in np.linspace(0, feature_columns.n_draws - 1, N_TRIED).astype(int).tolist():
         data = custom.set_parameters(
             observed.fields, {name: float(values[draw]) for name, values in parameter_draws.items()}
         )
         features = arrange_like_samplers(rng.random((n, N_SHOWN)) < 0.5)
-        weights = rng.choice(columns.weights, N_SHOWN)
+        weights = rng.choice(feature_columns.weights, N_SHOWN)
         weight_pair = weights, weights * rng.exponential(size=N_SHOWN)
         try:
             log_likelihood, rescaled_log_likelihood = (
@@ -88,7 +91,7 @@ def depends_on_weights(
 def predict_by_draw(
     custom: "Custom",
     observed: "Observed",
-    columns: Any,
+    feature_columns: Any,
     parameter_draws: dict[str, np.ndarray],
     function_name: str = "predict",
 ) -> list[np.ndarray]:
@@ -97,8 +100,8 @@ def predict_by_draw(
     It returns arrays of one shape.
     """
     predictions: list[np.ndarray] = []
-    for draw in range(columns.n_draws):
-        owners, weights = columns.select_draw(draw).to_dense(0, 1)
+    for draw in range(feature_columns.n_draws):
+        owners, weights = feature_columns.select_draw(draw).to_dense(0, 1)
         data = custom.set_parameters(
             observed.original,
             {key: prediction[draw] for key, prediction in parameter_draws.items()},
@@ -119,7 +122,7 @@ def predict_by_draw(
 def compute_pointwise(
     custom: "Custom",
     observed: "Observed",
-    columns: Any,
+    feature_columns: Any,
     shape: tuple[int, int],
     parameter_draws: dict[str, np.ndarray],
 ) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
@@ -130,13 +133,13 @@ def compute_pointwise(
     predictions = predict_by_draw(
         custom,
         observed,
-        columns.select_draw(0),
+        feature_columns.select_draw(0),
         {k: v[:1] for k, v in parameter_draws.items()},
         "pointwise",
     )
-    if not is_pointwise(predictions[0].size, columns.n_draws):
+    if not is_pointwise(predictions[0].size, feature_columns.n_draws):
         return {}
-    predictions = predict_by_draw(custom, observed, columns, parameter_draws, "pointwise")
+    predictions = predict_by_draw(custom, observed, feature_columns, parameter_draws, "pointwise")
     pointwise = np.asarray(predictions)
     axes = tuple(f"observation_{axis}" for axis in range(pointwise.ndim - 1))
     return {

@@ -257,7 +257,7 @@ class Elimination:
         return densities
 
     def simulate_data(
-        self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+        self, feature_columns: Any, parameters: Any, data: Any, rng: np.random.Generator
     ) -> Any:
         """Simulate choices of the same design at one draw's aspects."""
         from ..draws.posterior_tree import simulate_answers
@@ -265,13 +265,13 @@ class Elimination:
 
         data = self.convert_data(data)
         if isinstance(data, Choices):
-            answers = build_choice_probabilities(columns, data, self.lapse)
+            answers = build_choice_probabilities(feature_columns, data, self.lapse)
             return simulate_answers(data, answers(slice(0, data.n_sets))[0], False, rng)
         tie = None
         if self.ties:
             tie = np.atleast_1d(parameters["tie"])
         p = build_comparison_probabilities(
-            columns, data, self.lapse, tie, self._stack_coefficients(parameters)
+            feature_columns, data, self.lapse, tie, self._stack_coefficients(parameters)
         )(slice(0, len(data.cells.pair)))[0]
         simulated = simulate_answers(data, p, self.ties, rng)
         observed = {"wins": simulated.data.wins}
@@ -286,7 +286,7 @@ class Elimination:
         return stack_coefficients(parameters, self.covariates)
 
     def build_posterior_part(
-        self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+        self, feature_columns: Any, extra: Any, data: Any, shape: Any, dense: Any
     ) -> Any:
         """Build the part of the posterior tree about choices from all draws."""
         from .choice_posterior_parts import build_pairs_part, build_sets_part
@@ -294,10 +294,10 @@ class Elimination:
         data = self.convert_data(data)
         if isinstance(data, Choices):
             return build_sets_part(
-                columns, data, shape, dense, lapse=self.lapse, unique=self.unique
+                feature_columns, data, shape, dense, lapse=self.lapse, unique=self.unique
             )
         return build_pairs_part(
-            columns,
+            feature_columns,
             data,
             shape,
             dense,

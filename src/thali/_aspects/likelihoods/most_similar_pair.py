@@ -113,7 +113,7 @@ class MostSimilarPair:
         return {name: weights.log_density(draws[name]) for name in self.parameters}
 
     def simulate_data(
-        self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator
+        self, feature_columns: Any, parameters: Any, data: Any, rng: np.random.Generator
     ) -> Any:
         """Simulate answers to the same sets, Multinomial(n, P)."""
         from ..draws.posterior_tree import simulate_answers
@@ -121,17 +121,23 @@ class MostSimilarPair:
 
         constant = np.array([parameters.get("constant", 0.0)])
         p = compute_triplet_probabilities(
-            columns, constant, data.start, data.first, data.second, self.link, self.lapse
+            feature_columns, constant, data.start, data.first, data.second, self.link, self.lapse
         )[0]
         set_sums = sum_parts(p, data.start)
         return simulate_answers(data, p / np.repeat(set_sums, data.sizes), False, rng)
 
     def build_posterior_part(
-        self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any
+        self, feature_columns: Any, extra: Any, data: Any, shape: Any, dense: Any
     ) -> Any:
         """Build the part of the posterior tree about triplets from all draws."""
         from ..draws.triplet_probabilities import build_triplets_part
 
         return build_triplets_part(
-            columns, extra.get("constant"), data, shape, dense, link=self.link, lapse=self.lapse
+            feature_columns,
+            extra.get("constant"),
+            data,
+            shape,
+            dense,
+            link=self.link,
+            lapse=self.lapse,
         )

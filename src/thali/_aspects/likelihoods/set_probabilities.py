@@ -18,34 +18,38 @@ CACHE_NUMBERS = 2**15  # numbers that fit into the processor's cache
 
 
 def compute_set_probabilities(
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     start: np.ndarray,
     members: np.ndarray,
     lapse: float,
     draws: slice | None = None,
 ) -> np.ndarray:
     """Return choice probabilities of all set members, shape (n_draws, n_members)."""
-    draws = draws or slice(0, columns.n_draws)
-    if not columns.n_features[draws].any():
-        return compute_luce_probabilities(columns.unique_weights[draws], start, members, lapse)
+    draws = draws or slice(0, feature_columns.n_draws)
+    if not feature_columns.n_features[draws].any():
+        return compute_luce_probabilities(
+            feature_columns.unique_weights[draws], start, members, lapse
+        )
     if (largest := int(np.diff(start).max())) > MAX_SET_SIZE:
         raise DataError(
             f"A set may have at most {MAX_SET_SIZE} options; the largest set has {largest}. Remove"
             " some options."
         )
-    sets = arrange_sets(columns.n_options, start, members, np.zeros(len(members)), lapse)
-    state = make_empty_state(columns.n_options, int(columns.n_features[draws].max(initial=0)))
+    sets = arrange_sets(feature_columns.n_options, start, members, np.zeros(len(members)), lapse)
+    state = make_empty_state(
+        feature_columns.n_options, int(feature_columns.n_features[draws].max(initial=0))
+    )
     probability = np.empty((draws.stop - draws.start, len(members)))
     try:
         _fill_probabilities(
             sets,
             make_set_cache(sets),
             state,
-            columns.column_offsets[draws.start : draws.stop + 1],
-            columns.owner_offsets,
-            np.ascontiguousarray(columns.owners, np.int64),
-            columns.weights,
-            np.ascontiguousarray(columns.unique_weights[draws]),
+            feature_columns.column_offsets[draws.start : draws.stop + 1],
+            feature_columns.owner_offsets,
+            np.ascontiguousarray(feature_columns.owners, np.int64),
+            feature_columns.weights,
+            np.ascontiguousarray(feature_columns.unique_weights[draws]),
             probability,
         )
     except OverflowError as error:
@@ -79,14 +83,14 @@ def compute_luce_probabilities(
 
 
 def compute_answer_probabilities(
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     start: np.ndarray,
     members: np.ndarray,
     lapse: float,
     draws: slice | None = None,
 ) -> np.ndarray:
     """Return probabilities of all (best, worst) answers, (n_draws, n_answers)."""
-    draws = draws or slice(0, columns.n_draws)
+    draws = draws or slice(0, feature_columns.n_draws)
     if (largest := int(np.diff(start).max())) > 3:
         raise DataError(
             f"Best and worst can be predicted only for sets of up to three options; got {largest}."
@@ -107,7 +111,7 @@ def compute_answer_probabilities(
             factors.append((full_start + best, middle_index))
     best_index, middle_indices = np.array(factors).T
     set_starts = part_bounds(list(map(len, sets)))
-    p = compute_set_probabilities(columns, set_starts, np.concatenate(sets), lapse, draws)
+    p = compute_set_probabilities(feature_columns, set_starts, np.concatenate(sets), lapse, draws)
     return p[:, best_index] * np.where(middle_indices < 0, 1.0, p[:, middle_indices])
 
 

@@ -197,8 +197,8 @@ def _iterate_arrays(original: Any, copy: Any) -> Any:
 def _describe(arguments: Any) -> str:
     """Return words for a call's arguments after the data, for error messages."""
     if len(arguments) == 3 and isinstance(arguments[1], np.ndarray):
-        n, columns = arguments[1].shape
-        return f"{n} options and {columns} features"
+        n, n_features = arguments[1].shape
+        return f"{n} options and {n_features} features"
     names: tuple[str, ...] = ("i", "own")
     if len(arguments) > 3:
         names = ("i", "j", "shared", "own_i", "own_j")

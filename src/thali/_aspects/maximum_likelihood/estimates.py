@@ -526,7 +526,7 @@ class Estimates:
             np.where(is_unique, expit(logit(w) + by / (w * (1.0 - w))), np.clip(w + by, 0.0, 1.0))
             for by in (-reach, reach)
         )
-        columns = {
+        table_columns = {
             "weight": w,
             "std_error": error,
             "z": z,
@@ -538,8 +538,10 @@ class Estimates:
             independent_errors = np.sqrt(
                 np.maximum(np.diag(self._compute_covariance())[: len(error)], 0.0)
             )
-            columns["std_error_independent"] = np.where(np.isnan(error), np.nan, independent_errors)
-        table = Table(columns, index=pd.Index(self.known.names, name="aspect"))
+            table_columns["std_error_independent"] = np.where(
+                np.isnan(error), np.nan, independent_errors
+            )
+        table = Table(table_columns, index=pd.Index(self.known.names, name="aspect"))
         table.attrs["interval"] = ci
         return table
 

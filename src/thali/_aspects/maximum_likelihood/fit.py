@@ -220,7 +220,7 @@ def covariate_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
     variance = np.diag(estimates.covariate_covariance)
     error = np.sqrt(np.where(variance > 0.0, variance, np.nan))
     z = estimate / error
-    columns = {
+    table_columns = {
         "estimate": estimate,
         "std_error": error,
         "z": z,
@@ -229,7 +229,7 @@ def covariate_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
         "high": estimate + estimates.interval_half_width(ci) * error,
         "odds": np.exp(estimate),
     }
-    table = Table(columns, index=pd.Index(estimates.data.covariate_names, name="covariate"))
+    table = Table(table_columns, index=pd.Index(estimates.data.covariate_names, name="covariate"))
     table.attrs["interval"] = ci
     return table
 

@@ -103,16 +103,16 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     rows = [
         (len(f.weights), f.log_likelihood, f.deviance, f.df, f.aic, f.bic) for f in (small, large)
     ]
-    columns = ["weights", "log_likelihood", "deviance", "df", "aic", "bic"]
+    column_names = ["weights", "log_likelihood", "deviance", "df", "aic", "bic"]
     if large.data.covariate_names:
         rows = [
             (row[0], len(f.data.covariate_names), *row[1:])
             for row, f in zip(rows, (small, large), strict=True)
         ]
-        columns.insert(1, "covariates")
+        column_names.insert(1, "covariates")
     return LikelihoodRatio(
         title="Likelihood-ratio test",
-        table=pd.DataFrame(rows, index=["smaller", "larger"], columns=columns),
+        table=pd.DataFrame(rows, index=["smaller", "larger"], columns=column_names),
         note=" ".join(
             [
                 f"Chi-square {statistic:.4f} on {df} df, {format_p_value(p_value)}"

@@ -73,11 +73,11 @@ class PairProblem(QuestionProblem):
 
     def with_counts(self, counts: np.ndarray) -> "PairProblem":
         """Return the same log-likelihood for other counts of the outcomes."""
-        columns = counts.reshape(len(self.wins), -1).T
-        problem = replace(self, wins=columns[0], losses=columns[-1])
+        count_columns = counts.reshape(len(self.wins), -1).T
+        problem = replace(self, wins=count_columns[0], losses=count_columns[-1])
         if self.tied is None:
             return problem
-        return replace(problem, tied=columns[1])
+        return replace(problem, tied=count_columns[1])
 
     def is_concave(self) -> bool:
         """Return whether the log-likelihood is concave: single aspects, no lapses."""

@@ -148,7 +148,7 @@ def find_best_end(
             climb_features(owners, weights, float(w0), climb)
             for (owners, weights), w0 in zip(features, constant, strict=True)
         ]
-    columns = _stack_columns(features, data.n_options)
+    feature_columns = _stack_columns(features, data.n_options)
     likelihood = parts["likelihood"]
     problem = FeatureSearchProblem(
         first=data.first,
@@ -164,7 +164,7 @@ def find_best_end(
         constant=constant,
         with_constant=bool(likelihood.constant),
     )
-    feature_sets = find_feature_sets(columns, data.n_options)
+    feature_sets = find_feature_sets(feature_columns, data.n_options)
     best_set = search_best_set("map-features", feature_sets, problem)
     evidence = compute_evidence(feature_sets, problem, np.arange(len(feature_sets.counts)))
     n_reached = int(
@@ -268,29 +268,31 @@ def _find_best_draw(
     draws: RecordedDraws, data: Any, likelihood: Any, task: "SamplingTask"
 ) -> tuple[float, RecordedDraws]:
     """Return the largest log joint density of a run's states, and that state."""
-    columns = concatenate_chain_columns([draws], len(draws.alpha))
-    log_priors = compute_log_priors(task, likelihood, data, columns, draws.alpha, draws.extra)
+    feature_columns = concatenate_chain_columns([draws], len(draws.alpha))
+    log_priors = compute_log_priors(
+        task, likelihood, data, feature_columns, draws.alpha, draws.extra
+    )
     log_joint = draws.log_likelihood + np.sum(
         [np.broadcast_to(part, draws.alpha.shape) for part in log_priors.values()], axis=0
     )
     draw_index = int(np.argmax(log_joint))
     return float(log_joint[draw_index]), _select_only_draw(
-        draws, columns.select_draw(draw_index), draw_index
+        draws, feature_columns.select_draw(draw_index), draw_index
     )
 
 
 def _select_only_draw(
-    draws: RecordedDraws, columns: FeatureColumns, draw_index: int
+    draws: RecordedDraws, feature_columns: FeatureColumns, draw_index: int
 ) -> RecordedDraws:
     """Return one draw of a chain as a chain of one draw."""
     return RecordedDraws(
         alpha=draws.alpha[draw_index : draw_index + 1],
         log_likelihood=draws.log_likelihood[draw_index : draw_index + 1],
-        unique_weights=columns.unique_weights,
-        n_features=columns.n_features,
-        weights=columns.weights,
-        sizes=columns.sizes,
-        owners=columns.owners,
+        unique_weights=feature_columns.unique_weights,
+        n_features=feature_columns.n_features,
+        weights=feature_columns.weights,
+        sizes=feature_columns.sizes,
+        owners=feature_columns.owners,
         extra={name: array[draw_index : draw_index + 1] for name, array in draws.extra.items()},
     )
 

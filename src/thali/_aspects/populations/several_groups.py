@@ -482,9 +482,9 @@ def build_group_constant(
         draws, total = ladder.collect_draws(1), 0.0
         for g, data in enumerate(observed_data):
             parameters = {name: draws.extra[f"{name} {g}"] for name in likelihood.parameters}
-            columns = select_group_columns(KeptDraws([draws], 1), g)
+            feature_columns = select_group_columns(KeptDraws([draws], 1), g)
             total += likelihood.build_posterior_part(
-                columns, parameters, data, (1, 1), False
+                feature_columns, parameters, data, (1, 1), False
             ).log_constant
         return float(total)
 

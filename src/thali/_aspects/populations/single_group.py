@@ -188,14 +188,16 @@ def simulate_replicates(
     posterior: Posterior, likelihood: Any, data: Any, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """Simulate data at every draw, arrays (n_chains, n_draws, ...) by variable name."""
-    columns, parameters = (
+    feature_columns, parameters = (
         read_columns(posterior),
         read_parameter_draws(posterior, likelihood.parameters),
     )
     replicates = []
-    for draw in range(columns.n_draws):
+    for draw in range(feature_columns.n_draws):
         draw_parameters = {name: array[draw] for name, array in parameters.items()}
-        new_data = likelihood.simulate_data(columns.select_draw(draw), draw_parameters, data, rng)
+        new_data = likelihood.simulate_data(
+            feature_columns.select_draw(draw), draw_parameters, data, rng
+        )
         replicates.append(new_data.observed)
     arrays = {}
     for name in replicates[0]:
@@ -269,9 +271,9 @@ def _sample_prior_draw(
     """Sample features and parameters from the prior, as a chain of one draw."""
     model, n_options = task.model, task.n_options
     alpha = sample_alpha(rng, task.alpha)
-    columns = task.prior.sample(n_options, alpha, rng).T
-    columns = columns[columns.any(axis=1)]
-    weights = model.weights.random(rng, len(columns))
+    owners_by_feature = task.prior.sample(n_options, alpha, rng).T
+    owners_by_feature = owners_by_feature[owners_by_feature.any(axis=1)]
+    weights = model.weights.random(rng, len(owners_by_feature))
     unique = np.zeros(n_options)
     if likelihood.unique:
         unique = model.weights.random(rng, n_options)
@@ -280,10 +282,10 @@ def _sample_prior_draw(
         alpha=np.array([alpha], float),
         log_likelihood=np.zeros(1),
         unique_weights=unique[None],
-        n_features=np.array([len(columns)]),
+        n_features=np.array([len(owners_by_feature)]),
         weights=weights,
-        sizes=columns.sum(axis=1),
-        owners=np.nonzero(columns)[1].astype(np.int32),
+        sizes=owners_by_feature.sum(axis=1),
+        owners=np.nonzero(owners_by_feature)[1].astype(np.int32),
         extra={name: np.array([parameter]) for name, parameter in parameters.items()},
     )
 

@@ -137,9 +137,9 @@ def build_constant(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadde
     def compute_constant(ladder: PriorLadder) -> float:
         """Return the log-likelihood constant at the chain's first draw."""
         draws = ladder.collect_draws(1)
-        columns = concatenate_chain_columns([draws], 1)
+        feature_columns = concatenate_chain_columns([draws], 1)
         parts = [
-            likelihood.build_posterior_part(columns, draws.extra, part_data, (1, 1), False)
+            likelihood.build_posterior_part(feature_columns, draws.extra, part_data, (1, 1), False)
             for part_data in data
         ]
         return float(sum(part.log_constant for part in parts))

@@ -148,8 +148,8 @@ class FiniteFeatures:
         float
             Minus infinity if there are more than `n_features` such columns.
         """
-        columns = select_shared_columns(matrix)
-        m, n, a = len(columns), columns.shape[1], alpha / self.n_features
+        shared_features = select_shared_columns(matrix)
+        m, n, a = len(shared_features), shared_features.shape[1], alpha / self.n_features
         n_others = int(self.n_features) - m
         if n_others < 0:
             return -math.inf
@@ -160,9 +160,9 @@ class FiniteFeatures:
         log_orders = (
             math.lgamma(self.n_features + 1.0)
             - math.lgamma(n_others + 1.0)
-            - log_copy_orders(columns)
+            - log_copy_orders(shared_features)
         )
-        sizes = np.count_nonzero(columns, axis=1).tolist()
+        sizes = np.count_nonzero(shared_features, axis=1).tolist()
         return (
             log_orders
             + n_others * log_other
@@ -235,6 +235,8 @@ def _log_alpha_density(line: Any, log_alpha: Any) -> Any:
 
 
 @kernel_operations.draw_alpha.register(OpenColumns)
-def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
+def _draw_alpha(
+    prior: Any, rng: np.random.Generator, b: Any, feature_columns: Any, rate: Any
+) -> Any:
     """Draw alpha given the owners, by slice sampling of log alpha."""
     return math.exp(draw_on_line(rng, AlphaLine(prior, b), math.log(b.real[ALPHA]), 1.0))

@@ -91,8 +91,8 @@ class Given:
         matrices.
         """
         counts, given_counts = (
-            Counter(column.tobytes() for column in select_shared_columns(columns))
-            for columns in (matrix, self.matrix)
+            Counter(column.tobytes() for column in select_shared_columns(ownership))
+            for ownership in (matrix, self.matrix)
         )
         if counts == given_counts:
             return 0.0
@@ -125,6 +125,8 @@ kernel_operations.set_alpha.register(GivenColumns)(store_alpha)
 
 
 @kernel_operations.draw_alpha.register(GivenColumns)
-def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
+def _draw_alpha(
+    prior: Any, rng: np.random.Generator, b: Any, feature_columns: Any, rate: Any
+) -> Any:
     """Return alpha unchanged: given features do not inform about it."""
     return b.real[ALPHA]

@@ -69,13 +69,13 @@ class IndianBuffet:
         ndarray of bool, shape (n, K)
             Options by features, features in random order, none without an owner.
         """
-        columns, probability = [], 1.0 / np.arange(1, n + 1)
+        feature_owners, probability = [], 1.0 / np.arange(1, n + 1)
         for _ in range(rng.poisson(alpha * probability.sum())):
             size = 1 + rng.choice(n, p=probability / probability.sum())
             column = np.zeros(n, bool)
             column[rng.choice(n, size, replace=False)] = True
-            columns.append(column)
-        return np.array(columns, bool).reshape(-1, n).T
+            feature_owners.append(column)
+        return np.array(feature_owners, bool).reshape(-1, n).T
 
     def log_prob(self, matrix: Any, alpha: float) -> float:
         """Return the log density of a binary matrix's columns as an unordered multiset.
@@ -133,15 +133,15 @@ class IndianBuffet:
         -------
         float
         """
-        columns = select_shared_columns(matrix)
-        n, sizes = columns.shape[1], np.count_nonzero(columns, axis=1).tolist()
+        shared_features = select_shared_columns(matrix)
+        n, sizes = shared_features.shape[1], np.count_nonzero(shared_features, axis=1).tolist()
         total_rate = sum(1.0 / m for m in range(2, n + 1))
         log_rates = sum(math.lgamma(m) + math.lgamma(n - m + 1) for m in sizes)
         return (
             log_rates
             + len(sizes) * (math.log(alpha) - math.lgamma(n + 1))
             - alpha * total_rate
-            - log_copy_orders(columns)
+            - log_copy_orders(shared_features)
         )
 
 
@@ -245,9 +245,11 @@ def store_alpha(prior: Any, b: Any, alpha: Any) -> None:
 
 
 @kernel_operations.draw_alpha.register(Buffet)
-def draw_gamma_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
+def draw_gamma_alpha(
+    prior: Any, rng: np.random.Generator, b: Any, feature_columns: Any, rate: Any
+) -> Any:
     """Draw alpha ~ Gamma(1 + columns, 1 + rate), given the number of features.
 
     The columns are a Poisson process (eq. 13).
     """
-    return rng.standard_gamma(1.0 + columns) / (1.0 + rate)
+    return rng.standard_gamma(1.0 + feature_columns) / (1.0 + rate)

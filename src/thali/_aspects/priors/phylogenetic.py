@@ -193,13 +193,13 @@ class PhylogeneticBuffet:
         self._check_leaves(n)
         tree = self.tree
         total = tree.lengths.sum()
-        columns = []
+        feature_owners = []
         for _ in range(rng.poisson(alpha * (digamma(1.0 + total) - digamma(1.0)))):
             has_feature = _draw_gaining_edges(tree.lengths, draw_feature_gamma(total, rng), rng)
             for v in range(len(has_feature) - 2, -1, -1):  # parents before children
                 has_feature[v] |= has_feature[tree.parents[v]]
-            columns.append(has_feature[: tree.n_leaves])
-        return np.array(columns, bool).reshape(-1, tree.n_leaves).T
+            feature_owners.append(has_feature[: tree.n_leaves])
+        return np.array(feature_owners, bool).reshape(-1, tree.n_leaves).T
 
     def log_prob(self, matrix: Any, alpha: float) -> float:
         """Return the log density of a binary matrix's columns as an unordered multiset.
@@ -274,14 +274,14 @@ class PhylogeneticBuffet:
         -------
         float
         """
-        columns = select_shared_columns(matrix)
-        self._check_leaves(columns.shape[1])
-        log_rates = sum(map(self._log_shared_rate, columns))
+        shared_features = select_shared_columns(matrix)
+        self._check_leaves(shared_features.shape[1])
+        log_rates = sum(map(self._log_shared_rate, shared_features))
         return float(
             log_rates
-            + len(columns) * math.log(alpha)
+            + len(shared_features) * math.log(alpha)
             - alpha * self._shared_total
-            - log_copy_orders(columns)
+            - log_copy_orders(shared_features)
         )
 
     def _log_shared_rate(self, column: np.ndarray) -> float:

@@ -39,17 +39,20 @@ _SETS_PER_BLOCK = 200  # sets whose draws are in memory
 def predict_choices(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
     """Return posterior mean choice probabilities, with Monte Carlo errors if `return_se`."""
     labels, lapse = posterior.labels, posterior.lapse
-    columns, offsets = read_columns(posterior), build_covariate_offsets(posterior, sets, covariates)
-    means = predict_means(columns, labels, sets, lapse, offsets)
+    feature_columns, offsets = (
+        read_columns(posterior),
+        build_covariate_offsets(posterior, sets, covariates),
+    )
+    means = predict_means(feature_columns, labels, sets, lapse, offsets)
     if not return_se:
         return means
     return means, compute_prediction_errors(
-        columns, labels, sets, lapse, posterior.shape[0], offsets
+        feature_columns, labels, sets, lapse, posterior.shape[0], offsets
     )
 
 
 def predict_means(
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     labels: list[str],
     sets: Any,
     lapse: float,
@@ -63,14 +66,17 @@ def predict_means(
     option_indices, paired = set_indices(sets, labels)
     if paired:
         first_options, second_options = split_pairs(option_indices)
-        return compute_mean_probabilities(columns, first_options, second_options, lapse, offsets)
+        return compute_mean_probabilities(
+            feature_columns, first_options, second_options, lapse, offsets
+        )
     from ..likelihoods.set_probabilities import average_over_draws
 
     probability_draws, starts = build_set_probabilities(
-        columns, option_indices, is_best_worst(sets), lapse
+        feature_columns, option_indices, is_best_worst(sets), lapse
     )
     return np.split(
-        average_over_draws(probability_draws, columns.n_draws, int(starts[-1])), starts[1:-1]
+        average_over_draws(probability_draws, feature_columns.n_draws, int(starts[-1])),
+        starts[1:-1],
     )
 
 
@@ -88,13 +94,15 @@ class AskedSets:
         """Option indices of both members of each pair, shape (2, n_pairs)."""
         return split_pairs(self.places)
 
-    def probabilities(self, columns: FeatureColumns) -> np.ndarray:
+    def probabilities(self, feature_columns: FeatureColumns) -> np.ndarray:
         """Return choice probabilities at every draw, shape (n_draws, n_probabilities)."""
         if self.paired:
             first_options, second_options = self.pairs
-            return compute_probability_draws(columns, first_options, second_options, self.lapse)
-        return build_set_probabilities(columns, self.places, self.answers, self.lapse)[0](
-            slice(0, columns.n_draws)
+            return compute_probability_draws(
+                feature_columns, first_options, second_options, self.lapse
+            )
+        return build_set_probabilities(feature_columns, self.places, self.answers, self.lapse)[0](
+            slice(0, feature_columns.n_draws)
         )
 
     def means(self, draws: np.ndarray, return_se: bool) -> Any:
@@ -116,7 +124,10 @@ class AskedSets:
 
 
 def build_set_probabilities(
-    columns: FeatureColumns, option_indices: list[np.ndarray], has_answers: bool, lapse: float
+    feature_columns: FeatureColumns,
+    option_indices: list[np.ndarray],
+    has_answers: bool,
+    lapse: float,
 ) -> tuple[Any, np.ndarray]:
     """Return a function from draws to choice probabilities, and each set's first index.
 
@@ -129,13 +140,15 @@ def build_set_probabilities(
 
     start, members = part_bounds(list(map(len, option_indices))), np.concatenate(option_indices)
     if not has_answers:
-        return partial(compute_set_probabilities, columns, start, members, lapse), start
-    draw_probabilities = partial(compute_answer_probabilities, columns, start, members, lapse)
+        return partial(compute_set_probabilities, feature_columns, start, members, lapse), start
+    draw_probabilities = partial(
+        compute_answer_probabilities, feature_columns, start, members, lapse
+    )
     return draw_probabilities, find_first_answers(start)
 
 
 def compute_prediction_errors(
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     labels: list[str],
     sets: Any,
     lapse: float,
@@ -157,13 +170,13 @@ def compute_prediction_errors(
                     offsets.beta, offsets.x[start : start + _SETS_PER_BLOCK]
                 )
             draws = compute_probability_draws(
-                columns, first_option, second_option, lapse, block_offsets
+                feature_columns, first_option, second_option, lapse, block_offsets
             )
         else:
             probabilities_by_draw, starts = build_set_probabilities(
-                columns, block, is_best_worst(sets), lapse
+                feature_columns, block, is_best_worst(sets), lapse
             )
-            draws = probabilities_by_draw(slice(0, columns.n_draws))
+            draws = probabilities_by_draw(slice(0, feature_columns.n_draws))
             sizes += np.diff(starts).tolist()
         errors.append(compute_mean_errors(draws.T.reshape(draws.shape[1], n_chains, -1)))
     all_errors = np.concatenate([np.empty(0), *errors])
@@ -191,18 +204,18 @@ def build_covariate_offsets(
 
 def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
     """Return a table of outcome probabilities: a, b, p_a, p_tie, p_b."""
-    labels, columns, tie = posterior.labels, read_columns(posterior), posterior.tie
+    labels, feature_columns, tie = posterior.labels, read_columns(posterior), posterior.tie
     first_options, second_options = pair_indices(pairs, labels, posterior.has_ties)
     summed_probability, offsets = (
         np.zeros((len(first_options), 3)),
         build_covariate_offsets(posterior, pairs, covariates),
     )
     for draws, p, q in iterate_probabilities(
-        columns, first_options, second_options, posterior.lapse, offsets
+        feature_columns, first_options, second_options, posterior.lapse, offsets
     ):
         summed_probability += compute_win_tie_loss(p, q, tie[draws, None]).sum(axis=0)
     return tabulate_outcomes(
-        labels, first_options, second_options, summed_probability / columns.n_draws
+        labels, first_options, second_options, summed_probability / feature_columns.n_draws
     )
 
 

@@ -164,8 +164,10 @@ class PairResults(SetResults):
         tie_parameter = None
         if ties:
             tie_parameter = posterior.tie[draws]
-        columns, beta = read_columns(posterior).take(draws), posterior.coefficients[draws]
-        return build_comparison_probabilities(columns, data, posterior.lapse, tie_parameter, beta)
+        feature_columns, beta = read_columns(posterior).take(draws), posterior.coefficients[draws]
+        return build_comparison_probabilities(
+            feature_columns, data, posterior.lapse, tie_parameter, beta
+        )
 
 
 class RespondentChoiceResults(IndividualResults):

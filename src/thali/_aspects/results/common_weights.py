@@ -130,7 +130,7 @@ def sample_new_weights(
     from scipy.special import gammaincinv
 
     common, kappa, slopes = population
-    columns = part_slice(common.column_offsets, draw)
+    column_slice = part_slice(common.column_offsets, draw)
     common_weights = np.concatenate([weights, common.unique_weights[draw]])
     rng = np.random.default_rng(
         np.array([kappa[draw], common.unique_weights[draw].sum()]).view(np.uint64)
@@ -141,7 +141,7 @@ def sample_new_weights(
     if slopes is None:
         return individual_weights
     x = np.resize(rng.permutation(len(slopes.known)), n_people)
-    return individual_weights * slopes.factors(columns, draw, slopes.known[x])
+    return individual_weights * slopes.factors(column_slice, draw, slopes.known[x])
 
 
 def population_quantities(posterior: Posterior, max_options: int) -> dict[str, np.ndarray]:
@@ -174,17 +174,20 @@ def common_weight_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
 
     Features of a single option are omitted.
     """
-    columns, labels = read_columns(posterior), np.array(posterior.labels)
-    weights = flatten_chains(posterior.common_weights)[columns.draw, columns.slot]
-    patterns, pattern = find_distinct_owners(columns)
+    feature_columns, labels = read_columns(posterior), np.array(posterior.labels)
+    weights = flatten_chains(posterior.common_weights)[feature_columns.draw, feature_columns.slot]
+    patterns, pattern = find_distinct_owners(feature_columns)
     sizes = np.array([len(owners) for owners in patterns])
     is_silent = posterior.is_silent(sizes)
     rows = {}
     for k in np.flatnonzero(~is_silent & (sizes > 1)):
         owners, is_pattern = patterns[k], pattern == k
-        if len(np.unique(columns.draw[is_pattern])) >= MIN_PRESENCE * columns.n_draws:
+        if (
+            len(np.unique(feature_columns.draw[is_pattern]))
+            >= MIN_PRESENCE * feature_columns.n_draws
+        ):
             total_weight = np.bincount(
-                columns.draw[is_pattern], weights[is_pattern], columns.n_draws
+                feature_columns.draw[is_pattern], weights[is_pattern], feature_columns.n_draws
             )
             rows[f"weight[{', '.join(labels[owners])}]"] = total_weight.reshape(posterior.shape)
     return rows

@@ -141,24 +141,24 @@ class FeatureSets:
         return self.patterns[members[members >= 0]].T
 
 
-def find_feature_sets(columns: FeatureColumns, n: int) -> FeatureSets:
+def find_feature_sets(feature_columns: FeatureColumns, n: int) -> FeatureSets:
     """Find the distinct sets of features among the draws, over n objects."""
-    shared_columns = np.flatnonzero(columns.sizes >= 2)
-    distinct_masks, pattern = _find_distinct_rows(_pack_owners(columns, n)[shared_columns])
+    shared_columns = np.flatnonzero(feature_columns.sizes >= 2)
+    distinct_masks, pattern = _find_distinct_rows(_pack_owners(feature_columns, n)[shared_columns])
     patterns = np.unpackbits(
         distinct_masks.view(np.uint8), axis=1, count=n, bitorder="little"
     ).astype(bool)
     # ascending within a draw, for the rows of `members`
-    order = np.lexsort((pattern, columns.draw[shared_columns]))
+    order = np.lexsort((pattern, feature_columns.draw[shared_columns]))
     pattern, draw, weights = (
         pattern[order],
-        columns.draw[shared_columns][order],
-        columns.weights[shared_columns][order],
+        feature_columns.draw[shared_columns][order],
+        feature_columns.weights[shared_columns][order],
     )
-    n_features = np.bincount(draw, minlength=columns.n_draws)
+    n_features = np.bincount(draw, minlength=feature_columns.n_draws)
     slot = part_positions(n_features)
     max_features = int(n_features.max(initial=0))
-    members = np.full((columns.n_draws, max_features), -1)
+    members = np.full((feature_columns.n_draws, max_features), -1)
     members[draw, max_features - n_features[draw] + slot] = pattern
     members, set_of_draw = _find_distinct_rows(members)
     return FeatureSets(
@@ -166,13 +166,13 @@ def find_feature_sets(columns: FeatureColumns, n: int) -> FeatureSets:
     )
 
 
-def _pack_owners(columns: FeatureColumns, n: int) -> np.ndarray:
+def _pack_owners(feature_columns: FeatureColumns, n: int) -> np.ndarray:
     """Return the owners of each feature as bits of 64-bit words."""
     # The first option is the lowest bit.
     n_bytes = -(-n // 64) * 8
-    column = repeat_indices(columns.sizes)
-    byte, bit = column * n_bytes + columns.owners // 8, 1 << (columns.owners % 8)
-    bits = np.bincount(byte, bit, minlength=len(columns.sizes) * n_bytes)
+    column = repeat_indices(feature_columns.sizes)
+    byte, bit = column * n_bytes + feature_columns.owners // 8, 1 << (feature_columns.owners % 8)
+    bits = np.bincount(byte, bit, minlength=len(feature_columns.sizes) * n_bytes)
     return bits.astype(np.uint8).view("<u8").reshape(-1, n_bytes // 8)
 
 

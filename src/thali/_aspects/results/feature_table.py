@@ -30,18 +30,18 @@ def features_table(
 
     check_min_probability(min_probability)
     tails = interval_tails(ci)
-    labels, columns = posterior.labels, read_columns(posterior)
-    patterns, pattern = find_distinct_owners(columns)
+    labels, feature_columns = posterior.labels, read_columns(posterior)
+    patterns, pattern = find_distinct_owners(feature_columns)
     # one entry per pattern and draw that contains it, in the order of the patterns
     occurrence, entry_index = np.unique(
-        pattern * columns.n_draws + columns.draw, return_inverse=True
+        pattern * feature_columns.n_draws + feature_columns.draw, return_inverse=True
     )
-    weight_by_entry = np.bincount(entry_index, columns.weights, minlength=len(occurrence))
-    n_present = np.bincount(occurrence // columns.n_draws, minlength=len(patterns))
+    weight_by_entry = np.bincount(entry_index, feature_columns.weights, minlength=len(occurrence))
+    n_present = np.bincount(occurrence // feature_columns.n_draws, minlength=len(patterns))
     n_copies = np.bincount(pattern, minlength=len(patterns))
     entry_ends = np.cumsum(n_present)
     rows = []
-    probable_patterns = np.flatnonzero(n_present >= min_probability * columns.n_draws)
+    probable_patterns = np.flatnonzero(n_present >= min_probability * feature_columns.n_draws)
     # ties in the order of the options, so that the table does not depend on the order of draws
     is_silent = posterior.is_silent(np.array([len(pattern) for pattern in patterns], int))
     if not posterior.facts.says_silent:
@@ -57,8 +57,8 @@ def features_table(
                 **dict(
                     zip(("weight_low", "weight_high"), np.quantile(weights, tails), strict=True)
                 ),
-                "copies": n_copies[k] / columns.n_draws,
-                "probability": n_present[k] / columns.n_draws,
+                "copies": n_copies[k] / feature_columns.n_draws,
+                "probability": n_present[k] / feature_columns.n_draws,
             }
         )
     # the probability is last, because a narrow terminal omits the columns in the middle
@@ -114,16 +114,16 @@ def locate_in_tree(owners: Any, tree: "Tree") -> list[str]:
     return [describe_position(members) for members in owners]
 
 
-def find_distinct_owners(columns: FeatureColumns) -> tuple[list[np.ndarray], np.ndarray]:
+def find_distinct_owners(feature_columns: FeatureColumns) -> tuple[list[np.ndarray], np.ndarray]:
     """Return the distinct owner sets, and the set index of each column."""
     index_of_key: dict[bytes, int] = {}
-    owners = columns.owners.astype(np.int32)
-    bounds = columns.owner_offsets.tolist()
+    owners = feature_columns.owners.astype(np.int32)
+    bounds = feature_columns.owner_offsets.tolist()
     keys = (owners[start:stop].tobytes() for start, stop in pairwise(bounds))
     set_index = np.fromiter(
         (index_of_key.setdefault(key, len(index_of_key)) for key in keys),
         np.int64,
-        len(columns.sizes),
+        len(feature_columns.sizes),
     )
     return [np.frombuffer(key, np.int32) for key in index_of_key], set_index
 
@@ -143,14 +143,18 @@ def format_chain_column(chain: int) -> str:
     return f"chain {chain}"
 
 
-def find_pattern_presence(columns: FeatureColumns, patterns: list[tuple[int, ...]]) -> np.ndarray:
+def find_pattern_presence(
+    feature_columns: FeatureColumns, patterns: list[tuple[int, ...]]
+) -> np.ndarray:
     """Return whether each draw has each owner pattern, bool (patterns, draws)."""
-    is_present = np.zeros((len(patterns), columns.n_draws), bool)
+    is_present = np.zeros((len(patterns), feature_columns.n_draws), bool)
     row_of_pattern = {
         np.asarray(pattern, np.int32).tobytes(): row for row, pattern in enumerate(patterns)
     }
-    owners, bounds = columns.owners.astype(np.int32), columns.owner_offsets.tolist()
-    for draw, start, stop in zip(columns.draw.tolist(), bounds[:-1], bounds[1:], strict=True):
+    owners, bounds = feature_columns.owners.astype(np.int32), feature_columns.owner_offsets.tolist()
+    for draw, start, stop in zip(
+        feature_columns.draw.tolist(), bounds[:-1], bounds[1:], strict=True
+    ):
         row = row_of_pattern.get(owners[start:stop].tobytes())
         if row is not None:
             is_present[row, draw] = True
@@ -191,15 +195,15 @@ def presence_convergence(present: np.ndarray) -> dict[str, np.ndarray]:
     has_r_hat = (n_chains > 1 and n_draws >= MIN_CHAIN_DRAWS) or n_chains * n_draws == 1
     is_constant = present.all(axis=(1, 2)) & has_r_hat
     converged = (r_hat <= MAX_R_HAT) | is_constant
-    columns = {
+    table_columns = {
         "mcse": compute_mean_errors(draws),
         "ess": ess,
         "r_hat": r_hat,
         "converged": converged,
     }
     if n_chains > 1 and not converged.all():
-        columns |= {
+        table_columns |= {
             format_chain_column(k): probability
             for k, probability in enumerate(draws.mean(axis=2).T)
         }
-    return columns
+    return table_columns

@@ -170,7 +170,11 @@ def build_unique_variables(
 ) -> dict[str, Any]:
     """Return variables of unique weights: their mean, and one set per group or class."""
     weights_by_group = np.stack(
-        [columns.unique_weights.reshape(*shape, -1) for columns in columns_by_group], axis=2
+        [
+            feature_columns.unique_weights.reshape(*shape, -1)
+            for feature_columns in columns_by_group
+        ],
+        axis=2,
     )
     mean = mean_columns.unique_weights.reshape(*shape, -1)
     return {
@@ -204,10 +208,10 @@ def list_group_columns(draws: KeptDraws, groups: Sequence[int]) -> list[FeatureC
     chains, n_draws = draws
     owners_by_chain = []
     for chain in chains:
-        columns = int(np.sum(chain.n_features[:n_draws]))
-        owners = int(np.sum(chain.sizes[:columns]))
+        n_columns = int(np.sum(chain.n_features[:n_draws]))
+        owners = int(np.sum(chain.sizes[:n_columns]))
         owners_by_chain.append(
-            (chain.n_features[:n_draws], chain.sizes[:columns], chain.owners[:owners])
+            (chain.n_features[:n_draws], chain.sizes[:n_columns], chain.owners[:owners])
         )
     n_features, sizes, owners = (
         np.concatenate(arrays) for arrays in zip(*owners_by_chain, strict=True)
@@ -249,36 +253,45 @@ def scale_weights(
     return scaled
 
 
-def _scale_common_weights(columns: FeatureColumns, scales: Sequence[Any]) -> FeatureColumns:
+def _scale_common_weights(feature_columns: FeatureColumns, scales: Sequence[Any]) -> FeatureColumns:
     """Divide the common weights by the mean scale factor of the respondents."""
     if scales[0] is None:
-        return columns
-    return replace(columns, weights=columns.weights / np.mean(scales, axis=0)[columns.draw])
+        return feature_columns
+    return replace(
+        feature_columns,
+        weights=feature_columns.weights / np.mean(scales, axis=0)[feature_columns.draw],
+    )
 
 
 def average_weights(by_group: Sequence[FeatureColumns]) -> FeatureColumns:
     """Return the features with weights averaged over groups or classes."""
     weights, unique_weights = (
-        np.mean([getattr(columns, name) for columns in by_group], axis=0)
+        np.mean([getattr(feature_columns, name) for feature_columns in by_group], axis=0)
         for name in ("weights", "unique_weights")
     )
     return replace(by_group[0], weights=weights, unique_weights=unique_weights)
 
 
-def normalise_to_shares(columns: FeatureColumns) -> FeatureColumns:
+def normalise_to_shares(feature_columns: FeatureColumns) -> FeatureColumns:
     """Return the features with weights divided by their sum in each draw.
 
     Features of all options are not counted, because choices do not depend on them.
     """
-    counted_weights = columns.weights * (columns.sizes < columns.n_options)
-    total = columns.sum_by_draw(counted_weights) + columns.unique_weights.sum(axis=1)
+    counted_weights = feature_columns.weights * (feature_columns.sizes < feature_columns.n_options)
+    total = feature_columns.sum_by_draw(counted_weights) + feature_columns.unique_weights.sum(
+        axis=1
+    )
     total = replace_zeros(total)
     weights, unique_weights = (
-        columns.weights / total[columns.draw],
-        columns.unique_weights / total[:, None],
+        feature_columns.weights / total[feature_columns.draw],
+        feature_columns.unique_weights / total[:, None],
     )
     return FeatureColumns(
-        columns.n_features, weights, columns.sizes, columns.owners, unique_weights
+        feature_columns.n_features,
+        weights,
+        feature_columns.sizes,
+        feature_columns.owners,
+        unique_weights,
     )
 
 
@@ -288,8 +301,8 @@ def pad_weights(by_group: list[FeatureColumns], shape: tuple[int, int]) -> np.nd
     padded_weights = np.zeros(
         (first_group.n_draws, len(by_group), int(first_group.n_features.max(initial=0)))
     )
-    for g, columns in enumerate(by_group):
-        padded_weights[first_group.draw, g, first_group.slot] = columns.weights
+    for g, feature_columns in enumerate(by_group):
+        padded_weights[first_group.draw, g, first_group.slot] = feature_columns.weights
     return padded_weights.reshape(*shape, *padded_weights.shape[1:])
 
 

@@ -81,8 +81,8 @@ def compute_respondent_shares(posterior: Posterior, people: slice) -> np.ndarray
 
     .. math:: U_{ni} \Big/ \sum_j U_{nj}, \qquad U_{ni} = u_{ni} + \sum_k w_{nk} f_{ik}
     """
-    columns = read_columns(posterior)
-    features, _ = columns.to_dense(0, columns.n_draws)
+    feature_columns = read_columns(posterior)
+    features, _ = feature_columns.to_dense(0, feature_columns.n_draws)
     weights, unique_weights = select_respondent_weights(posterior, people, slice(None))
     return compute_shares(weights[:, :, : features.shape[1]] @ features + unique_weights)
 
@@ -95,9 +95,9 @@ def compute_preferences(posterior: Posterior) -> Preferences:
     .. math:: v_{ni} = \frac{1}{N - 1} \sum_{j \neq i} \frac{A_{nij}}{A_{nij} + A_{nji}}, \qquad
         A_{nij} = u_{ni} + \sum_k w_{nk} f_{ik} (1 - f_{jk})
     """
-    columns, labels = read_columns(posterior), posterior.labels
-    draws = select_segment_draws(columns.n_draws, len(posterior.groups), len(labels))
-    features, _ = columns.take(draws).to_dense(0, len(draws))
+    feature_columns, labels = read_columns(posterior), posterior.labels
+    draws = select_segment_draws(feature_columns.n_draws, len(posterior.groups), len(labels))
+    features, _ = feature_columns.take(draws).to_dense(0, len(draws))
     weights, unique_weights = select_respondent_weights(posterior, slice(None), draws)
     preferences = np.empty((len(draws), *unique_weights.shape[1:]))
     for draw, (owned_by_feature, person_weights, person_unique) in enumerate(

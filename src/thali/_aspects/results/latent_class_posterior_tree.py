@@ -137,9 +137,11 @@ def _build_class_parts(
         for name in likelihood.parameters
     }
     parts = []
-    for g, columns in enumerate(class_columns):
+    for g, feature_columns in enumerate(class_columns):
         flat = {name: values[g].ravel() for name, values in class_parameters.items()}
-        parts.append(likelihood.build_posterior_part(columns, flat, data, draws.shape, dense))
+        parts.append(
+            likelihood.build_posterior_part(feature_columns, flat, data, draws.shape, dense)
+        )
     return parts, class_parameters
 
 

@@ -49,12 +49,12 @@ def _compute_log_draws(
     # The list has an array for each of `column_sets`.
     choice_indices, n_times = count_answers_by_respondent(data)
     option_indices, log_draws = set_indices(data, posterior.labels)[0], []
-    for columns in column_sets:
+    for feature_columns in column_sets:
         probability_draws, set_starts = build_set_probabilities(
-            columns, option_indices, is_best_worst(data), posterior.lapse
+            feature_columns, option_indices, is_best_worst(data), posterior.lapse
         )
-        logs = np.empty((columns.n_draws, n_times.shape[1]))
-        for draws in iterate_slices(columns.n_draws, int(set_starts[-1])):
+        logs = np.empty((feature_columns.n_draws, n_times.shape[1]))
+        for draws in iterate_slices(feature_columns.n_draws, int(set_starts[-1])):
             logs[draws] = sum_log_choices(probability_draws(draws)[:, choice_indices], n_times)
         log_draws.append(logs)
     return log_draws

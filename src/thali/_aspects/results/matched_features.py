@@ -76,18 +76,23 @@ class FeatureEntries:
 
 
 def match_columns(
-    columns: FeatureColumns, similar: float, min_probability: float, min_owners: int = 1
+    feature_columns: FeatureColumns, similar: float, min_probability: float, min_owners: int = 1
 ) -> MatchedFeatures:
     """Match features with nearly equal owners across draws, by their Jaccard index.
 
     Features below `min_probability` are omitted.
     """
-    entries = _collect_entries(columns, min_owners)
-    n = columns.n_options
+    entries = _collect_entries(feature_columns, min_owners)
+    n = feature_columns.n_options
     if not len(entries.pattern):
         empty = np.zeros(0)
         return MatchedFeatures(
-            np.zeros((0, n)), np.zeros(0, int), np.zeros(0, int), empty, empty, columns.n_draws
+            np.zeros((0, n)),
+            np.zeros(0, int),
+            np.zeros(0, int),
+            empty,
+            empty,
+            feature_columns.n_draws,
         )
     membership = entries.patterns[entries.pattern[entries.draw == _find_consensus_draw(entries)]]
     feature = np.zeros(0, int)
@@ -101,7 +106,9 @@ def match_columns(
         membership = _compute_memberships(entries, feature, len(membership))
     feature = _assign_entries(entries, membership, similar)
     n_entries = np.bincount(feature[feature >= 0], minlength=len(membership))
-    feature_indices = np.flatnonzero(n_entries >= max(1.0, min_probability * columns.n_draws))
+    feature_indices = np.flatnonzero(
+        n_entries >= max(1.0, min_probability * feature_columns.n_draws)
+    )
     feature_indices = feature_indices[argsort_descending(n_entries[feature_indices])]
     new_index = np.full(len(membership) + 1, -1)
     new_index[feature_indices] = np.arange(len(feature_indices))
@@ -118,24 +125,24 @@ def match_columns(
         entries.draw[order],
         entries.weight[order],
         index,
-        columns.n_draws,
+        feature_columns.n_draws,
     )
 
 
-def _collect_entries(columns: FeatureColumns, min_owners: int) -> FeatureEntries:
+def _collect_entries(feature_columns: FeatureColumns, min_owners: int) -> FeatureEntries:
     """Collect the distinct owner sets of each draw, with the sum of their weights."""
-    owner_sets, pattern = find_distinct_owners(columns)
-    is_large = columns.sizes >= min_owners
+    owner_sets, pattern = find_distinct_owners(feature_columns)
+    is_large = feature_columns.sizes >= min_owners
     set_indices, pattern = np.unique(pattern[is_large], return_inverse=True)
-    patterns = np.zeros((len(set_indices), columns.n_options), np.float32)
+    patterns = np.zeros((len(set_indices), feature_columns.n_options), np.float32)
     for row, set_index in enumerate(set_indices.tolist()):
         patterns[row, owner_sets[set_index]] = 1.0
     entry, entry_index = np.unique(
-        columns.draw[is_large] * max(len(set_indices), 1) + pattern, return_inverse=True
+        feature_columns.draw[is_large] * max(len(set_indices), 1) + pattern, return_inverse=True
     )
-    weight = np.bincount(entry_index, columns.weights[is_large], minlength=len(entry))
+    weight = np.bincount(entry_index, feature_columns.weights[is_large], minlength=len(entry))
     draw, pattern = np.divmod(entry, max(len(set_indices), 1))
-    return FeatureEntries(patterns, pattern, draw, weight, columns.n_draws)
+    return FeatureEntries(patterns, pattern, draw, weight, feature_columns.n_draws)
 
 
 def _compute_jaccard(owners: np.ndarray, membership: np.ndarray) -> np.ndarray:
@@ -321,7 +328,7 @@ def matched_features_table(
     interval = np.array(
         [compute_interval(matched.weight[entries], ci) for entries in entry_slices]
     ).reshape(-1, 2)
-    columns = {
+    table_columns = {
         "members": matched.members(posterior.labels),
         "weight": [float(matched.weight[entries].mean()) for entries in entry_slices],
         "weight_low": interval[:, 0],
@@ -330,7 +337,9 @@ def matched_features_table(
         **presence_convergence(present),
         "probability": present.mean(axis=(1, 2)),
     }
-    table = Table(columns, index=pd.RangeIndex(1, len(matched.membership) + 1, name="feature"))
+    table = Table(
+        table_columns, index=pd.RangeIndex(1, len(matched.membership) + 1, name="feature")
+    )
     return drop_ignored_weights(table, posterior)
 
 

@@ -73,10 +73,10 @@ def draw_new_respondents(population: PopulationDraws) -> list[FeatureColumns]:
     shared_weights = np.empty((n_people, len(common.weights)))
     unique_weights = np.empty((n_people, *common.unique_weights.shape))
     for draw in range(common.n_draws):
-        columns = part_slice(common.column_offsets, draw)
-        draw_weights = sample_new_weights(population, draw, common.weights[columns], n_people)
-        shared_weights[:, columns], unique_weights[:, draw] = np.split(
-            draw_weights, [columns.stop - columns.start], axis=1
+        column_slice = part_slice(common.column_offsets, draw)
+        draw_weights = sample_new_weights(population, draw, common.weights[column_slice], n_people)
+        shared_weights[:, column_slice], unique_weights[:, draw] = np.split(
+            draw_weights, [column_slice.stop - column_slice.start], axis=1
         )
     return [
         replace(common, weights=w, unique_weights=u)
@@ -109,17 +109,17 @@ def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Ser
         )
 
         def log_likelihood(
-            columns: FeatureColumns,
+            feature_columns: FeatureColumns,
             option_indices: Any = option_indices,
             choice_indices: Any = choice_indices,
             times: Any = times,
         ) -> np.ndarray:
             """Return the log likelihood of the respondent's choices, (draws,)."""
             draw_probabilities = build_set_probabilities(
-                columns, option_indices, is_best_worst(data), lapse
+                feature_columns, option_indices, is_best_worst(data), lapse
             )[0]
             return sum_log_choices(
-                draw_probabilities(slice(0, columns.n_draws))[:, choice_indices], times
+                draw_probabilities(slice(0, feature_columns.n_draws))[:, choice_indices], times
             )
 
         person_population = population

@@ -42,9 +42,9 @@ def next_pairs_table(
     rng = np.random.default_rng(seed)
     labels = posterior.labels
     pairs = list_pairs(among, labels, rng)
-    columns, draw_indices = select_spaced_draws(posterior, 3 * len(pairs))
+    feature_columns, draw_indices = select_spaced_draws(posterior, 3 * len(pairs))
     first_options, second_options = pairs.T
-    p = compute_probability_draws(columns, first_options, second_options, posterior.lapse)
+    p = compute_probability_draws(feature_columns, first_options, second_options, posterior.lapse)
     if (tie := posterior.tie) is None:
         outcomes = stack_outcomes(p)
     else:
@@ -53,7 +53,7 @@ def next_pairs_table(
         labels,
         pairs,
         outcomes,
-        build_learning_target(goal, columns, labels, rng),
+        build_learning_target(goal, feature_columns, labels, rng),
         check_integer("n", n, 1),
         rng,
     )
@@ -69,15 +69,15 @@ def next_sets_table(
     labels = posterior.labels
     option_indices = allowed_options(among, labels, size := check_integer("size", size, 2))
     sets = list_subsets(option_indices, size, rng)
-    columns, _ = select_spaced_draws(posterior, sets.size)
+    feature_columns, _ = select_spaced_draws(posterior, sets.size)
     p = compute_set_probabilities(
-        columns, np.arange(len(sets) + 1) * size, sets.ravel(), posterior.lapse
+        feature_columns, np.arange(len(sets) + 1) * size, sets.ravel(), posterior.lapse
     )
     return tabulate_sets(
         labels,
         sets,
         p,
-        build_learning_target(goal, columns, labels, rng),
+        build_learning_target(goal, feature_columns, labels, rng),
         check_integer("n", n, 1),
         rng,
     )
@@ -88,30 +88,30 @@ def select_spaced_draws(posterior: Posterior, n_outcomes: int) -> tuple[FeatureC
 
     Return their columns and their indices.
     """
-    columns = read_columns(posterior)
-    draw_indices = space_draws(columns.n_draws, n_outcomes)
-    return columns.take(draw_indices), draw_indices
+    feature_columns = read_columns(posterior)
+    draw_indices = space_draws(feature_columns.n_draws, n_outcomes)
+    return feature_columns.take(draw_indices), draw_indices
 
 
 def build_learning_target(
     goal: Any,
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     labels: list[str],
     rng: np.random.Generator,
     words: Any = WORDS,
 ) -> LearningTarget:
     """Build the quantity that answers should inform about, from the user's `goal`."""
     if isinstance(goal, Mapping):
-        return _build_aspect_target(goal, columns, labels)
+        return _build_aspect_target(goal, feature_columns, labels)
     check_goal(goal, words, ", or {'aspect': [labels]}")
     utility = np.empty(0)
     if goal != EVERYTHING:
-        utility = compute_utilities(columns)
+        utility = compute_utilities(feature_columns)
     return build_worth_target(goal, utility, rng)
 
 
 def _build_aspect_target(
-    goal: Mapping[str, Any], columns: FeatureColumns, labels: list[str]
+    goal: Mapping[str, Any], feature_columns: FeatureColumns, labels: list[str]
 ) -> LearningTarget:
     """Build the target "does a feature with these owners exist?", true or false per draw."""
     if not {"aspect"} <= set(goal) <= {"aspect", "similar"}:
@@ -123,15 +123,15 @@ def _build_aspect_target(
         raise ArgumentError(
             f"`goal`: the aspect must be a list of at least one label; got {aspect!r}."
         )
-    is_member = np.zeros(columns.n_options, bool)
+    is_member = np.zeros(feature_columns.n_options, bool)
     is_member[[label_index(format_label(member), labels, "goal") for member in members]] = True
     n_shared = np.zeros(0)
-    if len(columns.sizes):
-        n_shared = sum_parts(is_member[columns.owners], columns.owner_offsets)
-    jaccard = n_shared / (columns.sizes + is_member.sum() - n_shared)
+    if len(feature_columns.sizes):
+        n_shared = sum_parts(is_member[feature_columns.owners], feature_columns.owner_offsets)
+    jaccard = n_shared / (feature_columns.sizes + is_member.sum() - n_shared)
     min_jaccard = 1.0
     if goal.get("similar") is not None:
         min_jaccard = check_open_interval("similar", goal["similar"], "the minimum Jaccard index")
-    has_aspect = np.zeros(columns.n_draws, bool)
-    has_aspect[columns.draw[jaccard >= min_jaccard]] = True
+    has_aspect = np.zeros(feature_columns.n_draws, bool)
+    has_aspect[feature_columns.draw[jaccard >= min_jaccard]] = True
     return LearningTarget(np.stack([has_aspect, ~has_aspect]))

@@ -17,14 +17,18 @@ if TYPE_CHECKING:
     import pandas
 
 
-def compute_utilities(columns: FeatureColumns) -> np.ndarray:
+def compute_utilities(feature_columns: FeatureColumns) -> np.ndarray:
     r"""Return each option's sum of feature weights, shape (n_draws, n_options).
 
     .. math:: U_i = u_i + \sum_k w_k f_{ik}
     """
-    utility = columns.unique_weights.astype(float)
-    column = repeat_indices(columns.sizes)
-    np.add.at(utility, (columns.draw[column], columns.owners), columns.weights[column])
+    utility = feature_columns.unique_weights.astype(float)
+    column = repeat_indices(feature_columns.sizes)
+    np.add.at(
+        utility,
+        (feature_columns.draw[column], feature_columns.owners),
+        feature_columns.weights[column],
+    )
     return utility
 
 
@@ -53,13 +57,16 @@ def unique_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
 
     from thali._result_table import Table
 
-    columns = read_columns(posterior)
-    weights = columns.unique_weights.copy()
-    single_columns = np.flatnonzero(columns.sizes == 1)
+    feature_columns = read_columns(posterior)
+    weights = feature_columns.unique_weights.copy()
+    single_columns = np.flatnonzero(feature_columns.sizes == 1)
     np.add.at(
         weights,
-        (columns.draw[single_columns], columns.owners[columns.owner_offsets[single_columns]]),
-        columns.weights[single_columns],
+        (
+            feature_columns.draw[single_columns],
+            feature_columns.owners[feature_columns.owner_offsets[single_columns]],
+        ),
+        feature_columns.weights[single_columns],
     )
     total_weights = weights.sum(1, keepdims=True)
     low, high = compute_interval(weights, ci)
@@ -101,29 +108,33 @@ def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
             f"The table of similarities would have {n:,} rows, but the limit is"
             f" {MAX_TABLE_OPTIONS:,} options; use fewer options."
         )
-    columns = read_columns(posterior)
-    is_counted = ~find_ignored_columns(columns, posterior.sees_single)
+    feature_columns = read_columns(posterior)
+    is_counted = ~find_ignored_columns(feature_columns, posterior.sees_single)
     summed_similarity = np.zeros((n, n))
     n_draws_per_block = max(1, BLOCK // max(1, n * n))
-    counted_columns = replace(columns, weights=np.where(is_counted, columns.weights, 0.0))
-    for start in range(0, columns.n_draws, n_draws_per_block):
-        stop = min(start + n_draws_per_block, columns.n_draws)
+    counted_columns = replace(
+        feature_columns, weights=np.where(is_counted, feature_columns.weights, 0.0)
+    )
+    for start in range(0, feature_columns.n_draws, n_draws_per_block):
+        stop = min(start + n_draws_per_block, feature_columns.n_draws)
         features, weights = counted_columns.to_dense(start, stop)
         ownership = features.astype(float)
         shared = (ownership * weights[:, :, None]).transpose(0, 2, 1) @ ownership
-        worth = np.diagonal(shared, axis1=1, axis2=2) + columns.unique_weights[start:stop]
+        worth = np.diagonal(shared, axis1=1, axis2=2) + feature_columns.unique_weights[start:stop]
         mean_worth = 0.5 * (worth[:, :, None] + worth[:, None, :])
         summed_similarity += np.divide(
             shared, mean_worth, out=np.zeros_like(shared), where=mean_worth > 0.0
         ).sum(axis=0)
-    similarity = summed_similarity / columns.n_draws
+    similarity = summed_similarity / feature_columns.n_draws
     np.fill_diagonal(similarity, 1.0)
     return Table(similarity, index=labels, columns=labels)
 
 
-def find_ignored_columns(columns: FeatureColumns, sees_single: bool) -> np.ndarray:
+def find_ignored_columns(feature_columns: FeatureColumns, sees_single: bool) -> np.ndarray:
     """Return a mask of features that cannot affect choices, such as those of all options.
 
     They are columns of all options, and of one owner if `sees_single` is False.
     """
-    return (columns.sizes == columns.n_options) | ((columns.sizes == 1) & (not sees_single))
+    return (feature_columns.sizes == feature_columns.n_options) | (
+        (feature_columns.sizes == 1) & (not sees_single)
+    )

@@ -263,7 +263,7 @@ MIN_LISTED = 10
 
 def estimate_features(
     estimator: str,
-    columns: FeatureColumns,
+    feature_columns: FeatureColumns,
     *,
     constant: Any,
     sigma: Any,
@@ -278,9 +278,9 @@ def estimate_features(
     .. math:: \hat s_{ij} = \hat w_0 + \sum_h \hat r_h \hat w_h h_i h_j
     """
     names = tuple(data.labels)
-    sets = find_feature_sets(columns, len(names))
+    sets = find_feature_sets(feature_columns, len(names))
     if not with_constant:
-        constant = np.zeros(columns.n_draws)
+        constant = np.zeros(feature_columns.n_draws)
     problem = FeatureSearchProblem(
         first=data.first,
         second=data.second,

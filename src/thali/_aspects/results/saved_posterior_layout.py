@@ -65,9 +65,9 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
             raise DataError(
                 f"'{path}' is not a posterior of this model: {name} must contain numbers"
             )
-    columns = read_columns(posterior)
-    owners, n_options = columns.owners, posterior.n_options
-    if columns.sizes.sum() != len(owners) or (
+    feature_columns = read_columns(posterior)
+    owners, n_options = feature_columns.owners, posterior.n_options
+    if feature_columns.sizes.sum() != len(owners) or (
         len(owners) and not 0 <= np.min(owners) <= np.max(owners) < n_options
     ):
         raise DataError(

@@ -104,9 +104,12 @@ class SimilarityResults(ObjectResults):
 
     def _count_shared_features(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Count the features that both objects of a pair own, (n_draws, n_pairs)."""
-        columns = read_columns(self.posterior)
+        feature_columns = read_columns(self.posterior)
         return compute_similarities(
-            replace(columns, weights=np.ones_like(columns.weights)), 0.0, first, second
+            replace(feature_columns, weights=np.ones_like(feature_columns.weights)),
+            0.0,
+            first,
+            second,
         )
 
     def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
@@ -127,13 +130,13 @@ class SimilarityResults(ObjectResults):
         observed, judgements = posterior.similarities, posterior.judgements
         all_columns = read_columns(posterior)
         draws = select_draws(all_columns.n_draws, len(first_objects))
-        columns, rng = all_columns.take(draws), spawn_generators(random_seed, 1)[0]
+        feature_columns, rng = all_columns.take(draws), spawn_generators(random_seed, 1)[0]
         constant, sigma = posterior.constant[draws], posterior.sigma[draws]
 
         rows, squares = [], np.zeros(len(draws))
         for pairs in split_blocks(len(observed), len(draws)):
             mu = compute_similarities(
-                columns, constant, first_objects[pairs], second_objects[pairs]
+                feature_columns, constant, first_objects[pairs], second_objects[pairs]
             )
             deviation = sigma[:, None] / np.sqrt(judgements[pairs])
             distance = (observed[pairs] - mu) / deviation

@@ -54,8 +54,8 @@ class TripletResults(ObjectResults):
 
     def _count_shared_features(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Count the features that both objects of a pair own, (n_draws, n_pairs)."""
-        columns = read_columns(self.posterior)
-        unweighted_columns = replace(columns, weights=np.ones_like(columns.weights))
+        feature_columns = read_columns(self.posterior)
+        unweighted_columns = replace(feature_columns, weights=np.ones_like(feature_columns.weights))
         return compute_shared_weights(unweighted_columns, None, first, second, self.posterior.link)
 
     def _get_kind_quantities(self) -> Quantities:
@@ -79,7 +79,7 @@ class TripletResults(ObjectResults):
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         """Return a function from a slice of questions to answer probabilities at `draws`."""
-        columns, link, lapse = (
+        feature_columns, link, lapse = (
             read_columns(self.posterior).take(draws),
             self.posterior.link,
             self.posterior.lapse,
@@ -91,7 +91,9 @@ class TripletResults(ObjectResults):
         def compute_slice(questions: slice) -> np.ndarray:
             """Return answer probabilities of these questions, shape (n_draws, n_answers)."""
             start, first, second = slice_sets(data.start, questions, data.first, data.second)
-            p = compute_triplet_probabilities(columns, constant, start, first, second, link, lapse)
+            p = compute_triplet_probabilities(
+                feature_columns, constant, start, first, second, link, lapse
+            )
             return p / np.repeat(np.add.reduceat(p, start[:-1], axis=1), np.diff(start), axis=1)
 
         return compute_slice
@@ -197,18 +199,24 @@ def next_triplets_table(
     rng = np.random.default_rng(seed)
     labels = posterior.labels
     triples = list_subsets(allowed_options(among, labels, 3), 3, rng)
-    columns, draw_indices = select_spaced_draws(posterior, triples.size)
+    feature_columns, draw_indices = select_spaced_draws(posterior, triples.size)
     constant = posterior.constant
     if constant is not None:
         constant = constant[draw_indices]
     first_objects, second_objects = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
     start = np.arange(len(triples) + 1) * 3
     p = compute_triplet_probabilities(
-        columns, constant, start, first_objects, second_objects, posterior.link, posterior.lapse
+        feature_columns,
+        constant,
+        start,
+        first_objects,
+        second_objects,
+        posterior.link,
+        posterior.lapse,
     )
     choice = choose_questions(
         QuestionOutcomes(p, start),
-        build_learning_target(goal, columns, labels, rng, (EVERYTHING,)),
+        build_learning_target(goal, feature_columns, labels, rng, (EVERYTHING,)),
         check_integer("n", n, 1),
         rng,
     )

@@ -32,9 +32,9 @@ class WeightSlopes(NamedTuple):
     unique: np.ndarray  # (draws, options, covariates)
     known: np.ndarray  # (people, covariates) of the fitted respondents
 
-    def factors(self, columns: slice, draw: int, x: np.ndarray) -> np.ndarray:
+    def factors(self, column_slice: slice, draw: int, x: np.ndarray) -> np.ndarray:
         """Return factors of all weights at covariates x, shape (n_people, n_weights)."""
-        return np.exp(x @ np.concatenate([self.weights[columns], self.unique[draw]]).T)
+        return np.exp(x @ np.concatenate([self.weights[column_slice], self.unique[draw]]).T)
 
     def shift_weights(self, common: FeatureColumns, x: np.ndarray) -> FeatureColumns:
         """Return the draws with weights expected for respondents with covariates x.
@@ -54,7 +54,7 @@ class WeightSlopes(NamedTuple):
             for slopes_j in self.weights.T
         ]
         return WeightSlopes(
-            np.stack([columns.weights for columns in columns_by_covariate], axis=1),
+            np.stack([feature_columns.weights for feature_columns in columns_by_covariate], axis=1),
             self.unique[draws],
             self.known,
         )
@@ -74,7 +74,11 @@ def add_slopes(
     }
     if posterior.unique is not None:
         unique_slopes = np.stack(
-            [columns.unique_weights.reshape(*shape, -1) for columns in columns_by_covariate], axis=2
+            [
+                feature_columns.unique_weights.reshape(*shape, -1)
+                for feature_columns in columns_by_covariate
+            ],
+            axis=2,
         )
         variables["unique_slopes"] = ("chain", "draw", "known", "option"), unique_slopes
     all_variables = (
@@ -96,9 +100,11 @@ def read_slopes(posterior: Posterior) -> WeightSlopes | None:
     """Read the slopes of log weights from a posterior; None if it has none."""
     if posterior.slopes is None:
         return None
-    columns = read_columns(posterior)
-    weight_slopes = flatten_chains(posterior.slopes)[columns.draw, :, columns.slot]
-    unique_slopes = np.zeros((columns.n_draws, columns.n_options, len(posterior.known)))
+    feature_columns = read_columns(posterior)
+    weight_slopes = flatten_chains(posterior.slopes)[feature_columns.draw, :, feature_columns.slot]
+    unique_slopes = np.zeros(
+        (feature_columns.n_draws, feature_columns.n_options, len(posterior.known))
+    )
     if posterior.unique_slopes is not None:
         unique_slopes = flatten_chains(posterior.unique_slopes).swapaxes(1, 2)
     return WeightSlopes(weight_slopes, unique_slopes, posterior.fixed["known_of_people"].values)
@@ -202,8 +208,8 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
                 (mean, present_draws.std(), low, high, positive_share, np.exp(mean), presence)
             )
             index.append((name, effect_name))
-    columns = ["mean", "sd", "low", "high", "above_0", "ratio", "probability"]
-    table = Table(rows, pd.MultiIndex.from_tuples(index, names=["column", "item"]), columns)
+    column_names = ["mean", "sd", "low", "high", "above_0", "ratio", "probability"]
+    table = Table(rows, pd.MultiIndex.from_tuples(index, names=["column", "item"]), column_names)
     table.attrs["interval"] = ci
     return table
 
