@@ -235,8 +235,6 @@ def _log_alpha_density(line: Any, log_alpha: Any) -> Any:
 
 
 @kernel_operations.draw_alpha.register(OpenColumns)
-def _draw_alpha(
-    prior: Any, rng: np.random.Generator, b: Any, feature_columns: Any, rate: Any
-) -> Any:
+def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
     """Draw alpha given the owners, by slice sampling of log alpha."""
     return math.exp(draw_on_line(rng, AlphaLine(prior, b), math.log(b.real[ALPHA]), 1.0))

@@ -125,8 +125,6 @@ kernel_operations.set_alpha.register(GivenColumns)(store_alpha)
 
 
 @kernel_operations.draw_alpha.register(GivenColumns)
-def _draw_alpha(
-    prior: Any, rng: np.random.Generator, b: Any, feature_columns: Any, rate: Any
-) -> Any:
+def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
     """Return alpha unchanged: given features do not inform about it."""
     return b.real[ALPHA]

@@ -245,11 +245,9 @@ def store_alpha(prior: Any, b: Any, alpha: Any) -> None:
 
 
 @kernel_operations.draw_alpha.register(Buffet)
-def draw_gamma_alpha(
-    prior: Any, rng: np.random.Generator, b: Any, feature_columns: Any, rate: Any
-) -> Any:
+def draw_gamma_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
     """Draw alpha ~ Gamma(1 + columns, 1 + rate), given the number of features.
 
     The columns are a Poisson process (eq. 13).
     """
-    return rng.standard_gamma(1.0 + feature_columns) / (1.0 + rate)
+    return rng.standard_gamma(1.0 + columns) / (1.0 + rate)
