@@ -43,10 +43,10 @@ def predict_choices(posterior: Posterior, sets: Any, return_se: bool, covariates
         read_columns(posterior),
         build_covariate_offsets(posterior, sets, covariates),
     )
-    means = predict_means(feature_columns, labels, sets, lapse, offsets)
+    mean_probabilities = predict_means(feature_columns, labels, sets, lapse, offsets)
     if not return_se:
-        return means
-    return means, compute_prediction_errors(
+        return mean_probabilities
+    return mean_probabilities, compute_prediction_errors(
         feature_columns, labels, sets, lapse, posterior.shape[0], offsets
     )
 
@@ -63,20 +63,20 @@ def predict_means(
     For pairs they are the probabilities of the first option; otherwise, for each set, those of its
     members or answers.
     """
-    option_indices, paired = set_indices(sets, labels)
-    if paired:
-        first_options, second_options = split_pairs(option_indices)
+    options_by_set, are_pairs = set_indices(sets, labels)
+    if are_pairs:
+        first_options, second_options = split_pairs(options_by_set)
         return compute_mean_probabilities(
             feature_columns, first_options, second_options, lapse, offsets
         )
     from ..likelihoods.set_probabilities import average_over_draws
 
-    probability_draws, starts = build_set_probabilities(
-        feature_columns, option_indices, is_best_worst(sets), lapse
+    probability_draws, set_starts = build_set_probabilities(
+        feature_columns, options_by_set, is_best_worst(sets), lapse
     )
     return np.split(
-        average_over_draws(probability_draws, feature_columns.n_draws, int(starts[-1])),
-        starts[1:-1],
+        average_over_draws(probability_draws, feature_columns.n_draws, int(set_starts[-1])),
+        set_starts[1:-1],
     )
 
 
@@ -109,23 +109,25 @@ class AskedSets:
         """Return mean probabilities of each set, and Monte Carlo errors if `return_se`."""
         from thali._posterior.summary import compute_mean_errors
 
-        estimates: list[Any] = [draws.mean(axis=0)]
+        means_and_errors: list[Any] = [draws.mean(axis=0)]
         if return_se:
-            estimates.append(compute_mean_errors(draws.T.reshape(draws.shape[1], self.chains, -1)))
+            means_and_errors.append(
+                compute_mean_errors(draws.T.reshape(draws.shape[1], self.chains, -1))
+            )
         if not self.paired:
-            sizes = np.array(list(map(len, self.places)))
+            set_sizes = np.array(list(map(len, self.places)))
             if self.answers:
-                sizes *= sizes - 1
-            ends = np.cumsum(sizes)[:-1]
-            estimates = [np.split(estimate, ends) for estimate in estimates]
+                set_sizes *= set_sizes - 1
+            set_ends = np.cumsum(set_sizes)[:-1]
+            means_and_errors = [np.split(estimate, set_ends) for estimate in means_and_errors]
         if return_se:
-            return tuple(estimates)
-        return estimates[0]
+            return tuple(means_and_errors)
+        return means_and_errors[0]
 
 
 def build_set_probabilities(
     feature_columns: FeatureColumns,
-    option_indices: list[np.ndarray],
+    options_by_set: list[np.ndarray],
     has_answers: bool,
     lapse: float,
 ) -> tuple[Any, np.ndarray]:
@@ -138,13 +140,18 @@ def build_set_probabilities(
         compute_set_probabilities,
     )
 
-    start, members = part_bounds(list(map(len, option_indices))), np.concatenate(option_indices)
-    if not has_answers:
-        return partial(compute_set_probabilities, feature_columns, start, members, lapse), start
-    draw_probabilities = partial(
-        compute_answer_probabilities, feature_columns, start, members, lapse
+    set_starts, set_members = (
+        part_bounds(list(map(len, options_by_set))),
+        np.concatenate(options_by_set),
     )
-    return draw_probabilities, find_first_answers(start)
+    if not has_answers:
+        return partial(
+            compute_set_probabilities, feature_columns, set_starts, set_members, lapse
+        ), set_starts
+    draw_probabilities = partial(
+        compute_answer_probabilities, feature_columns, set_starts, set_members, lapse
+    )
+    return draw_probabilities, find_first_answers(set_starts)
 
 
 def compute_prediction_errors(
@@ -158,31 +165,35 @@ def compute_prediction_errors(
     """Compute Monte Carlo errors of `predict_means`, in the shape of its result."""
     from thali._posterior.summary import compute_mean_errors
 
-    option_indices, paired = set_indices(sets, labels)
-    errors, sizes = [], []
-    for start in range(0, len(option_indices), _SETS_PER_BLOCK):
-        block = option_indices[start : start + _SETS_PER_BLOCK]
-        if paired:
-            first_option, second_option = split_pairs(block)
+    options_by_set, are_pairs = set_indices(sets, labels)
+    block_errors, set_sizes = [], []
+    for first_set in range(0, len(options_by_set), _SETS_PER_BLOCK):
+        block_sets = options_by_set[first_set : first_set + _SETS_PER_BLOCK]
+        if are_pairs:
+            first_options, second_options = split_pairs(block_sets)
             block_offsets = None
             if offsets is not None:
                 block_offsets = CovariateOffsets(
-                    offsets.beta, offsets.x[start : start + _SETS_PER_BLOCK]
+                    offsets.beta, offsets.x[first_set : first_set + _SETS_PER_BLOCK]
                 )
-            draws = compute_probability_draws(
-                feature_columns, first_option, second_option, lapse, block_offsets
+            probability_draws = compute_probability_draws(
+                feature_columns, first_options, second_options, lapse, block_offsets
             )
         else:
-            probabilities_by_draw, starts = build_set_probabilities(
-                feature_columns, block, is_best_worst(sets), lapse
+            probabilities_by_draw, set_starts = build_set_probabilities(
+                feature_columns, block_sets, is_best_worst(sets), lapse
             )
-            draws = probabilities_by_draw(slice(0, feature_columns.n_draws))
-            sizes += np.diff(starts).tolist()
-        errors.append(compute_mean_errors(draws.T.reshape(draws.shape[1], n_chains, -1)))
-    all_errors = np.concatenate([np.empty(0), *errors])
-    if paired:
+            probability_draws = probabilities_by_draw(slice(0, feature_columns.n_draws))
+            set_sizes += np.diff(set_starts).tolist()
+        block_errors.append(
+            compute_mean_errors(
+                probability_draws.T.reshape(probability_draws.shape[1], n_chains, -1)
+            )
+        )
+    all_errors = np.concatenate([np.empty(0), *block_errors])
+    if are_pairs:
         return all_errors
-    return np.split(all_errors, np.cumsum(sizes)[:-1])
+    return np.split(all_errors, np.cumsum(set_sizes)[:-1])
 
 
 def build_covariate_offsets(
@@ -191,12 +202,12 @@ def build_covariate_offsets(
     """Return the covariates' part of the log odds of each pair's first option, if any."""
     if covariates is None:
         return None
-    option_indices, paired = set_indices(sets, posterior.labels)
-    if not paired:
+    options_by_set, are_pairs = set_indices(sets, posterior.labels)
+    if not are_pairs:
         raise ArgumentError(
             "Covariates require comparisons of two options; give pairs of labels, [(a, b), ...]."
         )
-    x = predictor_matrix(covariates, posterior.covariates, len(option_indices))
+    x = predictor_matrix(covariates, posterior.covariates, len(options_by_set))
     if not x.shape[1]:
         return None
     return CovariateOffsets(posterior.coefficients, x)
@@ -204,16 +215,22 @@ def build_covariate_offsets(
 
 def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
     """Return a table of outcome probabilities: a, b, p_a, p_tie, p_b."""
-    labels, feature_columns, tie = posterior.labels, read_columns(posterior), posterior.tie
+    labels, feature_columns, tie_parameter = (
+        posterior.labels,
+        read_columns(posterior),
+        posterior.tie,
+    )
     first_options, second_options = pair_indices(pairs, labels, posterior.has_ties)
     summed_probability, offsets = (
         np.zeros((len(first_options), 3)),
         build_covariate_offsets(posterior, pairs, covariates),
     )
-    for draws, p, q in iterate_probabilities(
+    for draw_slice, p_first, p_second in iterate_probabilities(
         feature_columns, first_options, second_options, posterior.lapse, offsets
     ):
-        summed_probability += compute_win_tie_loss(p, q, tie[draws, None]).sum(axis=0)
+        summed_probability += compute_win_tie_loss(
+            p_first, p_second, tie_parameter[draw_slice, None]
+        ).sum(axis=0)
     return tabulate_outcomes(
         labels, first_options, second_options, summed_probability / feature_columns.n_draws
     )
@@ -228,10 +245,10 @@ def outcome_draws(posterior: Posterior, part: HeldOutPair) -> np.ndarray:
     offsets = build_covariate_offsets(
         posterior, [part.pair] * n_cells, part.select_covariates(posterior.covariates)
     )
-    draws = compute_probability_draws(
+    probability_draws = compute_probability_draws(
         read_columns(posterior), *part.find_positions(posterior.labels), posterior.lapse, offsets
     )
-    p = draws.reshape(*posterior.shape, n_cells)
+    p_first = probability_draws.reshape(*posterior.shape, n_cells)
     if n_outcomes == 2:
-        return stack_outcomes(p)
-    return compute_win_tie_loss(p, 1.0 - p, posterior.tie.reshape(*posterior.shape, 1))
+        return stack_outcomes(p_first)
+    return compute_win_tie_loss(p_first, 1.0 - p_first, posterior.tie.reshape(*posterior.shape, 1))

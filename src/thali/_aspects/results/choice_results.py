@@ -81,27 +81,34 @@ class SetResults(PosteriorResults):
 
     def data(self) -> Choices:
         """Return the fitted `Choices`, without their respondents."""
-        posterior, no_places = self.posterior, np.zeros(0, np.int64)
-        sets = posterior.set_start, posterior.fixed["member"].values.copy()
-        unanswered = Choices._from_fields(
-            tuple(posterior.labels), (), *sets, no_places, no_places, np.zeros(0), None, None
+        posterior, no_indices = self.posterior, np.zeros(0, np.int64)
+        set_fields = posterior.set_start, posterior.fixed["member"].values.copy()
+        unanswered_choices = Choices._from_fields(
+            tuple(posterior.labels),
+            (),
+            *set_fields,
+            no_indices,
+            no_indices,
+            np.zeros(0),
+            None,
+            None,
         )
-        return unanswered.with_answers(posterior.chosen)
+        return unanswered_choices.with_answers(posterior.chosen)
 
     def build_data_part(self, counts: np.ndarray) -> DataPart:
         """Build the part of a posterior tree for the choices counted in `counts`.
 
         Questions without answers are omitted.
         """
-        data, answer_indices = self.data(), np.flatnonzero(counts)
-        answered = select_choices(
-            data,
+        choices, answer_indices = self.data(), np.flatnonzero(counts)
+        answered_choices = select_choices(
+            choices,
             np.full(answer_indices.size, -1),
-            *data.places_of(answer_indices),
+            *choices.places_of(answer_indices),
             times=counts[answer_indices],
         )
         return build_data_part(
-            store_sets(answered, self.posterior.lapse), self.posterior.has_unique
+            store_sets(answered_choices, self.posterior.lapse), self.posterior.has_unique
         )
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
@@ -126,8 +133,8 @@ class PairResults(SetResults):
     def data(self) -> PairedComparisons:  # type: ignore[override]
         """Return the fitted `PairedComparisons`, without their respondents."""
         cells = read_cells(self.posterior)
-        counts = np.column_stack([cells[name] for name in ("wins", "ties", "losses")])
-        return self._build_comparisons(counts)
+        outcome_counts = np.column_stack([cells[name] for name in ("wins", "ties", "losses")])
+        return self._build_comparisons(outcome_counts)
 
     def build_data_part(self, counts: np.ndarray) -> DataPart:
         """Build the part of a posterior tree for the comparisons counted in `counts`."""
@@ -135,27 +142,37 @@ class PairResults(SetResults):
         counts = counts.reshape(len(read_cells(posterior)["pair"]), -1)
         if not posterior.has_ties:
             counts = np.insert(counts, 1, 0.0, axis=1)
-        data = self._build_comparisons(counts)
+        comparisons = self._build_comparisons(counts)
         return build_data_part(
-            store_pairs(data, posterior.lapse, posterior.has_ties), posterior.has_unique
+            store_pairs(comparisons, posterior.lapse, posterior.has_ties), posterior.has_unique
         )
 
     def _build_comparisons(self, counts: np.ndarray) -> PairedComparisons:
         """Build `PairedComparisons` from counts of win, tie and loss, omitting zero rows."""
         cells, has_count = read_cells(self.posterior), counts.sum(axis=1) > 0.0
-        pair_indices, pair = np.unique(cells["pair"][has_count], return_inverse=True)
+        pair_indices, pair_of_cell = np.unique(cells["pair"][has_count], return_inverse=True)
         first_options, second_options = (options[pair_indices] for options in self.posterior.pairs)
         wins, ties, losses = np.array(counts[has_count].T, float)
         covariates = None
-        if names := tuple(self.posterior.covariates):
-            option_values = np.zeros((self.posterior.n_options, len(names)))
+        if covariate_names := tuple(self.posterior.covariates):
+            option_values = np.zeros((self.posterior.n_options, len(covariate_names)))
             covariates = PairCovariates._from_fields(
-                names, pair, cells["x"][has_count], option_values, wins, losses, ties, None
+                covariate_names,
+                pair_of_cell,
+                cells["x"][has_count],
+                option_values,
+                wins,
+                losses,
+                ties,
+                None,
             )
-        sums = [np.bincount(pair, counts_j, len(pair_indices)) for counts_j in (wins, losses, ties)]
+        outcome_sums = [
+            np.bincount(pair_of_cell, counts_j, len(pair_indices))
+            for counts_j in (wins, losses, ties)
+        ]
         labels = tuple(self.posterior.labels)
         return PairedComparisons._from_fields(
-            labels, first_options, second_options, *sums, None, None, covariates
+            labels, first_options, second_options, *outcome_sums, None, None, covariates
         )
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
@@ -164,9 +181,12 @@ class PairResults(SetResults):
         tie_parameter = None
         if ties:
             tie_parameter = posterior.tie[draws]
-        feature_columns, beta = read_columns(posterior).take(draws), posterior.coefficients[draws]
+        feature_columns, coefficients = (
+            read_columns(posterior).take(draws),
+            posterior.coefficients[draws],
+        )
         return build_comparison_probabilities(
-            feature_columns, data, posterior.lapse, tie_parameter, beta
+            feature_columns, data, posterior.lapse, tie_parameter, coefficients
         )
 
 
@@ -202,20 +222,20 @@ class LatentClassResults(PosteriorResults):
     @cached_property
     def class_posterior(self) -> Posterior:
         """The posterior with each latent class as a group of respondents."""
-        posterior, pooled = self.posterior, self.pooled_results
-        questions = pooled.data().questions(posterior.has_ties)
-        respondent_index, answer, n_times = list_respondent_answers(posterior)
+        posterior, pooled_results = self.posterior, self.pooled_results
+        questions = pooled_results.data().questions(posterior.has_ties)
+        respondent_index, answer_index, n_times = list_respondent_answers(posterior)
         probable_class = membership_probabilities(posterior).argmax(axis=1)[respondent_index]
-        parts, place_indices = [], []
+        data_parts, place_indices = [], []
         for class_index in range(posterior.max_classes):
             counts = np.bincount(
-                answer, n_times * (probable_class == class_index), len(questions.counts)
+                answer_index, n_times * (probable_class == class_index), len(questions.counts)
             )
-            parts.append(pooled.build_data_part(counts))
+            data_parts.append(pooled_results.build_data_part(counts))
             place_indices.append(
                 np.flatnonzero(np.repeat(questions.sum_by_question(counts) > 0.0, questions.sizes))
             )
-        return convert_classes_to_groups(posterior, parts, place_indices)
+        return convert_classes_to_groups(posterior, data_parts, place_indices)
 
     @cached_property
     def pooled_results(self) -> Any:
@@ -231,29 +251,37 @@ class LatentClassResults(PosteriorResults):
     ) -> list[EqualRespondents]:
         """Return one `EqualRespondents` per latent class, whose members change between draws."""
         all_questions = data.questions(self.posterior.has_ties)
-        (respondent, answer, times) = list_respondent_answers(self.posterior)
-        question = all_questions.question[answer]
-        class_index, classes = align_members(self.posterior)[draws], self.class_posterior
+        (respondent_index, answer_index, times) = list_respondent_answers(self.posterior)
+        question_index = all_questions.question[answer_index]
+        class_index, class_posterior = align_members(self.posterior)[draws], self.class_posterior
 
         def count_asked(g: int) -> Callable[[slice], np.ndarray]:
             """Return a function that counts how often members of class g were asked."""
 
-            def count_in_slice(part: slice) -> np.ndarray:
+            def count_in_slice(question_slice: slice) -> np.ndarray:
                 """Count how often each question was asked, shape (n_questions, n_draws)."""
-                rows = np.flatnonzero((question >= part.start) & (question < part.stop))
-                is_member = class_index[:, respondent[rows]] == g
-                n_asked = np.zeros((part.stop - part.start, len(draws)))
-                np.add.at(n_asked, question[rows] - part.start, times[rows, None] * is_member.T)
+                answer_rows = np.flatnonzero(
+                    (question_index >= question_slice.start)
+                    & (question_index < question_slice.stop)
+                )
+                is_member = class_index[:, respondent_index[answer_rows]] == g
+                n_asked = np.zeros((question_slice.stop - question_slice.start, len(draws)))
+                np.add.at(
+                    n_asked,
+                    question_index[answer_rows] - question_slice.start,
+                    times[answer_rows, None] * is_member.T,
+                )
                 return n_asked
 
             return count_in_slice
 
-        groups = GroupResults(classes)
+        group_results = GroupResults(class_posterior)
         return [
             EqualRespondents(
-                groups.select_group(name).answer_probabilities(data, draws, ties), count_asked(g)
+                group_results.select_group(name).answer_probabilities(data, draws, ties),
+                count_asked(g),
             )
-            for g, name in enumerate(classes.groups)
+            for g, name in enumerate(class_posterior.groups)
         ]
 
     def agreement_quantities(self) -> Quantities:

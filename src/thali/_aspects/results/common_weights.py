@@ -62,30 +62,35 @@ def add_population(
 ) -> Posterior:
     """Return the posterior with common weights, worths and population choice probabilities."""
     recorded_draws = select_kept_draws(chains)
-    common = select_group_columns(recorded_draws, n_people)
+    common_columns = select_group_columns(recorded_draws, n_people)
     if posterior.unique is None:  # the chains' unique weights are not part of the model
-        common = replace(common, unique_weights=np.zeros_like(common.unique_weights))
+        common_columns = replace(
+            common_columns, unique_weights=np.zeros_like(common_columns.unique_weights)
+        )
     shape = *recorded_draws.shape, -1
-    shares = normalise_to_shares(common)
-    worth = compute_shares(compute_utilities(shares)).reshape(shape)
+    share_columns = normalise_to_shares(common_columns)
+    worth = compute_shares(compute_utilities(share_columns)).reshape(shape)
     variables: dict[str, Any] = {
         "common_worth": (("chain", "draw", "option"), worth),
         "common_weights": (
             ("chain", "draw", "feature"),
-            pad_weights([shares], recorded_draws.shape)[:, :, 0],
+            pad_weights([share_columns], recorded_draws.shape)[:, :, 0],
         ),
         "common_unique_weights": (
             ("chain", "draw", "option"),
-            shares.unique_weights.reshape(shape),
+            share_columns.unique_weights.reshape(shape),
         ),
     }
     coordinates: dict[Any, Any] = {}
     if posterior.data_kind == PAIRS and posterior.features is not None:
         kappa = np.concatenate(recorded_draws.stack_parameter("kappa"))
-        mean = average_over_population(
-            PopulationDraws(common, kappa, read_slopes(posterior)), lapse
+        mean_probability = average_over_population(
+            PopulationDraws(common_columns, kappa, read_slopes(posterior)), lapse
         )
-        variables["population_probability"] = ("chain", "draw", "pair"), mean.reshape(shape)
+        variables["population_probability"] = (
+            ("chain", "draw", "pair"),
+            mean_probability.reshape(shape),
+        )
         if "pair" not in posterior.draws.coords:
             coordinates = all_pair_coordinates(np.array(posterior.labels))
     described_variables = {
@@ -104,20 +109,20 @@ def average_over_population(population: PopulationDraws, lapse: float) -> np.nda
     hypercube: every weight takes each of N equally probable values once, in an order that
     depends on the draw alone, so a longer fit has the same numbers.
     """
-    common = population.common
-    i, j = np.triu_indices(common.n_options, 1)
+    common_columns = population.common
+    i, j = np.triu_indices(common_columns.n_options, 1)
     n_people = int(np.clip(MAX_PROBABILITIES // len(i), MIN_NEW_PEOPLE, MAX_NEW_PEOPLE))
-    probability = np.empty((common.n_draws, len(i)))
-    for draw in range(common.n_draws):
-        features, weights = common.to_dense(draw, draw + 1)
+    pair_probability = np.empty((common_columns.n_draws, len(i)))
+    for draw in range(common_columns.n_draws):
+        features, weights = common_columns.to_dense(draw, draw + 1)
         individual_weights = sample_new_weights(population, draw, weights[0], n_people)
         n_shared = weights.shape[1]
         ownership = np.broadcast_to(features, (n_people, *features.shape[1:]))
         advantage_pair = compute_advantages(
             ownership, individual_weights[:, :n_shared], individual_weights[:, n_shared:], i, j
         )
-        probability[draw] = compute_choice_probability(*advantage_pair, lapse).mean(axis=0)
-    return probability
+        pair_probability[draw] = compute_choice_probability(*advantage_pair, lapse).mean(axis=0)
+    return pair_probability
 
 
 def sample_new_weights(
@@ -129,15 +134,17 @@ def sample_new_weights(
     """
     from scipy.special import gammaincinv
 
-    common, kappa, slopes = population
-    column_slice = part_slice(common.column_offsets, draw)
-    common_weights = np.concatenate([weights, common.unique_weights[draw]])
+    common_columns, kappa, slopes = population
+    column_slice = part_slice(common_columns.column_offsets, draw)
+    common_weights = np.concatenate([weights, common_columns.unique_weights[draw]])
     rng = np.random.default_rng(
-        np.array([kappa[draw], common.unique_weights[draw].sum()]).view(np.uint64)
+        np.array([kappa[draw], common_columns.unique_weights[draw].sum()]).view(np.uint64)
     )
-    order = np.argsort(rng.random((n_people, common_weights.size)), axis=0)
+    shuffled_order = np.argsort(rng.random((n_people, common_weights.size)), axis=0)
     quantiles = (np.arange(n_people) + 0.5) / n_people
-    individual_weights = common_weights * (gammaincinv(kappa[draw], quantiles) / kappa[draw])[order]
+    individual_weights = (
+        common_weights * (gammaincinv(kappa[draw], quantiles) / kappa[draw])[shuffled_order]
+    )
     if slopes is None:
         return individual_weights
     x = np.resize(rng.permutation(len(slopes.known)), n_people)
@@ -155,18 +162,18 @@ def population_quantities(posterior: Posterior, max_options: int) -> dict[str, n
         posterior.common_worth,
         posterior.population_probability,
     )
-    effects = slope_quantities(posterior, max_options)
+    effect_draws = slope_quantities(posterior, max_options)
     if worth is None:
-        return common_weight_quantities(posterior) | effects
+        return common_weight_quantities(posterior) | effect_draws
     if probability is None or len(labels) > max_options:
-        return {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)} | effects
+        return {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)} | effect_draws
     pair_indices, pair_labels = (
         np.unique(pair_index(*posterior.pairs, len(labels))),
         posterior.pair_names,
     )
     return {
         f"choice_probability[{pair_labels[pair]}]": probability[..., pair] for pair in pair_indices
-    } | effects
+    } | effect_draws
 
 
 def common_weight_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
@@ -176,18 +183,20 @@ def common_weight_quantities(posterior: Posterior) -> dict[str, np.ndarray]:
     """
     feature_columns, labels = read_columns(posterior), np.array(posterior.labels)
     weights = flatten_chains(posterior.common_weights)[feature_columns.draw, feature_columns.slot]
-    patterns, pattern = find_distinct_owners(feature_columns)
-    sizes = np.array([len(owners) for owners in patterns])
-    is_silent = posterior.is_silent(sizes)
-    rows = {}
-    for k in np.flatnonzero(~is_silent & (sizes > 1)):
-        owners, is_pattern = patterns[k], pattern == k
+    patterns, pattern_index = find_distinct_owners(feature_columns)
+    n_owners = np.array([len(owners) for owners in patterns])
+    is_silent = posterior.is_silent(n_owners)
+    draws_by_name = {}
+    for k in np.flatnonzero(~is_silent & (n_owners > 1)):
+        owners, has_pattern = patterns[k], pattern_index == k
         if (
-            len(np.unique(feature_columns.draw[is_pattern]))
+            len(np.unique(feature_columns.draw[has_pattern]))
             >= MIN_PRESENCE * feature_columns.n_draws
         ):
             total_weight = np.bincount(
-                feature_columns.draw[is_pattern], weights[is_pattern], feature_columns.n_draws
+                feature_columns.draw[has_pattern], weights[has_pattern], feature_columns.n_draws
             )
-            rows[f"weight[{', '.join(labels[owners])}]"] = total_weight.reshape(posterior.shape)
-    return rows
+            draws_by_name[f"weight[{', '.join(labels[owners])}]"] = total_weight.reshape(
+                posterior.shape
+            )
+    return draws_by_name

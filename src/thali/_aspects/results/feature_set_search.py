@@ -35,14 +35,14 @@ def log_feature_gain(A: Any, B: Any, sigma2: Any, shape: Any, rate: Any) -> np.n
     has_pairs = A > 0
     A, B, sigma2, shape, rate = (a[has_pairs] for a in (A, B, sigma2, shape, rate))
     z = (B - rate * sigma2) / np.sqrt(A * sigma2)
-    integral = np.empty(z.shape)
-    for integrate, is_branch in (
+    log_integral = np.empty(z.shape)
+    for integrate, has_shape in (
         (_log_integral_shape_1, shape == 1.0),
         (_log_integral_shape_2, shape == 2.0),
         (_log_integral, (shape != 1.0) & (shape != 2.0)),
     ):
-        integral[is_branch] = integrate(z[is_branch], shape[is_branch])
-    gain[has_pairs] = shape * (np.log(rate) + 0.5 * np.log(sigma2 / A)) + integral
+        log_integral[has_shape] = integrate(z[has_shape], shape[has_shape])
+    gain[has_pairs] = shape * (np.log(rate) + 0.5 * np.log(sigma2 / A)) + log_integral
     return gain
 
 
@@ -59,11 +59,13 @@ def _log_integral_shape_1(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
 
 
 def _log_integral_shape_2(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
-    """Return the log of the weight integral for Gamma shape 2: log(1 + z M(z))."""
+    """Return the log weight integral for Gamma shape 2, log(1 + z M(z)); M is that for shape 1."""
     # Below -50 the sum cancels, so its first terms in 1 / z² are used.
     log_m = _log_integral_shape_1(z, _shape)
-    q = 1.0 / np.minimum(z, -50.0) ** 2
-    low_value = np.log(q) + np.log1p(q * (-3.0 + q * (15.0 - 105.0 * q)))
+    inverse_square = 1.0 / np.minimum(z, -50.0) ** 2
+    low_value = np.log(inverse_square) + np.log1p(
+        inverse_square * (-3.0 + inverse_square * (15.0 - 105.0 * inverse_square))
+    )
     is_middle = (z >= -50) & (z < 5)
     middle_value = np.log1p(np.where(is_middle, z, 0.0) * np.exp(np.where(is_middle, log_m, 0.0)))
     log_product = np.log(np.maximum(z, 5.0)) + np.maximum(log_m, 0.0)
@@ -76,17 +78,20 @@ def _log_integral(z: np.ndarray, shape: np.ndarray) -> np.ndarray:
     from scipy.special import gammaln
 
     # the mode of t^shape exp(z t - t^2 / 2), without cancellation on either side
-    root = np.sqrt(z**2 + 4 * shape)
-    t = np.where(z > 0, 0.5 * (z + root), 2 * shape / (root - np.minimum(z, 0.0)))
+    root_term = np.sqrt(z**2 + 4 * shape)
+    t = np.where(z > 0, 0.5 * (z + root_term), 2 * shape / (root_term - np.minimum(z, 0.0)))
     log_peak = shape * (np.log(t) - 1.0) + 0.5 * t**2
     log_sum = np.empty(z.shape)
     for start in range(0, z.size, _GRID_BLOCK):
-        block = slice(start, start + _GRID_BLOCK)
-        steps, width = build_log_weight_grid(shape[block], t[block])
+        block_slice = slice(start, start + _GRID_BLOCK)
+        log_steps, step_width = build_log_weight_grid(shape[block_slice], t[block_slice])
         # z t = t^2 - shape at the mode
-        growth = np.expm1(steps)
-        drop = shape[block, None] * (growth - steps) + 0.5 * (t[block, None] * growth) ** 2
-        log_sum[block] = np.log(np.exp(-drop).sum(axis=1)) + np.log(width)
+        growth = np.expm1(log_steps)
+        log_drop = (
+            shape[block_slice, None] * (growth - log_steps)
+            + 0.5 * (t[block_slice, None] * growth) ** 2
+        )
+        log_sum[block_slice] = np.log(np.exp(-log_drop).sum(axis=1)) + np.log(step_width)
     return log_peak + log_sum - gammaln(shape)
 
 
@@ -105,8 +110,8 @@ def build_log_weight_grid(shape: np.ndarray, t: np.ndarray) -> tuple[np.ndarray,
     low = np.maximum(
         low_reach, -(np.maximum(DEPTH - 0.5 * t**2, 0.0) / shape + 1.0 + 2.0 / (1.0 + 0.1 * t))
     )
-    width = (high - low) / (NODES - 1)
-    return low[:, None] + width[:, None] * np.arange(NODES), width
+    step_width = (high - low) / (NODES - 1)
+    return low[:, None] + step_width[:, None] * np.arange(NODES), step_width
 
 
 # Distinct feature sets among the draws ------------------------------------------------------------
@@ -137,32 +142,34 @@ class FeatureSets:
 
     def matrix(self, set_index: int) -> np.ndarray:
         """Return the ownership matrix of one feature set, shape (n_objects, n_features)."""
-        members = self.members[set_index]
-        return self.patterns[members[members >= 0]].T
+        pattern_indices = self.members[set_index]
+        return self.patterns[pattern_indices[pattern_indices >= 0]].T
 
 
 def find_feature_sets(feature_columns: FeatureColumns, n: int) -> FeatureSets:
     """Find the distinct sets of features among the draws, over n objects."""
     shared_columns = np.flatnonzero(feature_columns.sizes >= 2)
-    distinct_masks, pattern = _find_distinct_rows(_pack_owners(feature_columns, n)[shared_columns])
+    distinct_masks, pattern_index = _find_distinct_rows(
+        _pack_owners(feature_columns, n)[shared_columns]
+    )
     patterns = np.unpackbits(
         distinct_masks.view(np.uint8), axis=1, count=n, bitorder="little"
     ).astype(bool)
     # ascending within a draw, for the rows of `members`
-    order = np.lexsort((pattern, feature_columns.draw[shared_columns]))
-    pattern, draw, weights = (
-        pattern[order],
-        feature_columns.draw[shared_columns][order],
-        feature_columns.weights[shared_columns][order],
+    column_order = np.lexsort((pattern_index, feature_columns.draw[shared_columns]))
+    pattern_index, draw, weights = (
+        pattern_index[column_order],
+        feature_columns.draw[shared_columns][column_order],
+        feature_columns.weights[shared_columns][column_order],
     )
     n_features = np.bincount(draw, minlength=feature_columns.n_draws)
-    slot = part_positions(n_features)
+    place_in_set = part_positions(n_features)
     max_features = int(n_features.max(initial=0))
     members = np.full((feature_columns.n_draws, max_features), -1)
-    members[draw, max_features - n_features[draw] + slot] = pattern
+    members[draw, max_features - n_features[draw] + place_in_set] = pattern_index
     members, set_of_draw = _find_distinct_rows(members)
     return FeatureSets(
-        patterns, pattern, draw, weights, members, set_of_draw, np.bincount(set_of_draw)
+        patterns, pattern_index, draw, weights, members, set_of_draw, np.bincount(set_of_draw)
     )
 
 
@@ -170,10 +177,15 @@ def _pack_owners(feature_columns: FeatureColumns, n: int) -> np.ndarray:
     """Return the owners of each feature as bits of 64-bit words."""
     # The first option is the lowest bit.
     n_bytes = -(-n // 64) * 8
-    column = repeat_indices(feature_columns.sizes)
-    byte, bit = column * n_bytes + feature_columns.owners // 8, 1 << (feature_columns.owners % 8)
-    bits = np.bincount(byte, bit, minlength=len(feature_columns.sizes) * n_bytes)
-    return bits.astype(np.uint8).view("<u8").reshape(-1, n_bytes // 8)
+    column_index = repeat_indices(feature_columns.sizes)
+    byte_index, bit_value = (
+        column_index * n_bytes + feature_columns.owners // 8,
+        1 << (feature_columns.owners % 8),
+    )
+    packed_bytes = np.bincount(
+        byte_index, bit_value, minlength=len(feature_columns.sizes) * n_bytes
+    )
+    return packed_bytes.astype(np.uint8).view("<u8").reshape(-1, n_bytes // 8)
 
 
 def _find_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -181,12 +193,12 @@ def _find_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.arange(len(rows))
     if rows.shape[1]:
         order = np.lexsort(rows.T[::-1])
-    ascending = rows[order]
+    sorted_rows = rows[order]
     is_new = np.ones(len(rows), bool)
-    is_new[1:] = (ascending[1:] != ascending[:-1]).any(axis=1)
+    is_new[1:] = (sorted_rows[1:] != sorted_rows[:-1]).any(axis=1)
     distinct_index = np.empty(len(rows), np.int64)
     distinct_index[order] = np.cumsum(is_new) - 1
-    return ascending[is_new], distinct_index
+    return sorted_rows[is_new], distinct_index
 
 
 # Weights of known features: their maximum, and the likelihood with all weights integrated out
@@ -231,16 +243,23 @@ class FeatureTerms:
     ) -> "FeatureTerms":
         """Compute the statistics of feature sets with owners (n_sets, d, n_objects)."""
         owns_both = (owners[:, :, i] & owners[:, :, j]).astype(float)
-        summed = judgements * values
-        logs = float(np.log(judgements).sum())
+        weighted_values = judgements * values
+        log_judgement_sum = float(np.log(judgements).sum())
         gram = (owns_both * judgements) @ owns_both.swapaxes(1, 2)
-        return cls(gram, owns_both @ summed, copies, len(values), float(values @ summed), logs)
+        return cls(
+            gram,
+            owns_both @ weighted_values,
+            copies,
+            len(values),
+            float(values @ weighted_values),
+            log_judgement_sum,
+        )
 
     def log_likelihood(self, weights: np.ndarray, sigma2: float) -> np.ndarray:
         """Return the log-likelihood of each feature set at its weights, shape (n_sets,)."""
-        fit = _quadratic_form(self.gram, self.sums, weights)
-        constant = 0.5 * self.log_judgements - 0.5 * self.n_pairs * np.log(2 * np.pi * sigma2)
-        return (fit - 0.5 * self.squares) / sigma2 + constant
+        fit_gain = _quadratic_form(self.gram, self.sums, weights)
+        log_constant = 0.5 * self.log_judgements - 0.5 * self.n_pairs * np.log(2 * np.pi * sigma2)
+        return (fit_gain - 0.5 * self.squares) / sigma2 + log_constant
 
 
 def maximise_weights(terms: FeatureTerms, sigma2: float, shape: float, rate: float) -> np.ndarray:
@@ -263,18 +282,20 @@ def log_evidence(terms: FeatureTerms, sigma2: float, shape: float, rate: float) 
     # of the weights, where the density has one mode, inside the boundary. It is multiplied by the
     # ratio of exact and approximate integral for each weight alone, with all others at the mode.
     # The error is a few hundredths.
-    shapes = terms.copies * shape
-    empty = terms.log_likelihood(np.zeros(shapes.shape), sigma2)
-    if shapes.shape[1] == 0:
-        return empty
-    if shapes.shape[1] == 1:
-        return empty + log_feature_gain(
-            terms.gram[:, 0, 0], terms.sums[:, 0], sigma2, shapes[:, 0], rate
+    gamma_shapes = terms.copies * shape
+    empty_log_likelihood = terms.log_likelihood(np.zeros(gamma_shapes.shape), sigma2)
+    if gamma_shapes.shape[1] == 0:
+        return empty_log_likelihood
+    if gamma_shapes.shape[1] == 1:
+        return empty_log_likelihood + log_feature_gain(
+            terms.gram[:, 0, 0], terms.sums[:, 0], sigma2, gamma_shapes[:, 0], rate
         )
-    mode = _maximise_by_ascent(terms, shapes, sigma2, rate)
-    if shapes.shape[1] == 2:
-        return empty + _integrate_two_weights(terms, mode, sigma2, shapes, rate)
-    return empty + _laplace_integral(terms, mode, sigma2, shapes, rate)
+    weight_mode = _maximise_by_ascent(terms, gamma_shapes, sigma2, rate)
+    if gamma_shapes.shape[1] == 2:
+        return empty_log_likelihood + _integrate_two_weights(
+            terms, weight_mode, sigma2, gamma_shapes, rate
+        )
+    return empty_log_likelihood + _laplace_integral(terms, weight_mode, sigma2, gamma_shapes, rate)
 
 
 def _quadratic_form(gram: np.ndarray, sums: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -289,20 +310,20 @@ def _maximise_by_ascent(
     # The maximum over T >= 0 is found by cyclic coordinate ascent.
     gram, sums = terms.gram, terms.sums
     weights = np.zeros(sums.shape)
-    diagonal = np.einsum("skk->sk", gram)
+    gram_diagonal = np.einsum("skk->sk", gram)
     for _ in range(MAX_CYCLES):
         previous_weights = weights.copy()
         for k in range(sums.shape[1]):
             residual_sum = (
                 sums[:, k]
                 - np.einsum("sl,sl->s", gram[:, k], weights)
-                + diagonal[:, k] * weights[:, k]
+                + gram_diagonal[:, k] * weights[:, k]
             )
             weights[:, k] = _maximise_one_weight(
-                diagonal[:, k], residual_sum - rate * sigma2, power[:, k] * sigma2
+                gram_diagonal[:, k], residual_sum - rate * sigma2, power[:, k] * sigma2
             )
-        scale = max(1.0, weights.max(initial=0.0))
-        if np.abs(weights - previous_weights).max(initial=0.0) < MIN_MOVE * scale:
+        weight_scale = max(1.0, weights.max(initial=0.0))
+        if np.abs(weights - previous_weights).max(initial=0.0) < MIN_MOVE * weight_scale:
             break
     return weights
 
@@ -332,11 +353,11 @@ def _laplace_integral(
     """Approximate the log integral over all weights by a corrected Laplace method."""
     d = shapes.shape[1]
     curvature = terms.gram * mode[:, :, None] * mode[:, None, :] / sigma2
-    diagonal = np.einsum("skk->sk", curvature) + shapes
-    prior = _log_weight_prior(mode, shapes, rate)
+    curvature_diagonal = np.einsum("skk->sk", curvature) + shapes
+    log_prior = _log_weight_prior(mode, shapes, rate)
     joint_integral = (
         _quadratic_form(terms.gram, terms.sums, mode) / sigma2
-        + prior.sum(axis=1)
+        + log_prior.sum(axis=1)
         + 0.5 * d * np.log(2 * np.pi)
     )
     joint_integral -= 0.5 * np.linalg.slogdet(curvature + np.eye(d) * shapes[:, None, :])[1]
@@ -344,8 +365,8 @@ def _laplace_integral(
     residual_sum = terms.sums - np.einsum("skl,sl->sk", terms.gram, mode) + n_judgements * mode
     single_approximation = (
         (residual_sum * mode - 0.5 * n_judgements * mode**2) / sigma2
-        + prior
-        + 0.5 * np.log(2 * np.pi / diagonal)
+        + log_prior
+        + 0.5 * np.log(2 * np.pi / curvature_diagonal)
     )
     return joint_integral + (
         log_feature_gain(n_judgements, residual_sum, sigma2, shapes, rate) - single_approximation
@@ -361,16 +382,20 @@ def _integrate_two_weights(
     conditional_curvature = gram[:, 0, 0] - gram[:, 0, 1] ** 2 / np.maximum(
         gram[:, 1, 1], np.finfo(float).tiny
     )
-    steps, width = build_log_weight_grid(
+    log_steps, step_width = build_log_weight_grid(
         shapes[:, 0], mode[:, 0] * np.sqrt(np.maximum(conditional_curvature, 0.0) / sigma2)
     )
-    first_weight = mode[:, :1] * np.exp(steps)
+    first_weight = mode[:, :1] * np.exp(log_steps)
     residual_sum = sums[:, 1:] - gram[:, 0, 1, None] * first_weight
-    logs = (sums[:, :1] * first_weight - 0.5 * gram[:, 0, 0, None] * first_weight**2) / sigma2
-    logs += _log_weight_prior(first_weight, shapes[:, :1], rate)
-    logs += log_feature_gain(gram[:, 1, 1, None], residual_sum, sigma2, shapes[:, 1:], rate)
-    max_log = logs.max(axis=1)
-    return max_log + np.log(np.exp(logs - max_log[:, None]).sum(axis=1) * width)
+    log_integrand = (
+        sums[:, :1] * first_weight - 0.5 * gram[:, 0, 0, None] * first_weight**2
+    ) / sigma2
+    log_integrand += _log_weight_prior(first_weight, shapes[:, :1], rate)
+    log_integrand += log_feature_gain(
+        gram[:, 1, 1, None], residual_sum, sigma2, shapes[:, 1:], rate
+    )
+    max_log = log_integrand.max(axis=1)
+    return max_log + np.log(np.exp(log_integrand - max_log[:, None]).sum(axis=1) * step_width)
 
 
 # Number of sets whose weights are maximised or integrated out.
@@ -423,12 +448,16 @@ def search_best_set(
             set_indices = select_promising_sets(
                 sets, problem, np.arange(len(sets.counts)), integrated=True
             )
-        evidence = compute_evidence(sets, problem, set_indices)
-        return _maximise_joint(sets, problem, [max(set_indices.tolist(), key=evidence.__getitem__)])
+        evidence_by_set = compute_evidence(sets, problem, set_indices)
+        return _maximise_joint(
+            sets, problem, [max(set_indices.tolist(), key=evidence_by_set.__getitem__)]
+        )
     set_indices = np.arange(len(sets.counts))
     if estimator == "conditional-map":
-        draws_by_size = np.bincount(sets.sizes, sets.counts)
-        set_indices = np.flatnonzero(sets.sizes == np.argmax(draws_by_size))  # the smallest if tied
+        draw_counts_by_size = np.bincount(sets.sizes, sets.counts)
+        set_indices = np.flatnonzero(
+            sets.sizes == np.argmax(draw_counts_by_size)
+        )  # the smallest if tied
     return _maximise_joint(sets, problem, select_promising_sets(sets, problem, set_indices))
 
 
@@ -437,9 +466,9 @@ def compute_evidence(
 ) -> dict[int, float]:
     """Return {set index: log p(features, similarities)}, weights integrated out."""
     evidence_by_set = {}
-    for group, _, terms in _group_by_terms(sets, problem, set_indices):
-        evidence = log_evidence(terms, problem.sigma2, problem.shape, problem.rate)
-        for set_index, log_value in zip(group, evidence, strict=True):
+    for group_set_indices, _, feature_terms in _group_by_terms(sets, problem, set_indices):
+        log_evidences = log_evidence(feature_terms, problem.sigma2, problem.shape, problem.rate)
+        for set_index, log_value in zip(group_set_indices, log_evidences, strict=True):
             evidence_by_set[set_index] = float(log_value) + problem.log_prior(
                 sets.matrix(set_index)
             )
@@ -462,13 +491,13 @@ def select_promising_sets(
         [problem.log_prior(sets.matrix(set_index)) for set_index in set_indices]
     )
     if integrated:
-        measured = np.zeros((problem.n, problem.n))
-        measured[problem.first, problem.second] = problem.judgements
-        n_judgements = np.einsum("pi,pi->p", sets.patterns @ measured, sets.patterns)
-        width = np.append(
+        judgement_matrix = np.zeros((problem.n, problem.n))
+        judgement_matrix[problem.first, problem.second] = problem.judgements
+        n_judgements = np.einsum("pi,pi->p", sets.patterns @ judgement_matrix, sets.patterns)
+        log_width = np.append(
             0.5 * np.log(2 * np.pi * problem.sigma2 / np.maximum(n_judgements, 1.0)), 0.0
         )
-        scores = scores + width[sets.members[set_indices]].sum(axis=1)
+        scores = scores + log_width[sets.members[set_indices]].sum(axis=1)
     return set_indices[argsort_descending(scores)[:MAX_SETS]]
 
 
@@ -482,28 +511,28 @@ def _score_draws(sets: FeatureSets, problem: FeatureSearchProblem) -> np.ndarray
     owners = np.concatenate([sets.patterns, np.zeros((1, n), bool)]).astype(float)
     draw_patterns, weights = sets.members[sets.of_draw], np.zeros((n_draws, max_features))
     weights[draw_patterns >= 0] = sets.weights
-    observed, root_judgements = np.zeros((n, n)), np.zeros((n, n))
-    observed[problem.first, problem.second] = problem.values
+    similarity_matrix, root_judgements = np.zeros((n, n)), np.zeros((n, n))
+    similarity_matrix[problem.first, problem.second] = problem.values
     root_judgements[problem.first, problem.second] = np.sqrt(problem.judgements)
-    squares = np.empty(n_draws)
-    step = max(1, BLOCK // (n * (n + 2 * max_features)))
-    for start in range(0, n_draws, step):
-        block = slice(start, start + step)
-        rows = owners[draw_patterns[block]]
-        residuals = (rows * weights[block, :, None]).swapaxes(1, 2) @ rows
-        residuals += problem.constant[block, None, None] - observed
+    squared_residuals = np.empty(n_draws)
+    n_block_draws = max(1, BLOCK // (n * (n + 2 * max_features)))
+    for start in range(0, n_draws, n_block_draws):
+        draw_slice = slice(start, start + n_block_draws)
+        owners_by_draw = owners[draw_patterns[draw_slice]]
+        residuals = (owners_by_draw * weights[draw_slice, :, None]).swapaxes(1, 2) @ owners_by_draw
+        residuals += problem.constant[draw_slice, None, None] - similarity_matrix
         residuals *= root_judgements
-        squares[block] = np.einsum("dij,dij->d", residuals, residuals)
+        squared_residuals[draw_slice] = np.einsum("dij,dij->d", residuals, residuals)
     positive_weights = np.where(draw_patterns >= 0, weights, 1.0)  # log 1 = 0
     if problem.with_constant:
         positive_weights = np.column_stack([positive_weights, problem.constant])
         weights = np.column_stack([weights, problem.constant])
     n_weights = sets.sizes[sets.of_draw] + problem.with_constant
     log_normaliser = problem.shape * np.log(problem.rate) - gammaln(problem.shape)
-    density = log_normaliser * n_weights - problem.rate * weights.sum(axis=1)
+    log_density = log_normaliser * n_weights - problem.rate * weights.sum(axis=1)
     if problem.shape != 1.0:
-        density += (problem.shape - 1.0) * np.log(positive_weights).sum(axis=1)
-    return density - 0.5 * squares / problem.sigma2
+        log_density += (problem.shape - 1.0) * np.log(positive_weights).sum(axis=1)
+    return log_density - 0.5 * squared_residuals / problem.sigma2
 
 
 def _group_by_terms(
@@ -513,18 +542,18 @@ def _group_by_terms(
     # Patterns have shape (sets, d), and the additive constant is one of the terms.
     full_pattern = _full_pattern_index(sets)
     owners = np.concatenate([sets.patterns, np.ones((1, problem.n), bool)])
-    groups: dict[int, list[tuple[int, np.ndarray, np.ndarray]]] = {}
+    sets_by_size: dict[int, list[tuple[int, np.ndarray, np.ndarray]]] = {}
     for set_index in set_indices:
-        members = sets.members[set_index]
-        members = members[members >= 0]
+        member_patterns = sets.members[set_index]
+        member_patterns = member_patterns[member_patterns >= 0]
         if problem.with_constant:
-            members = np.append(members, full_pattern)
-        patterns, copies = np.unique(members, return_counts=True)
-        groups.setdefault(len(patterns), []).append((int(set_index), patterns, copies))
-    for group in groups.values():
-        indices, patterns, copies = zip(*group, strict=True)
+            member_patterns = np.append(member_patterns, full_pattern)
+        patterns, copies = np.unique(member_patterns, return_counts=True)
+        sets_by_size.setdefault(len(patterns), []).append((int(set_index), patterns, copies))
+    for set_group in sets_by_size.values():
+        indices, patterns, copies = zip(*set_group, strict=True)
         patterns, copies = np.array(patterns), np.array(copies, float)
-        terms = FeatureTerms.compute(
+        feature_terms = FeatureTerms.compute(
             owners[patterns],
             copies,
             problem.first,
@@ -532,7 +561,7 @@ def _group_by_terms(
             problem.values,
             problem.judgements,
         )
-        yield list(indices), patterns, terms
+        yield list(indices), patterns, feature_terms
 
 
 def _full_pattern_index(sets: FeatureSets) -> int:
@@ -547,26 +576,26 @@ def _maximise_joint(
     sets: FeatureSets, problem: FeatureSearchProblem, set_indices: Any
 ) -> BestFeatureSet:
     """Return the feature set with the largest joint density at its best weights."""
-    best = None
-    for group, patterns, terms in _group_by_terms(sets, problem, set_indices):
-        weights = maximise_weights(terms, problem.sigma2, problem.shape, problem.rate)
-        joint = terms.log_likelihood(weights, problem.sigma2) + _log_copies_density(
-            weights, terms.copies, problem
+    best_set = None
+    for group_set_indices, patterns, feature_terms in _group_by_terms(sets, problem, set_indices):
+        weights = maximise_weights(feature_terms, problem.sigma2, problem.shape, problem.rate)
+        log_joint = feature_terms.log_likelihood(weights, problem.sigma2) + _log_copies_density(
+            weights, feature_terms.copies, problem
         )
-        joint += [problem.log_prior(sets.matrix(set_index)) for set_index in group]
-        best_row = int(np.argmax(joint))
-        if best is None or joint[best_row] > best.log_joint:
-            best = _separate_constant(
+        log_joint += [problem.log_prior(sets.matrix(set_index)) for set_index in group_set_indices]
+        best_row = int(np.argmax(log_joint))
+        if best_set is None or log_joint[best_row] > best_set.log_joint:
+            best_set = _separate_constant(
                 sets,
                 problem,
-                group[best_row],
+                group_set_indices[best_row],
                 patterns[best_row],
-                terms.copies[best_row],
+                feature_terms.copies[best_row],
                 weights[best_row],
-                float(joint[best_row]),
+                float(log_joint[best_row]),
             )
-    assert best is not None
-    return best
+    assert best_set is not None
+    return best_set
 
 
 def _log_copies_density(

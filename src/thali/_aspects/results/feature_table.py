@@ -29,41 +29,49 @@ def features_table(
     from thali._result_table import Table
 
     check_min_probability(min_probability)
-    tails = interval_tails(ci)
+    quantile_levels = interval_tails(ci)
     labels, feature_columns = posterior.labels, read_columns(posterior)
-    patterns, pattern = find_distinct_owners(feature_columns)
+    patterns, pattern_index = find_distinct_owners(feature_columns)
     # one entry per pattern and draw that contains it, in the order of the patterns
-    occurrence, entry_index = np.unique(
-        pattern * feature_columns.n_draws + feature_columns.draw, return_inverse=True
+    pattern_draw_keys, entry_index = np.unique(
+        pattern_index * feature_columns.n_draws + feature_columns.draw, return_inverse=True
     )
-    weight_by_entry = np.bincount(entry_index, feature_columns.weights, minlength=len(occurrence))
-    n_present = np.bincount(occurrence // feature_columns.n_draws, minlength=len(patterns))
-    n_copies = np.bincount(pattern, minlength=len(patterns))
+    weight_by_entry = np.bincount(
+        entry_index, feature_columns.weights, minlength=len(pattern_draw_keys)
+    )
+    n_present = np.bincount(pattern_draw_keys // feature_columns.n_draws, minlength=len(patterns))
+    n_copies = np.bincount(pattern_index, minlength=len(patterns))
     entry_ends = np.cumsum(n_present)
-    rows = []
+    table_rows = []
     probable_patterns = np.flatnonzero(n_present >= min_probability * feature_columns.n_draws)
     # ties in the order of the options, so that the table does not depend on the order of draws
-    is_silent = posterior.is_silent(np.array([len(pattern) for pattern in patterns], int))
+    is_silent = posterior.is_silent(
+        np.array([len(pattern_index) for pattern_index in patterns], int)
+    )
     if not posterior.facts.says_silent:
         probable_patterns = probable_patterns[~is_silent[probable_patterns]]
     for k in sorted(
         probable_patterns, key=lambda k: (is_silent[k], -n_present[k], patterns[k].tolist())
     ):
         weights = weight_by_entry[entry_ends[k] - n_present[k] : entry_ends[k]]
-        rows.append(
+        table_rows.append(
             {
                 "members": tuple(labels[option] for option in patterns[k]),
                 "weight": weights.mean(),
                 **dict(
-                    zip(("weight_low", "weight_high"), np.quantile(weights, tails), strict=True)
+                    zip(
+                        ("weight_low", "weight_high"),
+                        np.quantile(weights, quantile_levels),
+                        strict=True,
+                    )
                 ),
                 "copies": n_copies[k] / feature_columns.n_draws,
                 "probability": n_present[k] / feature_columns.n_draws,
             }
         )
     # the probability is last, because a narrow terminal omits the columns in the middle
-    names = ["members", "weight", "weight_low", "weight_high", "copies", "probability"]
-    return drop_ignored_weights(Table(rows, columns=names), posterior)
+    column_names = ["members", "weight", "weight_low", "weight_high", "copies", "probability"]
+    return drop_ignored_weights(Table(table_rows, columns=column_names), posterior)
 
 
 def feature_plot_inputs(posterior: Posterior) -> dict[str, Any]:
@@ -98,7 +106,7 @@ def check_min_probability(min_probability: float) -> None:
 
 def locate_in_tree(owners: Any, tree: "Tree") -> list[str]:
     """Return "leaf", "root", "clade NAME" or "across" for each set of owners."""
-    clades = tree.clades()
+    clade_names = tree.clades()
 
     def describe_position(members: Any) -> str:
         """Return the position of one set of owners in the tree."""
@@ -106,10 +114,10 @@ def locate_in_tree(owners: Any, tree: "Tree") -> list[str]:
             return "leaf"
         if len(members) == tree.n_leaves:
             return "root"
-        name = clades.get(frozenset(members))
-        if name is None:
+        clade_name = clade_names.get(frozenset(members))
+        if clade_name is None:
             return "across"
-        return f"clade {name}".strip()
+        return f"clade {clade_name}".strip()
 
     return [describe_position(members) for members in owners]
 
@@ -118,10 +126,10 @@ def find_distinct_owners(feature_columns: FeatureColumns) -> tuple[list[np.ndarr
     """Return the distinct owner sets, and the set index of each column."""
     index_of_key: dict[bytes, int] = {}
     owners = feature_columns.owners.astype(np.int32)
-    bounds = feature_columns.owner_offsets.tolist()
-    keys = (owners[start:stop].tobytes() for start, stop in pairwise(bounds))
+    owner_bounds = feature_columns.owner_offsets.tolist()
+    owner_keys = (owners[start:stop].tobytes() for start, stop in pairwise(owner_bounds))
     set_index = np.fromiter(
-        (index_of_key.setdefault(key, len(index_of_key)) for key in keys),
+        (index_of_key.setdefault(key, len(index_of_key)) for key in owner_keys),
         np.int64,
         len(feature_columns.sizes),
     )
@@ -149,15 +157,19 @@ def find_pattern_presence(
     """Return whether each draw has each owner pattern, bool (patterns, draws)."""
     is_present = np.zeros((len(patterns), feature_columns.n_draws), bool)
     row_of_pattern = {
-        np.asarray(pattern, np.int32).tobytes(): row for row, pattern in enumerate(patterns)
+        np.asarray(pattern, np.int32).tobytes(): pattern_row
+        for pattern_row, pattern in enumerate(patterns)
     }
-    owners, bounds = feature_columns.owners.astype(np.int32), feature_columns.owner_offsets.tolist()
+    owners, owner_bounds = (
+        feature_columns.owners.astype(np.int32),
+        feature_columns.owner_offsets.tolist(),
+    )
     for draw, start, stop in zip(
-        feature_columns.draw.tolist(), bounds[:-1], bounds[1:], strict=True
+        feature_columns.draw.tolist(), owner_bounds[:-1], owner_bounds[1:], strict=True
     ):
-        row = row_of_pattern.get(owners[start:stop].tobytes())
-        if row is not None:
-            is_present[row, draw] = True
+        pattern_row = row_of_pattern.get(owners[start:stop].tobytes())
+        if pattern_row is not None:
+            is_present[pattern_row, draw] = True
     return is_present
 
 
@@ -173,30 +185,32 @@ def add_convergence(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.
 
     `probability` remains the last column.
     """
-    wider = table.assign(**presence_convergence(find_presence(posterior, list(table["members"]))))
-    return wider.reindex(
-        columns=[name for name in wider if name != "probability"] + ["probability"]
+    wider_table = table.assign(
+        **presence_convergence(find_presence(posterior, list(table["members"])))
+    )
+    return wider_table.reindex(
+        columns=[name for name in wider_table if name != "probability"] + ["probability"]
     )
 
 
-def presence_convergence(present: np.ndarray) -> dict[str, np.ndarray]:
+def presence_convergence(is_present: np.ndarray) -> dict[str, np.ndarray]:
     """Return `mcse`, `ess`, `r_hat`, `converged` per feature from its presence.
 
-    `present` has shape (features, chains, draws). If the chains disagree on a feature, the
+    `is_present` has shape (features, chains, draws). If the chains disagree on a feature, the
     probabilities in each chain are added.
     """
     # `ess` and `r_hat` are NaN where all draws have the feature. With a single chain, or too few
     # draws for R-hat, `converged` is False. A single draw is a point estimate: nothing can differ.
     from thali._posterior.summary import compute_diagnostics, compute_mean_errors
 
-    draws = present.astype(float)
-    ess, r_hat = compute_diagnostics(draws)
-    n_chains, n_draws = present.shape[1:]
+    presence_draws = is_present.astype(float)
+    ess, r_hat = compute_diagnostics(presence_draws)
+    n_chains, n_draws = is_present.shape[1:]
     has_r_hat = (n_chains > 1 and n_draws >= MIN_CHAIN_DRAWS) or n_chains * n_draws == 1
-    is_constant = present.all(axis=(1, 2)) & has_r_hat
+    is_constant = is_present.all(axis=(1, 2)) & has_r_hat
     converged = (r_hat <= MAX_R_HAT) | is_constant
     table_columns = {
-        "mcse": compute_mean_errors(draws),
+        "mcse": compute_mean_errors(presence_draws),
         "ess": ess,
         "r_hat": r_hat,
         "converged": converged,
@@ -204,6 +218,6 @@ def presence_convergence(present: np.ndarray) -> dict[str, np.ndarray]:
     if n_chains > 1 and not converged.all():
         table_columns |= {
             format_chain_column(k): probability
-            for k, probability in enumerate(draws.mean(axis=2).T)
+            for k, probability in enumerate(presence_draws.mean(axis=2).T)
         }
     return table_columns

@@ -13,16 +13,16 @@ from .saved_posterior_layout import REACHED, RESTARTS
 
 def build_point_check(posterior: Posterior) -> ConvergenceCheck:
     """Return the convergence check of annealed runs: how many reached the best point."""
-    restarts, reached = int(posterior.attributes[RESTARTS]), int(posterior.attributes[REACHED])
-    runs = f"reached by {reached} of {restarts} annealed runs"
+    n_restarts, n_reached = int(posterior.attributes[RESTARTS]), int(posterior.attributes[REACHED])
+    run_text = f"reached by {n_reached} of {n_restarts} annealed runs"
     advice: tuple[object, ...] = ()
-    if reached <= 1:
-        advice = "; more runs may find a better one, so increase ", Setting("chains", restarts)
+    if n_reached <= 1:
+        advice = "; more runs may find a better one, so increase ", Setting("chains", n_restarts)
     return ConvergenceCheck(
         False,
-        {"restarts": restarts, "reached": reached},
+        {"restarts": n_restarts, "reached": n_reached},
         Message(
-            f"This is the most probable set of features found ({runs}). It is a point estimate"
+            f"This is the most probable set of features found ({run_text}). It is a point estimate"
             " without uncertainty",
             *advice,
             "; for probabilities, set ",
@@ -40,14 +40,17 @@ def describe_slow_swaps(posterior: Posterior) -> Message | None:
     stats = posterior.stats
     if "swap_rate" not in stats:
         return None
-    rates, temperatures = stats["swap_rate"].values, stats["temperature"].values
-    if not np.isfinite(rates).any() or np.nanmin(rates) >= MIN_SWAP_RATE:
+    swap_rates, temperatures = stats["swap_rate"].values, stats["temperature"].values
+    if not np.isfinite(swap_rates).any() or np.nanmin(swap_rates) >= MIN_SWAP_RATE:
         return None
-    chain, gap = np.unravel_index(np.nanargmin(rates), rates.shape)
-    lower, upper = temperatures[chain, gap], temperatures[chain, gap + 1]
+    chain_index, gap_index = np.unravel_index(np.nanargmin(swap_rates), swap_rates.shape)
+    lower_temperature, upper_temperature = (
+        temperatures[chain_index, gap_index],
+        temperatures[chain_index, gap_index + 1],
+    )
     return Message(
-        f"Replicas at temperatures {lower:.3g} and {upper:.3g} swap in"
-        f" {100 * rates[chain, gap]:.2g} % of attempts (target: at least"
+        f"Replicas at temperatures {lower_temperature:.3g} and {upper_temperature:.3g} swap in"
+        f" {100 * swap_rates[chain_index, gap_index]:.2g} % of attempts (target: at least"
         f" {format_percent(MIN_SWAP_RATE)}),"
         " so few states from hot replicas reach temperature 1; increase ",
         Argument("tune"),
@@ -75,29 +78,29 @@ def describe_odd_sigma(posterior: Posterior, was_chosen: bool) -> Message | None
     judgements, similarities = posterior.judgements, posterior.similarities
     sigma = float(posterior.sigma.mean())
     typical_error = float(np.sqrt(np.mean(1.0 / judgements)))
-    spread = float(np.std(similarities))
-    share = MAX_NOISE
+    similarity_sd = float(np.std(similarities))
+    noise_share = MAX_NOISE
     if np.ptp(similarities) > 0.0:
-        share = sigma * typical_error / spread
-    if MIN_NOISE <= share <= MAX_NOISE or (was_chosen and share < MIN_NOISE):
+        noise_share = sigma * typical_error / similarity_sd
+    if MIN_NOISE <= noise_share <= MAX_NOISE or (was_chosen and noise_share < MIN_NOISE):
         return None
-    judgement_note, source = "", "cross-validated"
+    judgement_note, sigma_source = "", "cross-validated"
     if (judgements != 1).any():
         judgement_note = " (given the numbers of judgements)"
     if was_learned:
-        source = "estimated"
-    finding = (
-        f"The {source} sigma, {sigma:.2g}, is {100 * share:.3g} % of the standard deviation of the"
+        sigma_source = "estimated"
+    finding_text = (
+        f"The {sigma_source} sigma, {sigma:.2g}, is {100 * noise_share:.3g} % of the standard deviation of the"
         f" similarities{judgement_note}"
     )
-    if share > MAX_NOISE:
+    if noise_share > MAX_NOISE:
         return Message(
-            f"{finding}. The features explain little. Set sigma if you know it, or a weight_prior"
+            f"{finding_text}. The features explain little. Set sigma if you know it, or a weight_prior"
             " whose mean matches the scale of the similarities."
         )
     return Message(
-        f"{finding}. The features also fit noise, because so few judgements contain little"
+        f"{finding_text}. The features also fit noise, because so few judgements contain little"
         " information on their precision. Set sigma if you know it, or try ",
-        Setting("sigma", float(f"{BEST_NOISE * spread / typical_error:.2g}")),
+        Setting("sigma", float(f"{BEST_NOISE * similarity_sd / typical_error:.2g}")),
         ", which usually predicts held-out similarities best.",
     )

@@ -74,58 +74,66 @@ def build_group_posterior(
     are few.
     """
 
-    draws, group_names = select_kept_draws(chains), list(groups.names)
-    shape, by_group = draws.shape, list_group_columns(draws, range(len(groups)))
+    kept_draws, group_names = select_kept_draws(chains), list(groups.names)
+    shape, columns_by_group = kept_draws.shape, list_group_columns(kept_draws, range(len(groups)))
     labels = np.asarray(groups.labels, dtype=str)
     n_people = 1
     if persons:
         n_people = len(groups)
-    parts, parameters = _build_group_parts(draws, by_group, groups, likelihood, n_people)
-    by_group = scale_weights(by_group, parts, parameters)
-    mean_columns = average_weights(by_group)
-    variables = draws.build_variables(sum(part.log_constant for part in parts), similar)
+    data_parts, parameter_draws = _build_group_parts(
+        kept_draws, columns_by_group, groups, likelihood, n_people
+    )
+    columns_by_group = scale_weights(columns_by_group, data_parts, parameter_draws)
+    mean_columns = average_weights(columns_by_group)
+    variables = kept_draws.build_variables(sum(part.log_constant for part in data_parts), similar)
     variables |= {
         name: (("chain", "draw", "group"), np.stack(values, axis=2))
-        for name, values in parameters.items()
-        if name in parts[0].descriptions  # the parts contain the others
+        for name, values in parameter_draws.items()
+        if name in data_parts[0].descriptions  # the parts contain the others
     }
     variables |= encode_features(mean_columns, shape, count_pairs(groups.n_options) <= MAX_PAIRS)
     variables["group_weights"] = (
         ("chain", "draw", "group", "feature"),
-        pad_weights(by_group, shape),
+        pad_weights(columns_by_group, shape),
     )
-    variables |= _join_variables(parts)
-    if persons and FACTS[parts[0].kind].of_several:
+    variables |= _join_variables(data_parts)
+    if persons and FACTS[data_parts[0].kind].of_several:
         common_columns = _scale_common_weights(
-            select_group_columns(draws, len(groups)), [part.scale for part in parts]
+            select_group_columns(kept_draws, len(groups)), [part.scale for part in data_parts]
         )
         variables["common_weights"] = (
             ("chain", "draw", "feature"),
             pad_weights([common_columns], shape)[:, :, 0],
         )
-    stored = {dim for dims, _ in variables.values() for dim in dims}
-    coordinates = {"group": group_names, "option": labels, **_join_coordinates(parts, stored)}
+    stored_dims = {dim for dims, _ in variables.values() for dim in dims}
+    coordinates = {
+        "group": group_names,
+        "option": labels,
+        **_join_coordinates(data_parts, stored_dims),
+    }
     if likelihood.unique:
         variables |= build_unique_variables(
-            mean_columns, by_group, shape, "group", "group_unique_weights"
+            mean_columns, columns_by_group, shape, "group", "group_unique_weights"
         )
-    datasets = draws.build_groups(variables, coordinates, parts[0].descriptions | _DESCRIPTIONS)
-    if all(part.pointwise for part in parts):
+    datasets = kept_draws.build_groups(
+        variables, coordinates, data_parts[0].descriptions | _DESCRIPTIONS
+    )
+    if all(part.pointwise for part in data_parts):
         datasets["log_likelihood"] = join_parts(
-            parts, "pointwise", 2, draws.build_coordinates() | {"group": group_names}
+            data_parts, "pointwise", 2, kept_draws.build_coordinates() | {"group": group_names}
         )
-    datasets["observed_data"] = join_parts(parts, "observed", 0, {})
-    constant = join_parts(parts, "constants", 0, {"option": labels, "group": group_names})
-    constant["kind"], constant["learned_alpha"] = parts[0].kind, bool(learned_alpha)
-    constant[POPULATION] = GROUPS
-    constant["similar"] = bool(similar)
-    datasets["constant_data"] = constant
+    datasets["observed_data"] = join_parts(data_parts, "observed", 0, {})
+    constant_data = join_parts(data_parts, "constants", 0, {"option": labels, "group": group_names})
+    constant_data["kind"], constant_data["learned_alpha"] = data_parts[0].kind, bool(learned_alpha)
+    constant_data[POPULATION] = GROUPS
+    constant_data["similar"] = bool(similar)
+    datasets["constant_data"] = constant_data
     return Posterior.from_groups(datasets, {**describe_origin(), **attrs})
 
 
 def _build_group_parts(
     draws: KeptDraws,
-    by_group: Sequence[FeatureColumns],
+    columns_by_group: Sequence[FeatureColumns],
     groups: "GroupedData",
     likelihood: Any,
     n_people: int,
@@ -134,29 +142,31 @@ def _build_group_parts(
     n_pairs = count_pairs(groups.n_options)
     stores_pairs = n_pairs <= MAX_PAIRS and is_pointwise(n_pairs * n_people, math.prod(draws.shape))
 
-    parts, parameters = [], {name: [] for name in likelihood.parameters}
+    data_parts, parameter_draws = [], {name: [] for name in likelihood.parameters}
     for g, data in enumerate(groups.data):
-        flat = {}
-        for name, values_by_group in parameters.items():
-            values = draws.stack_parameter(f"{name} {g}")
-            values_by_group.append(values)
-            flat[name] = values.ravel()
-        part = likelihood.build_posterior_part(by_group[g], flat, data, draws.shape, stores_pairs)
-        parts.append(_drop_large_variables(part, n_people))
-    return parts, parameters
+        flat_parameters = {}
+        for name, values_by_group in parameter_draws.items():
+            chain_draws = draws.stack_parameter(f"{name} {g}")
+            values_by_group.append(chain_draws)
+            flat_parameters[name] = chain_draws.ravel()
+        data_part = likelihood.build_posterior_part(
+            columns_by_group[g], flat_parameters, data, draws.shape, stores_pairs
+        )
+        data_parts.append(_drop_large_variables(data_part, n_people))
+    return data_parts, parameter_draws
 
 
 def _join_variables(parts: Sequence[DataPart]) -> dict[str, Any]:
     """Concatenate the variables of groups along data rows, or stack them by `group`."""
-    variables, rows = {}, set(parts[0].rows)
+    variables, row_dims = {}, set(parts[0].rows)
     for name, (dims, values) in parts[0].variables.items():
         values_by_group = [part.variables[name][1] for part in parts if name in part.variables]
         # a quantity of the owners, or a parameter that all groups share
         if len(dims) == 2 or name in parts[0].common:
             variables[name] = dims, values
-        elif rows & set(dims) and len(values_by_group) == len(parts):
+        elif row_dims & set(dims) and len(values_by_group) == len(parts):
             variables[name] = dims, np.concatenate(values_by_group, axis=2)
-        elif not rows & set(dims) and name != "unique_weights":
+        elif not row_dims & set(dims) and name != "unique_weights":
             variables[name] = (*dims[:2], "group", *dims[2:]), np.stack(values_by_group, axis=2)
     return variables
 
@@ -176,9 +186,9 @@ def build_unique_variables(
         ],
         axis=2,
     )
-    mean = mean_columns.unique_weights.reshape(*shape, -1)
+    mean_weights = mean_columns.unique_weights.reshape(*shape, -1)
     return {
-        "unique_weights": (("chain", "draw", "option"), mean),
+        "unique_weights": (("chain", "draw", "option"), mean_weights),
         name: (("chain", "draw", dim, "option"), weights_by_group),
     }
 
@@ -209,9 +219,9 @@ def list_group_columns(draws: KeptDraws, groups: Sequence[int]) -> list[FeatureC
     owners_by_chain = []
     for chain in chains:
         n_columns = int(np.sum(chain.n_features[:n_draws]))
-        owners = int(np.sum(chain.sizes[:n_columns]))
+        n_owners = int(np.sum(chain.sizes[:n_columns]))
         owners_by_chain.append(
-            (chain.n_features[:n_draws], chain.sizes[:n_columns], chain.owners[:owners])
+            (chain.n_features[:n_draws], chain.sizes[:n_columns], chain.owners[:n_owners])
         )
     n_features, sizes, owners = (
         np.concatenate(arrays) for arrays in zip(*owners_by_chain, strict=True)
@@ -235,7 +245,9 @@ def list_group_columns(draws: KeptDraws, groups: Sequence[int]) -> list[FeatureC
 
 
 def scale_weights(
-    by_group: list[FeatureColumns], parts: Sequence[Any], parameters: dict[str, list[np.ndarray]]
+    columns_by_group: list[FeatureColumns],
+    parts: Sequence[Any],
+    parameters: dict[str, list[np.ndarray]],
 ) -> list[FeatureColumns]:
     """Scale the weights of each group to a common unit, so that groups compare.
 
@@ -243,14 +255,17 @@ def scale_weights(
     with them.
     """
     if not FACTS[parts[0].kind].of_several:
-        return list(map(normalise_to_shares, by_group))
-    scaled = list(by_group)
+        return list(map(normalise_to_shares, columns_by_group))
+    scaled_columns = list(columns_by_group)
     for g, part in enumerate(parts):
         if part.scale is not None:
-            scaled[g] = replace(scaled[g], weights=scaled[g].weights / part.scale[scaled[g].draw])
+            scaled_columns[g] = replace(
+                scaled_columns[g],
+                weights=scaled_columns[g].weights / part.scale[scaled_columns[g].draw],
+            )
             for values in parameters.values():
                 values[g] = values[g] / part.scale.reshape(values[g].shape)
-    return scaled
+    return scaled_columns
 
 
 def _scale_common_weights(feature_columns: FeatureColumns, scales: Sequence[Any]) -> FeatureColumns:
@@ -263,13 +278,13 @@ def _scale_common_weights(feature_columns: FeatureColumns, scales: Sequence[Any]
     )
 
 
-def average_weights(by_group: Sequence[FeatureColumns]) -> FeatureColumns:
+def average_weights(columns_by_group: Sequence[FeatureColumns]) -> FeatureColumns:
     """Return the features with weights averaged over groups or classes."""
     weights, unique_weights = (
-        np.mean([getattr(feature_columns, name) for feature_columns in by_group], axis=0)
+        np.mean([getattr(feature_columns, name) for feature_columns in columns_by_group], axis=0)
         for name in ("weights", "unique_weights")
     )
-    return replace(by_group[0], weights=weights, unique_weights=unique_weights)
+    return replace(columns_by_group[0], weights=weights, unique_weights=unique_weights)
 
 
 def normalise_to_shares(feature_columns: FeatureColumns) -> FeatureColumns:
@@ -278,13 +293,13 @@ def normalise_to_shares(feature_columns: FeatureColumns) -> FeatureColumns:
     Features of all options are not counted, because choices do not depend on them.
     """
     counted_weights = feature_columns.weights * (feature_columns.sizes < feature_columns.n_options)
-    total = feature_columns.sum_by_draw(counted_weights) + feature_columns.unique_weights.sum(
-        axis=1
-    )
-    total = replace_zeros(total)
+    total_weight = feature_columns.sum_by_draw(
+        counted_weights
+    ) + feature_columns.unique_weights.sum(axis=1)
+    total_weight = replace_zeros(total_weight)
     weights, unique_weights = (
-        feature_columns.weights / total[feature_columns.draw],
-        feature_columns.unique_weights / total[:, None],
+        feature_columns.weights / total_weight[feature_columns.draw],
+        feature_columns.unique_weights / total_weight[:, None],
     )
     return FeatureColumns(
         feature_columns.n_features,
@@ -295,13 +310,13 @@ def normalise_to_shares(feature_columns: FeatureColumns) -> FeatureColumns:
     )
 
 
-def pad_weights(by_group: list[FeatureColumns], shape: tuple[int, int]) -> np.ndarray:
+def pad_weights(columns_by_group: list[FeatureColumns], shape: tuple[int, int]) -> np.ndarray:
     """Return weights of all groups, shape (n_chains, n_draws, n_groups, max_features)."""
-    first_group = by_group[0]
+    first_group = columns_by_group[0]
     padded_weights = np.zeros(
-        (first_group.n_draws, len(by_group), int(first_group.n_features.max(initial=0)))
+        (first_group.n_draws, len(columns_by_group), int(first_group.n_features.max(initial=0)))
     )
-    for g, feature_columns in enumerate(by_group):
+    for g, feature_columns in enumerate(columns_by_group):
         padded_weights[first_group.draw, g, first_group.slot] = feature_columns.weights
     return padded_weights.reshape(*shape, *padded_weights.shape[1:])
 
@@ -313,7 +328,7 @@ def _split_coordinate(name: str, coordinate: Any) -> tuple[str, Any]:
     return name, coordinate
 
 
-def _join_coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
+def _join_coordinates(parts: Sequence[Any], stored_dims: set[str]) -> dict[str, Any]:
     """Concatenate the coordinates of groups; add each data row's group number."""
     row_dims, coordinates = set(parts[0].rows), {}
     for name, coordinate in parts[0].coordinates.items():
@@ -321,7 +336,7 @@ def _join_coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
         row_dim = dim.removesuffix("_number")
         if row_dim not in row_dims:
             coordinates[name] = coordinate
-        elif row_dim in stored:
+        elif row_dim in stored_dims:
             values_by_group = [_split_coordinate(name, part.coordinates[name])[1] for part in parts]
             coordinates[name] = dim, np.concatenate(values_by_group)
             coordinates[f"{dim}_group"] = (
@@ -341,17 +356,17 @@ def join_parts(
     import xarray as xr
 
     part_variables, row_dims = [getattr(part, part_name) for part in parts], set(parts[0].rows)
-    variables, lengths = {}, {}
+    variables, row_counts = {}, {}
     for name in [
         name for name in part_variables[0] if all(name in part for part in part_variables)
     ]:
         dims, values = _split_variable(part_variables[0][name])
         if joined_dims := row_dims & set(dims):
-            arrays = [np.asarray(_split_variable(part[name])[1]) for part in part_variables]
-            lengths |= {
-                dim: [array.shape[dims.index(dim)] for array in arrays] for dim in joined_dims
+            group_arrays = [np.asarray(_split_variable(part[name])[1]) for part in part_variables]
+            row_counts |= {
+                dim: [array.shape[dims.index(dim)] for array in group_arrays] for dim in joined_dims
             }
-            values = np.concatenate(arrays, axis=axis)
+            values = np.concatenate(group_arrays, axis=axis)
         elif len({str(_split_variable(part[name])[1]) for part in part_variables}) > 1:
             dims, values = (
                 ("group",),
@@ -366,8 +381,8 @@ def join_parts(
             continue
         values = [_split_coordinate(name, part.observed_coordinates[name])[1] for part in parts]
         row_coordinates[name] = dim, np.concatenate(values)
-        lengths[dim] = list(map(len, values))
-    for dim, n_rows in lengths.items():
+        row_counts[dim] = list(map(len, values))
+    for dim, n_rows in row_counts.items():
         row_coordinates[f"{dim}_group"] = dim, np.repeat(np.arange(len(parts)), n_rows)
     return xr.Dataset(variables, {**row_coordinates, **coordinates})
 
@@ -405,39 +420,41 @@ def group_features_table(
             " requires a single group of respondents; use the model of one group with"
             " of_group(name), or of one latent class with respondents.of_class(1).",
         )
-    names, first_group = posterior.groups, posterior.of_group(posterior.groups[0])
+    group_names, first_group = posterior.groups, posterior.of_group(posterior.groups[0])
     table = features_table(first_group, min_probability)
     weight_draws = sum_group_weights(posterior, table["members"].tolist())
-    pairs: list[tuple[int, int]] = []
-    if len(names) <= MAX_COMPARED_GROUPS:
-        pairs = list(combinations(range(len(names)), 2))
-    compared = {f"P({names[a]} > {names[b]})": (a, b) for a, b in pairs}
-    rows = []
+    index_pairs: list[tuple[int, int]] = []
+    if len(group_names) <= MAX_COMPARED_GROUPS:
+        index_pairs = list(combinations(range(len(group_names)), 2))
+    group_pairs = {f"P({group_names[a]} > {group_names[b]})": (a, b) for a, b in index_pairs}
+    table_rows = []
     for members, weights, is_present in zip(table["members"], *weight_draws, strict=True):
-        row: dict[str, Any] = {"members": members}
+        table_row: dict[str, Any] = {"members": members}
         present_weights = weights[:, is_present]
-        for name, group_weights in zip(names, present_weights, strict=True):
+        for group_name, group_weights in zip(group_names, present_weights, strict=True):
             low, high = compute_interval(group_weights, ci)
-            row |= {
-                f"weight[{name}]": group_weights.mean(),
-                f"weight_low[{name}]": low,
-                f"weight_high[{name}]": high,
+            table_row |= {
+                f"weight[{group_name}]": group_weights.mean(),
+                f"weight_low[{group_name}]": low,
+                f"weight_high[{group_name}]": high,
             }
-        row |= {
+        table_row |= {
             column: float(np.mean(present_weights[a] > present_weights[b]))
-            for column, (a, b) in compared.items()
+            for column, (a, b) in group_pairs.items()
         }
-        rows.append(row)
+        table_rows.append(table_row)
     groups_table = Table({"members": []})
-    if rows:
-        groups_table = Table(rows)
+    if table_rows:
+        groups_table = Table(table_rows)
     groups_table = groups_table.assign(
         copies=table["copies"].to_numpy(), probability=table["probability"].to_numpy()
     )
     groups_table = add_convergence(groups_table, first_group)
     groups_table.attrs |= {
-        "groups": list(names),
-        "compared": {column: [names[a], names[b]] for column, (a, b) in compared.items()},
+        "groups": list(group_names),
+        "compared": {
+            column: [group_names[a], group_names[b]] for column, (a, b) in group_pairs.items()
+        },
         "options": posterior.n_options,
         "shares": posterior.facts.of_choices,
         "interval": ci,
@@ -449,16 +466,20 @@ def sum_group_weights(
     posterior: Posterior, features: "list[tuple[str, ...]]"
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Return the weights of each feature by group and draw, and its presence by draw."""
-    labels, columns = posterior.labels, read_columns(posterior)
+    labels, feature_columns = posterior.labels, read_columns(posterior)
     group_weights = flatten_chains(posterior.group_weights)  # (draw, group, feature)
-    patterns, pattern = find_distinct_owners(columns)
+    patterns, pattern_index = find_distinct_owners(feature_columns)
     index_of_owners = {tuple(labels[i] for i in owners): k for k, owners in enumerate(patterns)}
-    weights, is_present = [], []
+    weights_by_feature, presence_by_feature = [], []
     for members in features:
-        feature_columns = np.flatnonzero(pattern == index_of_owners[tuple(members)])
-        draw = columns.draw[feature_columns]
+        column_indices = np.flatnonzero(pattern_index == index_of_owners[tuple(members)])
+        column_draw = feature_columns.draw[column_indices]
         total_weights = np.zeros(group_weights.shape[:2])
-        np.add.at(total_weights, draw, group_weights[draw, :, columns.slot[feature_columns]])
-        weights.append(total_weights.T)
-        is_present.append(columns.count_by_draw(feature_columns) > 0)
-    return weights, is_present
+        np.add.at(
+            total_weights,
+            column_draw,
+            group_weights[column_draw, :, feature_columns.slot[column_indices]],
+        )
+        weights_by_feature.append(total_weights.T)
+        presence_by_feature.append(feature_columns.count_by_draw(column_indices) > 0)
+    return weights_by_feature, presence_by_feature

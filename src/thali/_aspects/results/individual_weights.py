@@ -50,29 +50,31 @@ def person_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
 
     Choices have shares; other data have weights. Both have intervals.
     """
-    n_draws, people = posterior.n_draws, posterior.groups
+    n_draws, respondents = posterior.n_draws, posterior.groups
     if posterior.facts.of_choices:
         return tabulate_individuals(
             lambda part: compute_respondent_shares(posterior, part),
             n_draws,
-            people,
+            respondents,
             posterior.labels,
             "option",
             ci,
         )
-    first_person = posterior.of_group(people[0])
-    features = features_table(first_person, MIN_PRESENT)["members"].tolist()
-    sizes = np.array(list(map(len, features)), int)
+    first_person = posterior.of_group(respondents[0])
+    feature_members = features_table(first_person, MIN_PRESENT)["members"].tolist()
+    n_owners = np.array(list(map(len, feature_members)), int)
     # other features are drawn from the prior
-    affects_data = (sizes > 1) & ~first_person.is_silent(sizes)
-    members = list(compress(features, affects_data))
-    weights, present = sum_group_weights(posterior, members)
-    weight_draws = np.full((n_draws, len(people), len(members)), np.nan)
-    for k, (feature_weights, is_present) in enumerate(zip(weights, present, strict=True)):
+    affects_data = (n_owners > 1) & ~first_person.is_silent(n_owners)
+    members = list(compress(feature_members, affects_data))
+    weights_by_feature, presence_by_feature = sum_group_weights(posterior, members)
+    weight_draws = np.full((n_draws, len(respondents), len(members)), np.nan)
+    for k, (feature_weights, is_present) in enumerate(
+        zip(weights_by_feature, presence_by_feature, strict=True)
+    ):
         weight_draws[is_present, :, k] = feature_weights[:, is_present].T
-    names = list(map(", ".join, members))
+    feature_names = list(map(", ".join, members))
     return tabulate_individuals(
-        lambda part: weight_draws[:, part], n_draws, people, names, "feature", ci
+        lambda part: weight_draws[:, part], n_draws, respondents, feature_names, "feature", ci
     )
 
 
@@ -96,10 +98,10 @@ def compute_preferences(posterior: Posterior) -> Preferences:
         A_{nij} = u_{ni} + \sum_k w_{nk} f_{ik} (1 - f_{jk})
     """
     feature_columns, labels = read_columns(posterior), posterior.labels
-    draws = select_segment_draws(feature_columns.n_draws, len(posterior.groups), len(labels))
-    features, _ = feature_columns.take(draws).to_dense(0, len(draws))
-    weights, unique_weights = select_respondent_weights(posterior, slice(None), draws)
-    preferences = np.empty((len(draws), *unique_weights.shape[1:]))
+    draw_indices = select_segment_draws(feature_columns.n_draws, len(posterior.groups), len(labels))
+    features, _ = feature_columns.take(draw_indices).to_dense(0, len(draw_indices))
+    weights, unique_weights = select_respondent_weights(posterior, slice(None), draw_indices)
+    preferences = np.empty((len(draw_indices), *unique_weights.shape[1:]))
     for draw, (owned_by_feature, person_weights, person_unique) in enumerate(
         zip(features, weights, unique_weights, strict=True)
     ):
@@ -137,6 +139,6 @@ def population_shares_table(posterior: Posterior, ci: float) -> "pandas.DataFram
     worth = flatten_chains(posterior.common_worth)
     low, high = compute_interval(worth, ci)
     labels = pd.Index(posterior.labels, name="option")
-    table = Table({"mean": worth.mean(axis=0), "low": low, "high": high}, labels)
-    table.attrs["interval"] = ci
-    return table
+    shares_table = Table({"mean": worth.mean(axis=0), "low": low, "high": high}, labels)
+    shares_table.attrs["interval"] = ci
+    return shares_table

@@ -73,26 +73,33 @@ def build_class_tree(
     """Build the posterior tree of latent classes from the draws of all chains."""
     import xarray as xr
 
-    draws, questions = select_kept_draws(chains), data.questions("tie" in likelihood.parameters)
-    answers = questions.given
-    shape, n_classes = draws.shape, draws.chains[0].unique_weights.shape[1]
-    class_draws = np.concatenate(draws.stack_chains(chain.classes for chain in draws.chains))
-    sizes = (class_draws[:, :, None] == np.arange(n_classes)).sum(axis=1)
+    kept_draws, questions = (
+        select_kept_draws(chains),
+        data.questions("tie" in likelihood.parameters),
+    )
+    given_answers = questions.given
+    shape, n_classes = kept_draws.shape, kept_draws.chains[0].unique_weights.shape[1]
+    class_draws = np.concatenate(
+        kept_draws.stack_chains(chain.classes for chain in kept_draws.chains)
+    )
+    class_sizes = (class_draws[:, :, None] == np.arange(n_classes)).sum(axis=1)
     coordinates = {
         "option": np.asarray(data.labels, dtype=str),
-        "respondent": np.asarray(answers.respondents, dtype=str),
+        "respondent": np.asarray(given_answers.respondents, dtype=str),
     }
-    coefficients = questions.compute_respondent_coefficients()
-    dense = count_pairs(data.n_options) <= MAX_PAIRS
-    class_columns = list_group_columns(draws, range(n_classes))
-    parts, class_parameters = _build_class_parts(draws, class_columns, data, likelihood, dense)
-    columns_by_class = scale_weights(class_columns, parts, class_parameters)
-    mean_columns, first_part = average_weights(columns_by_class), parts[0]
+    log_coefficients = questions.compute_respondent_coefficients()
+    stores_pairs = count_pairs(data.n_options) <= MAX_PAIRS
+    class_columns = list_group_columns(kept_draws, range(n_classes))
+    data_parts, class_parameters = _build_class_parts(
+        kept_draws, class_columns, data, likelihood, stores_pairs
+    )
+    columns_by_class = scale_weights(class_columns, data_parts, class_parameters)
+    mean_columns, first_part = average_weights(columns_by_class), data_parts[0]
     variables = {
-        **draws.build_variables(coefficients.sum(), similar),
-        "n_classes": (("chain", "draw"), (sizes > 0).sum(axis=1).reshape(shape)),
+        **kept_draws.build_variables(log_coefficients.sum(), similar),
+        "n_classes": (("chain", "draw"), (class_sizes > 0).sum(axis=1).reshape(shape)),
         "kind": (("chain", "draw", "respondent"), class_draws.reshape(*shape, -1)),
-        **encode_features(mean_columns, shape, dense),
+        **encode_features(mean_columns, shape, stores_pairs),
         "kind_weights": (
             ("chain", "draw", "kind_number", "feature"),
             pad_weights(columns_by_class, shape),
@@ -102,18 +109,22 @@ def build_class_tree(
         variables |= build_unique_variables(
             mean_columns, columns_by_class, shape, "kind_number", "kind_unique_weights"
         )
-    shares = new_class_probabilities(sizes).reshape(*shape, n_classes)
-    variables |= _average_variables(parts, class_parameters, shares)
+    class_shares = new_class_probabilities(class_sizes).reshape(*shape, n_classes)
+    variables |= _average_variables(data_parts, class_parameters, class_shares)
     descriptions = first_part.descriptions | _CLASS_DESCRIPTIONS
-    datasets = draws.build_groups(variables, coordinates | first_part.coordinates, descriptions)
-    log_likelihood = _build_log_likelihood(draws, parts, answers, class_draws, coefficients)
+    datasets = kept_draws.build_groups(
+        variables, coordinates | first_part.coordinates, descriptions
+    )
+    log_likelihood = _build_log_likelihood(
+        kept_draws, data_parts, given_answers, class_draws, log_coefficients
+    )
     if log_likelihood is not None:
         datasets["log_likelihood"] = log_likelihood
-    observed = first_part.observed | {"answers": ("given_answer", answers.times)}
-    datasets["observed_data"] = xr.Dataset(observed, first_part.observed_coordinates)
+    observed_data = first_part.observed | {"answers": ("given_answer", given_answers.times)}
+    datasets["observed_data"] = xr.Dataset(observed_data, first_part.observed_coordinates)
     constants = first_part.constants | {
-        "answer_respondent": ("given_answer", answers.respondent),
-        "answer_place": ("given_answer", answers.answer),
+        "answer_respondent": ("given_answer", given_answers.respondent),
+        "answer_place": ("given_answer", given_answers.answer),
         "kind": first_part.kind,
         POPULATION: KINDS,
         "learned_alpha": bool(learned_alpha),
@@ -129,34 +140,36 @@ def _build_class_parts(
     class_columns: Sequence[FeatureColumns],
     data: Any,
     likelihood: Any,
-    dense: bool,
+    stores_pairs: bool,
 ) -> tuple[list[DataPart], dict[str, list[np.ndarray]]]:
     """Return each class's part of the posterior tree, and parameter draws by name."""
     class_parameters = {
         name: [draws.stack_parameter(f"{name} {g}") for g in range(len(class_columns))]
         for name in likelihood.parameters
     }
-    parts = []
+    data_parts = []
     for g, feature_columns in enumerate(class_columns):
-        flat = {name: values[g].ravel() for name, values in class_parameters.items()}
-        parts.append(
-            likelihood.build_posterior_part(feature_columns, flat, data, draws.shape, dense)
+        flat_parameters = {name: values[g].ravel() for name, values in class_parameters.items()}
+        data_parts.append(
+            likelihood.build_posterior_part(
+                feature_columns, flat_parameters, data, draws.shape, stores_pairs
+            )
         )
-    return parts, class_parameters
+    return data_parts, class_parameters
 
 
 def _average_variables(
     parts: Sequence[DataPart], class_parameters: Mapping[str, Sequence[np.ndarray]], shares: Any
 ) -> dict[str, Any]:
     """Return variables by class, and their means over classes weighted by class size."""
-    variables, first_part, ties = {}, parts[0], None
+    variables, first_part, tie_draws = {}, parts[0], None
     for name, values in class_parameters.items():
         if name in first_part.descriptions:  # the parts contain the others
             class_values = np.stack(values, axis=2)
             variables[f"kind_{name}"] = ("chain", "draw", "kind_number"), class_values
             variables[name] = ("chain", "draw"), (shares * class_values).sum(axis=2)
             if name == "tie":
-                ties = class_values
+                tie_draws = class_values
     for name, (dims, values) in first_part.variables.items():
         # a quantity of the owners, or a parameter that all classes share
         if len(dims) == 2 or name in first_part.common:
@@ -165,7 +178,7 @@ def _average_variables(
             class_values = np.stack([part.variables[name][1] for part in parts], axis=2)
             choice_ties = None
             if name == "choice_probability":
-                choice_ties = ties
+                choice_ties = tie_draws
             variables[name] = dims, average_over_classes(shares, class_values, choice_ties)
             variables[f"kind_{name}"] = (*dims[:2], "kind_number", *dims[2:]), class_values
     return variables
@@ -183,17 +196,20 @@ def _build_log_likelihood(
     from scipy.sparse import csr_array
 
     with np.errstate(divide="ignore"):  # a probability of 0
-        logs = [np.log(part.answers()) for part in parts if part.answers is not None]
+        log_probabilities = [np.log(part.answers()) for part in parts if part.answers is not None]
     n_respondents = len(answers.respondents)
-    if not logs or not is_pointwise(n_respondents, len(class_draws)):
+    if not log_probabilities or not is_pointwise(n_respondents, len(class_draws)):
         return None
-    times = csr_array(
-        (answers.times, (answers.answer, answers.respondent)), (logs[0].shape[1], n_respondents)
+    answer_counts = csr_array(
+        (answers.times, (answers.answer, answers.respondent)),
+        (log_probabilities[0].shape[1], n_respondents),
     )
-    by_person = np.stack([np.maximum(log, MIN_LOG) @ times for log in logs], axis=2)
-    terms = _log_person_terms(by_person, class_draws) + coefficients
+    person_log_probabilities = np.stack(
+        [np.maximum(log, MIN_LOG) @ answer_counts for log in log_probabilities], axis=2
+    )
+    log_terms = _log_person_terms(person_log_probabilities, class_draws) + coefficients
     return xr.Dataset(
-        {"answers": (("chain", "draw", "respondent"), terms.reshape(*draws.shape, -1))},
+        {"answers": (("chain", "draw", "respondent"), log_terms.reshape(*draws.shape, -1))},
         draws.build_coordinates() | {"respondent": np.asarray(answers.respondents, dtype=str)},
     )
 
@@ -208,25 +224,25 @@ def average_over_classes(
     """
     if ties is None:
         return np.einsum("...g,...gn->...n", shares, probabilities)
-    weights = shares[..., None] / (
+    class_weights = shares[..., None] / (
         1.0 + ties[..., None] * np.sqrt(probabilities * (1.0 - probabilities))
     )
-    return (weights * probabilities).sum(axis=-2) / weights.sum(axis=-2)
+    return (class_weights * probabilities).sum(axis=-2) / class_weights.sum(axis=-2)
 
 
-def _log_person_terms(logs: np.ndarray, class_draws: np.ndarray) -> np.ndarray:
+def _log_person_terms(log_probabilities: np.ndarray, class_draws: np.ndarray) -> np.ndarray:
     """Return log probabilities of each respondent's answers, given the others' classes."""
     # `logs` has shape (draws, respondents, classes), `class_draws` are the classes of the draws.
     # Conditional on the weights of all classes, so that importance sampling can predict the answers
     # of held-out respondents.
     from scipy.special import logsumexp
 
-    _, n_respondents, n_classes = logs.shape
-    log_joint = np.empty(logs.shape)
+    _, n_respondents, n_classes = log_probabilities.shape
+    log_joint = np.empty(log_probabilities.shape)
     for g in range(n_classes):
         is_member = class_draws == g
         n_others = is_member.sum(axis=1, keepdims=True) - is_member
-        log_joint[:, :, g] = logs[:, :, g] + np.log(
+        log_joint[:, :, g] = log_probabilities[:, :, g] + np.log(
             (n_others + 1.0) / (n_respondents - 1.0 + n_classes)
         )
     return np.asarray(logsumexp(log_joint, axis=2))

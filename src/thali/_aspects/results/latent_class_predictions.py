@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 def list_respondent_answers(posterior: Posterior) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return respondent index, answer index and count of each observed answer."""
-    fixed = posterior.fixed
-    rows = fixed["answer_respondent"].values, fixed["answer_place"].values
-    return *rows, posterior.observed["answers"].values
+    constant_data = posterior.fixed
+    answer_fields = constant_data["answer_respondent"].values, constant_data["answer_place"].values
+    return *answer_fields, posterior.observed["answers"].values
 
 
 def convert_classes_to_groups(
@@ -36,22 +36,28 @@ def convert_classes_to_groups(
 
     `parts` are the data of each class, and `place_indices` the indices of the sets in each part.
     """
-    n_classes, order = posterior.max_classes, posterior.class_order
+    n_classes, class_order = posterior.max_classes, posterior.class_order
     variables, shape = posterior.merge_draws(), posterior.shape
-    names = [str(g + 1) for g in range(n_classes)]
-    observed = join_parts(parts, "observed", 0, {})
-    constants = join_parts(
-        parts, "constants", 0, {"option": posterior.fixed["option"].values, "group": names}
+    class_names = [str(g + 1) for g in range(n_classes)]
+    observed_data = join_parts(parts, "observed", 0, {})
+    constant_data = join_parts(
+        parts, "constants", 0, {"option": posterior.fixed["option"].values, "group": class_names}
     )
-    fixed = posterior.fixed
-    scalars = [name for name in fixed if not fixed[name].dims and name not in ("kinds", POPULATION)]
-    constants = constants.assign({name: fixed[name] for name in scalars} | {POPULATION: GROUPS})
-    datasets = {"observed_data": observed, "constant_data": constants}
+    stored_constants = posterior.fixed
+    scalar_names = [
+        name
+        for name in stored_constants
+        if not stored_constants[name].dims and name not in ("kinds", POPULATION)
+    ]
+    constant_data = constant_data.assign(
+        {name: stored_constants[name] for name in scalar_names} | {POPULATION: GROUPS}
+    )
+    datasets = {"observed_data": observed_data, "constant_data": constant_data}
     for name in [
         str(name) for name in variables.data_vars if "kind_number" in variables[name].dims
     ]:
         values, dims = variables[name].values, variables[name].dims
-        class_index = order.reshape(*shape, n_classes, *[1] * (values.ndim - 3))
+        class_index = class_order.reshape(*shape, n_classes, *[1] * (values.ndim - 3))
         values, base_name = (
             np.take_along_axis(values, class_index, axis=2),
             name.removeprefix("kind_"),
@@ -69,15 +75,19 @@ def convert_classes_to_groups(
         variables[base_name] = (*dims[:2], "group", *dims[3:]), values
     variables = variables.drop_vars(
         ["kind", "n_classes", "respondent", "class_order"]
-    ).assign_coords(group=names)
+    ).assign_coords(group=class_names)
     if "set_probability" in variables:
-        rows = {name: observed[name].values for name in ("offered", "alternative", "place_group")}
-        labels = [
+        row_labels = {
+            name: observed_data[name].values for name in ("offered", "alternative", "place_group")
+        }
+        answer_labels = [
             f"{alternative} | {offered}"
-            for alternative, offered in zip(rows["alternative"], rows["offered"], strict=True)
+            for alternative, offered in zip(
+                row_labels["alternative"], row_labels["offered"], strict=True
+            )
         ]
-        variables = variables.assign_coords(place_group=("place", rows["place_group"]))
-        variables = variables.assign_coords(place=np.array(labels, dtype=str))
+        variables = variables.assign_coords(place_group=("place", row_labels["place_group"]))
+        variables = variables.assign_coords(place=np.array(answer_labels, dtype=str))
     return Posterior.from_groups(
         split_draws(variables) | datasets | {"sample_stats": posterior.stats}, posterior.attributes
     )
@@ -99,8 +109,10 @@ def predict_new_respondent(
         build_covariate_offsets(posterior, sets, covariates),
     )
     if asked_sets.paired:
-        first, second = asked_sets.pairs
-        outcome_probability = compute_new_outcomes(posterior, classes, first, second, offsets)
+        first_options, second_options = asked_sets.pairs
+        outcome_probability = compute_new_outcomes(
+            posterior, classes, first_options, second_options, offsets
+        )
         return asked_sets.means(
             outcome_probability[..., 0]
             / (outcome_probability[..., 0] + outcome_probability[..., 2]),
@@ -108,7 +120,8 @@ def predict_new_respondent(
         )
     class_shares = aligned_class_probabilities(posterior)
     class_probabilities = [
-        asked_sets.probabilities(read_columns(classes.of_group(name))) for name in classes.groups
+        asked_sets.probabilities(read_columns(classes.of_group(class_name)))
+        for class_name in classes.groups
     ]
     return asked_sets.means(
         np.sum([class_shares[:, g, None] * p for g, p in enumerate(class_probabilities)], axis=0),
@@ -119,8 +132,8 @@ def predict_new_respondent(
 def compute_new_outcomes(
     posterior: Posterior,
     classes: Posterior,
-    first: np.ndarray,
-    second: np.ndarray,
+    first_options: np.ndarray,
+    second_options: np.ndarray,
     offsets: CovariateOffsets | None,
 ) -> np.ndarray:
     """Return a new respondent's outcome probabilities, shape (n_draws, n_pairs, 3).
@@ -128,17 +141,17 @@ def compute_new_outcomes(
     Outcomes are the first option, a tie, and the second option.
     """
     class_shares, lapse = aligned_class_probabilities(posterior), posterior.lapse
-    probabilities = np.zeros((len(class_shares), len(first), 3))
-    for g, name in enumerate(classes.groups):
-        class_posterior = classes.of_group(name)
-        tie = class_posterior.tie
-        if tie is None:
-            tie = np.zeros(len(class_shares))
-        for draws, p, q in iterate_probabilities(
-            read_columns(class_posterior), first, second, lapse, offsets
+    probabilities = np.zeros((len(class_shares), len(first_options), 3))
+    for g, class_name in enumerate(classes.groups):
+        class_posterior = classes.of_group(class_name)
+        tie_parameter = class_posterior.tie
+        if tie_parameter is None:
+            tie_parameter = np.zeros(len(class_shares))
+        for draw_slice, p_first, p_second in iterate_probabilities(
+            read_columns(class_posterior), first_options, second_options, lapse, offsets
         ):
-            outcomes = compute_win_tie_loss(p, q, tie[draws, None])
-            probabilities[draws] += class_shares[draws, g, None, None] * outcomes
+            outcomes = compute_win_tie_loss(p_first, p_second, tie_parameter[draw_slice, None])
+            probabilities[draw_slice] += class_shares[draw_slice, g, None, None] * outcomes
     return probabilities
 
 
@@ -147,8 +160,12 @@ def new_outcomes_table(
 ) -> "pandas.DataFrame":
     """Return a new respondent's outcome probabilities: a, b, p_a, p_tie, p_b."""
     labels = posterior.labels
-    first, second = pair_indices(pairs, labels, posterior.tie is not None)
-    draws = compute_new_outcomes(
-        posterior, classes, first, second, build_covariate_offsets(posterior, pairs, covariates)
+    first_options, second_options = pair_indices(pairs, labels, posterior.tie is not None)
+    outcome_draws = compute_new_outcomes(
+        posterior,
+        classes,
+        first_options,
+        second_options,
+        build_covariate_offsets(posterior, pairs, covariates),
     )
-    return tabulate_outcomes(labels, first, second, draws.mean(axis=0))
+    return tabulate_outcomes(labels, first_options, second_options, outcome_draws.mean(axis=0))

@@ -83,81 +83,84 @@ def match_columns(
     Features below `min_probability` are omitted.
     """
     entries = _collect_entries(feature_columns, min_owners)
-    n = feature_columns.n_options
+    n_objects = feature_columns.n_options
     if not len(entries.pattern):
-        empty = np.zeros(0)
+        no_values = np.zeros(0)
         return MatchedFeatures(
-            np.zeros((0, n)),
+            np.zeros((0, n_objects)),
             np.zeros(0, int),
             np.zeros(0, int),
-            empty,
-            empty,
+            no_values,
+            no_values,
             feature_columns.n_draws,
         )
     membership = entries.patterns[entries.pattern[entries.draw == _find_consensus_draw(entries)]]
-    feature = np.zeros(0, int)
+    feature_index = np.zeros(0, int)
     for k in range(ROUNDS):
-        feature = _assign_entries(entries, membership, similar)
+        feature_index = _assign_entries(entries, membership, similar)
         if k == 0:
             membership = np.concatenate(
-                [membership, _find_leaders(entries, feature < 0, similar, min_probability)]
+                [membership, _find_leaders(entries, feature_index < 0, similar, min_probability)]
             )
-            feature = _assign_entries(entries, membership, similar)
-        membership = _compute_memberships(entries, feature, len(membership))
-    feature = _assign_entries(entries, membership, similar)
-    n_entries = np.bincount(feature[feature >= 0], minlength=len(membership))
+            feature_index = _assign_entries(entries, membership, similar)
+        membership = _compute_memberships(entries, feature_index, len(membership))
+    feature_index = _assign_entries(entries, membership, similar)
+    n_entries = np.bincount(feature_index[feature_index >= 0], minlength=len(membership))
     feature_indices = np.flatnonzero(
         n_entries >= max(1.0, min_probability * feature_columns.n_draws)
     )
     feature_indices = feature_indices[argsort_descending(n_entries[feature_indices])]
     new_index = np.full(len(membership) + 1, -1)
     new_index[feature_indices] = np.arange(len(feature_indices))
-    feature = new_index[feature]  # index -1 selects the last entry, which is -1
-    order = np.lexsort((entries.draw, feature))
-    order = order[feature[order] >= 0]
-    membership = _compute_memberships(entries, feature, len(feature_indices))
-    index = _compute_entry_jaccard(
-        entries.patterns[entries.pattern[order]], membership, feature[order]
+    feature_index = new_index[feature_index]  # index -1 selects the last entry, which is -1
+    entry_order = np.lexsort((entries.draw, feature_index))
+    entry_order = entry_order[feature_index[entry_order] >= 0]
+    membership = _compute_memberships(entries, feature_index, len(feature_indices))
+    jaccard_index = _compute_entry_jaccard(
+        entries.patterns[entries.pattern[entry_order]], membership, feature_index[entry_order]
     )
     return MatchedFeatures(
         membership.astype(float),
-        feature[order],
-        entries.draw[order],
-        entries.weight[order],
-        index,
+        feature_index[entry_order],
+        entries.draw[entry_order],
+        entries.weight[entry_order],
+        jaccard_index,
         feature_columns.n_draws,
     )
 
 
 def _collect_entries(feature_columns: FeatureColumns, min_owners: int) -> FeatureEntries:
     """Collect the distinct owner sets of each draw, with the sum of their weights."""
-    owner_sets, pattern = find_distinct_owners(feature_columns)
+    owner_sets, pattern_index = find_distinct_owners(feature_columns)
     is_large = feature_columns.sizes >= min_owners
-    set_indices, pattern = np.unique(pattern[is_large], return_inverse=True)
+    set_indices, pattern_index = np.unique(pattern_index[is_large], return_inverse=True)
     patterns = np.zeros((len(set_indices), feature_columns.n_options), np.float32)
-    for row, set_index in enumerate(set_indices.tolist()):
-        patterns[row, owner_sets[set_index]] = 1.0
-    entry, entry_index = np.unique(
-        feature_columns.draw[is_large] * max(len(set_indices), 1) + pattern, return_inverse=True
+    for set_row, set_index in enumerate(set_indices.tolist()):
+        patterns[set_row, owner_sets[set_index]] = 1.0
+    entry_keys, entry_index = np.unique(
+        feature_columns.draw[is_large] * max(len(set_indices), 1) + pattern_index,
+        return_inverse=True,
     )
-    weight = np.bincount(entry_index, feature_columns.weights[is_large], minlength=len(entry))
-    draw, pattern = np.divmod(entry, max(len(set_indices), 1))
-    return FeatureEntries(patterns, pattern, draw, weight, feature_columns.n_draws)
+    entry_weights = np.bincount(
+        entry_index, feature_columns.weights[is_large], minlength=len(entry_keys)
+    )
+    draw, pattern_index = np.divmod(entry_keys, max(len(set_indices), 1))
+    return FeatureEntries(patterns, pattern_index, draw, entry_weights, feature_columns.n_draws)
 
 
 def _compute_jaccard(owners: np.ndarray, membership: np.ndarray) -> np.ndarray:
     """Return Jaccard indices of every owner set with every matched feature."""
-    common = owners @ membership.T
-    return common / np.maximum(owners.sum(1)[:, None] + membership.sum(1) - common, 1e-12)
+    n_common = owners @ membership.T
+    return n_common / np.maximum(owners.sum(1)[:, None] + membership.sum(1) - n_common, 1e-12)
 
 
 def _compute_entry_jaccard(
-    owners: np.ndarray, membership: np.ndarray, feature: np.ndarray
+    owners: np.ndarray, membership: np.ndarray, feature_index: np.ndarray
 ) -> np.ndarray:
     """Return the Jaccard index of each owner set with its assigned feature."""
-    assigned_membership = membership[feature]
-    common = np.einsum("ei,ei->e", owners, assigned_membership)
-    return (common / (owners.sum(1) + assigned_membership.sum(1) - common)).astype(float)
+    assigned_membership = membership[feature_index]
+    n_common = np.einsum("ei,ei->e", owners, assigned_membership)
+    return (n_common / (owners.sum(1) + assigned_membership.sum(1) - n_common)).astype(float)
 
 
 def _find_consensus_draw(entries: FeatureEntries) -> int:
@@ -192,32 +195,34 @@ def _assign_entries(entries: FeatureEntries, membership: np.ndarray, similar: fl
     membership = membership.astype(np.float32)
     jaccard = _compute_jaccard(entries.patterns, membership)
     jaccard[jaccard < similar - 1e-6] = 0.0
-    feature = np.full(len(entries.pattern), -1)
-    bounds = np.searchsorted(entries.draw, np.arange(entries.n_draws + 1))
-    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+    feature_index = np.full(len(entries.pattern), -1)
+    draw_bounds = np.searchsorted(entries.draw, np.arange(entries.n_draws + 1))
+    for start, stop in zip(draw_bounds[:-1].tolist(), draw_bounds[1:].tolist(), strict=True):
         draw_jaccard = jaccard[entries.pattern[start:stop]]
         candidates = np.flatnonzero(draw_jaccard.any(axis=0))
-        rows, columns = linear_sum_assignment(draw_jaccard[:, candidates], maximize=True)
-        is_similar = draw_jaccard[rows, candidates[columns]] > 0.0
-        feature[start + rows[is_similar]] = candidates[columns[is_similar]]
-    return feature
+        entry_rows, candidate_columns = linear_sum_assignment(
+            draw_jaccard[:, candidates], maximize=True
+        )
+        is_similar = draw_jaccard[entry_rows, candidates[candidate_columns]] > 0.0
+        feature_index[start + entry_rows[is_similar]] = candidates[candidate_columns[is_similar]]
+    return feature_index
 
 
 def _compute_memberships(
-    entries: FeatureEntries, feature: np.ndarray, n_features: int
+    entries: FeatureEntries, feature_index: np.ndarray, n_features: int
 ) -> np.ndarray:
     """Return the share of a matched feature's draws in which each option owns it."""
     # A feature without entries has membership 0.
     from scipy.sparse import csr_array
 
-    is_assigned = feature >= 0
+    is_assigned = feature_index >= 0
     ones = np.ones(int(is_assigned.sum()), np.float32)
-    counts = csr_array(
-        (ones, (feature[is_assigned], entries.pattern[is_assigned])),
+    pattern_counts = csr_array(
+        (ones, (feature_index[is_assigned], entries.pattern[is_assigned])),
         (n_features, len(entries.patterns)),
     )
-    n_entries = np.bincount(feature[is_assigned], minlength=n_features)
-    return (counts @ entries.patterns) / np.maximum(n_entries, 1)[:, None]
+    n_entries = np.bincount(feature_index[is_assigned], minlength=n_features)
+    return (pattern_counts @ entries.patterns) / np.maximum(n_entries, 1)[:, None]
 
 
 def _find_leaders(
@@ -226,11 +231,11 @@ def _find_leaders(
     """Return owner sets that start new features among the unassigned ones."""
     # Frequent patterns are tried repeatedly, and the pattern similar to entries of most draws is
     # selected.
-    pattern, draw = entries.pattern[is_unassigned], entries.draw[is_unassigned]
-    leaders = []
-    while len(pattern):
+    pattern_index, draw = entries.pattern[is_unassigned], entries.draw[is_unassigned]
+    leader_patterns = []
+    while len(pattern_index):
         distinct_patterns, distinct_index, n_entries = np.unique(
-            pattern, return_inverse=True, return_counts=True
+            pattern_index, return_inverse=True, return_counts=True
         )
         if len(draw) < min_probability * entries.n_draws:
             break
@@ -243,13 +248,17 @@ def _find_leaders(
             ),
             similar - 1e-6,
         )
-        selected = _cover_draws(is_similar, distinct_index, draw, min_probability * entries.n_draws)
-        if not selected:
+        selected_candidates = _cover_draws(
+            is_similar, distinct_index, draw, min_probability * entries.n_draws
+        )
+        if not selected_candidates:
             break
-        leaders += [entries.patterns[distinct_patterns[candidates[k]]] for k in selected]
-        is_uncovered = ~np.any(is_similar[selected], axis=0)[distinct_index]
-        pattern, draw = pattern[is_uncovered], draw[is_uncovered]
-    return np.array(leaders, np.float32).reshape(-1, entries.patterns.shape[1])
+        leader_patterns += [
+            entries.patterns[distinct_patterns[candidates[k]]] for k in selected_candidates
+        ]
+        is_uncovered = ~np.any(is_similar[selected_candidates], axis=0)[distinct_index]
+        pattern_index, draw = pattern_index[is_uncovered], draw[is_uncovered]
+    return np.array(leader_patterns, np.float32).reshape(-1, entries.patterns.shape[1])
 
 
 def _cover_draws(
@@ -263,12 +272,12 @@ def _cover_draws(
         support = is_similar @ np.bincount(
             pattern_index[is_uncovered], minlength=is_similar.shape[1]
         ).astype(float)
-        best_row = int(np.argmax(support))
-        is_hit = is_similar[best_row][pattern_index] & is_uncovered
-        if len(np.unique(draw[is_hit])) < max(min_draws, 1.0):
+        best_candidate = int(np.argmax(support))
+        is_newly_covered = is_similar[best_candidate][pattern_index] & is_uncovered
+        if len(np.unique(draw[is_newly_covered])) < max(min_draws, 1.0):
             return selected
-        selected.append(best_row)
-        is_uncovered &= ~is_hit
+        selected.append(best_candidate)
+        is_uncovered &= ~is_newly_covered
 
 
 DEFAULT_SIMILAR = 0.8  # default of the minimum Jaccard index of merged features
@@ -291,10 +300,10 @@ def format_members(members: Sequence[str], labels: Sequence[str]) -> str:
     """Format a feature's members as text; "all but ..." if non-members are fewer."""
     if len(labels) <= MAX_UNMATCHED or 2 * len(members) <= len(labels):
         return ", ".join(members)
-    lacking = [label for label in labels if label not in set(members)]
-    if not lacking:
+    non_members = [label for label in labels if label not in set(members)]
+    if not non_members:
         return f"all {len(labels)}"
-    return f"all {len(labels)} but {', '.join(lacking)}"
+    return f"all {len(labels)} but {', '.join(non_members)}"
 
 
 def match_posterior(posterior: Posterior, similar: Any, min_probability: Any) -> MatchedFeatures:
@@ -322,20 +331,20 @@ def matched_features_table(
 
     from .feature_table import presence_convergence
 
-    present = matched.present.reshape(-1, *posterior.shape)
-    bounds = np.searchsorted(matched.feature, np.arange(len(matched.membership) + 1))
-    entry_slices = [slice(*interval) for interval in pairwise(bounds)]
-    interval = np.array(
+    presence = matched.present.reshape(-1, *posterior.shape)
+    entry_bounds = np.searchsorted(matched.feature, np.arange(len(matched.membership) + 1))
+    entry_slices = [slice(*intervals) for intervals in pairwise(entry_bounds)]
+    intervals = np.array(
         [compute_interval(matched.weight[entries], ci) for entries in entry_slices]
     ).reshape(-1, 2)
     table_columns = {
         "members": matched.members(posterior.labels),
         "weight": [float(matched.weight[entries].mean()) for entries in entry_slices],
-        "weight_low": interval[:, 0],
-        "weight_high": interval[:, 1],
+        "weight_low": intervals[:, 0],
+        "weight_high": intervals[:, 1],
         "stability": [float(matched.index[entries].mean()) for entries in entry_slices],
-        **presence_convergence(present),
-        "probability": present.mean(axis=(1, 2)),
+        **presence_convergence(presence),
+        "probability": presence.mean(axis=(1, 2)),
     }
     table = Table(
         table_columns, index=pd.RangeIndex(1, len(matched.membership) + 1, name="feature")
@@ -350,5 +359,5 @@ def membership_table(posterior: Posterior, matched: MatchedFeatures) -> "pandas.
     from thali._result_table import Table
 
     labels = pd.Index(posterior.labels, name="option")
-    numbers = pd.RangeIndex(1, len(matched.membership) + 1, name="feature")
-    return Table(matched.membership.T, index=labels, columns=numbers)
+    feature_numbers = pd.RangeIndex(1, len(matched.membership) + 1, name="feature")
+    return Table(matched.membership.T, index=labels, columns=feature_numbers)

@@ -31,8 +31,8 @@ _MIN_TOTAL = 2**15  # target of new people over all draws, up to MAX_NEW_PEOPLE 
 
 def read_population(posterior: Posterior) -> PopulationDraws:
     """Read the population's common weights and their similarity kappa, per draw."""
-    common = read_columns(posterior.select_common())
-    return PopulationDraws(common, posterior.kappa.ravel(), read_slopes(posterior))
+    common_columns = read_columns(posterior.select_common())
+    return PopulationDraws(common_columns, posterior.kappa.ravel(), read_slopes(posterior))
 
 
 # Choice probabilities: the mean over new respondents ----------------------------------------------
@@ -68,18 +68,20 @@ def predict_from_population(
 
 def draw_new_respondents(population: PopulationDraws) -> list[FeatureColumns]:
     """Draw weights of several new respondents for every draw; one entry per respondent."""
-    common = population.common
-    n_people = int(np.clip(_MIN_TOTAL // common.n_draws, MIN_NEW_PEOPLE, MAX_NEW_PEOPLE))
-    shared_weights = np.empty((n_people, len(common.weights)))
-    unique_weights = np.empty((n_people, *common.unique_weights.shape))
-    for draw in range(common.n_draws):
-        column_slice = part_slice(common.column_offsets, draw)
-        draw_weights = sample_new_weights(population, draw, common.weights[column_slice], n_people)
+    common_columns = population.common
+    n_people = int(np.clip(_MIN_TOTAL // common_columns.n_draws, MIN_NEW_PEOPLE, MAX_NEW_PEOPLE))
+    shared_weights = np.empty((n_people, len(common_columns.weights)))
+    unique_weights = np.empty((n_people, *common_columns.unique_weights.shape))
+    for draw in range(common_columns.n_draws):
+        column_slice = part_slice(common_columns.column_offsets, draw)
+        draw_weights = sample_new_weights(
+            population, draw, common_columns.weights[column_slice], n_people
+        )
         shared_weights[:, column_slice], unique_weights[:, draw] = np.split(
             draw_weights, [column_slice.stop - column_slice.start], axis=1
         )
     return [
-        replace(common, weights=w, unique_weights=u)
+        replace(common_columns, weights=w, unique_weights=u)
         for w, u in zip(shared_weights, unique_weights, strict=True)
     ]
 
@@ -100,26 +102,27 @@ def log_predictive_by_individual(posterior: Posterior, data: Any) -> "pandas.Ser
     log_means, covariates = {}, None
     if population.slopes is not None:
         covariates = read_covariates(posterior).encode_table(data.people)
-    for respondent, own_choices in data.by_respondent().items():
-        counts = own_choices.questions().counts
-        choice_indices = np.flatnonzero(counts)
-        option_indices, times = (
-            set_indices(own_choices, posterior.labels)[0],
-            counts[choice_indices],
+    for respondent, respondent_choices in data.by_respondent().items():
+        answer_counts = respondent_choices.questions().counts
+        choice_indices = np.flatnonzero(answer_counts)
+        options_by_set, choice_counts = (
+            set_indices(respondent_choices, posterior.labels)[0],
+            answer_counts[choice_indices],
         )
 
         def log_likelihood(
             feature_columns: FeatureColumns,
-            option_indices: Any = option_indices,
+            options_by_set: Any = options_by_set,
             choice_indices: Any = choice_indices,
-            times: Any = times,
+            choice_counts: Any = choice_counts,
         ) -> np.ndarray:
             """Return the log likelihood of the respondent's choices, (draws,)."""
             draw_probabilities = build_set_probabilities(
-                feature_columns, option_indices, is_best_worst(data), lapse
+                feature_columns, options_by_set, is_best_worst(data), lapse
             )[0]
             return sum_log_choices(
-                draw_probabilities(slice(0, feature_columns.n_draws))[:, choice_indices], times
+                draw_probabilities(slice(0, feature_columns.n_draws))[:, choice_indices],
+                choice_counts,
             )
 
         person_population = population
@@ -163,32 +166,32 @@ def estimate_log_mean(
     """
     from scipy.special import polygamma
 
-    common, kappa = population.common, population.kappa
-    draw, sd_by_draw = common.draw, np.sqrt(polygamma(1, kappa))
+    common_columns, kappa = population.common, population.kappa
+    draw_of_column, sd_by_draw = common_columns.draw, np.sqrt(polygamma(1, kappa))
     multipliers = LogMultipliers(
-        _sample_log_gammas(rng, kappa[draw]),
-        _sample_log_gammas(rng, np.tile(kappa[:, None], common.n_options)),
+        _sample_log_gammas(rng, kappa[draw_of_column]),
+        _sample_log_gammas(rng, np.tile(kappa[:, None], common_columns.n_options)),
     )
-    widths = LogMultipliers(sd_by_draw[draw], sd_by_draw[:, None])
+    step_sds = LogMultipliers(sd_by_draw[draw_of_column], sd_by_draw[:, None])
 
     def propose_multipliers(
         multipliers: LogMultipliers, step: float
     ) -> tuple[LogMultipliers, np.ndarray]:
         """Propose a random-walk step; return it with its log density ratio."""
-        proposal = multipliers.propose_step(rng, step, widths)
-        return proposal, proposal.log_density(common, kappa) - multipliers.log_density(
-            common, kappa
+        proposal = multipliers.propose_step(rng, step, step_sds)
+        return proposal, proposal.log_density(common_columns, kappa) - multipliers.log_density(
+            common_columns, kappa
         )
 
     def select_accepted(
-        accepted: np.ndarray, proposal: LogMultipliers, multipliers: LogMultipliers
+        is_accepted: np.ndarray, proposal: LogMultipliers, multipliers: LogMultipliers
     ) -> LogMultipliers:
         """Return the proposal in draws that accepted it, and the current state in others."""
-        return multipliers.select_draws(accepted, proposal, draw)
+        return multipliers.select_draws(is_accepted, proposal, draw_of_column)
 
     return anneal_log_mean(
         multipliers,
-        lambda multipliers: log_likelihood(multipliers.scale_weights(common)),
+        lambda multipliers: log_likelihood(multipliers.scale_weights(common_columns)),
         propose_multipliers,
         select_accepted,
         rng,
@@ -216,18 +219,18 @@ class LogMultipliers(NamedTuple):
         self, rng: np.random.Generator, step: float, widths: "LogMultipliers"
     ) -> "LogMultipliers":
         """Return a random-walk proposal, `step` times the standard deviations in `widths`."""
-        steps = step * widths.weights * rng.standard_normal(self.weights.shape)
+        weight_steps = step * widths.weights * rng.standard_normal(self.weights.shape)
         return LogMultipliers(
-            self.weights + steps,
+            self.weights + weight_steps,
             self.unique + step * widths.unique * rng.standard_normal(self.unique.shape),
         )
 
     def select_draws(
-        self, accepted: np.ndarray, proposal: "LogMultipliers", draw: np.ndarray
+        self, is_accepted: np.ndarray, proposal: "LogMultipliers", draw: np.ndarray
     ) -> "LogMultipliers":
         """Return the proposal in accepted draws, and these log ratios elsewhere."""
-        weights = np.where(accepted[draw], proposal.weights, self.weights)
-        return LogMultipliers(weights, np.where(accepted[:, None], proposal.unique, self.unique))
+        weights = np.where(is_accepted[draw], proposal.weights, self.weights)
+        return LogMultipliers(weights, np.where(is_accepted[:, None], proposal.unique, self.unique))
 
 
 def _sample_log_gammas(rng: np.random.Generator, kappa: np.ndarray) -> np.ndarray:

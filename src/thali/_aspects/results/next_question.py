@@ -44,11 +44,15 @@ def next_pairs_table(
     pairs = list_pairs(among, labels, rng)
     feature_columns, draw_indices = select_spaced_draws(posterior, 3 * len(pairs))
     first_options, second_options = pairs.T
-    p = compute_probability_draws(feature_columns, first_options, second_options, posterior.lapse)
-    if (tie := posterior.tie) is None:
-        outcomes = stack_outcomes(p)
+    first_probabilities = compute_probability_draws(
+        feature_columns, first_options, second_options, posterior.lapse
+    )
+    if (tie_parameter := posterior.tie) is None:
+        outcomes = stack_outcomes(first_probabilities)
     else:
-        outcomes = compute_win_tie_loss(p, 1.0 - p, tie[draw_indices][:, None])
+        outcomes = compute_win_tie_loss(
+            first_probabilities, 1.0 - first_probabilities, tie_parameter[draw_indices][:, None]
+        )
     return tabulate_pairs(
         labels,
         pairs,
@@ -70,13 +74,13 @@ def next_sets_table(
     option_indices = allowed_options(among, labels, size := check_integer("size", size, 2))
     sets = list_subsets(option_indices, size, rng)
     feature_columns, _ = select_spaced_draws(posterior, sets.size)
-    p = compute_set_probabilities(
+    choice_probabilities = compute_set_probabilities(
         feature_columns, np.arange(len(sets) + 1) * size, sets.ravel(), posterior.lapse
     )
     return tabulate_sets(
         labels,
         sets,
-        p,
+        choice_probabilities,
         build_learning_target(goal, feature_columns, labels, rng),
         check_integer("n", n, 1),
         rng,

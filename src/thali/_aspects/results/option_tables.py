@@ -23,11 +23,11 @@ def compute_utilities(feature_columns: FeatureColumns) -> np.ndarray:
     .. math:: U_i = u_i + \sum_k w_k f_{ik}
     """
     utility = feature_columns.unique_weights.astype(float)
-    column = repeat_indices(feature_columns.sizes)
+    column_index = repeat_indices(feature_columns.sizes)
     np.add.at(
         utility,
-        (feature_columns.draw[column], feature_columns.owners),
-        feature_columns.weights[column],
+        (feature_columns.draw[column_index], feature_columns.owners),
+        feature_columns.weights[column_index],
     )
     return utility
 
@@ -119,11 +119,14 @@ def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
         stop = min(start + n_draws_per_block, feature_columns.n_draws)
         features, weights = counted_columns.to_dense(start, stop)
         ownership = features.astype(float)
-        shared = (ownership * weights[:, :, None]).transpose(0, 2, 1) @ ownership
-        worth = np.diagonal(shared, axis1=1, axis2=2) + feature_columns.unique_weights[start:stop]
+        shared_weight = (ownership * weights[:, :, None]).transpose(0, 2, 1) @ ownership
+        worth = (
+            np.diagonal(shared_weight, axis1=1, axis2=2)
+            + feature_columns.unique_weights[start:stop]
+        )
         mean_worth = 0.5 * (worth[:, :, None] + worth[:, None, :])
         summed_similarity += np.divide(
-            shared, mean_worth, out=np.zeros_like(shared), where=mean_worth > 0.0
+            shared_weight, mean_worth, out=np.zeros_like(shared_weight), where=mean_worth > 0.0
         ).sum(axis=0)
     similarity = summed_similarity / feature_columns.n_draws
     np.fill_diagonal(similarity, 1.0)

@@ -110,14 +110,14 @@ class Estimate(DescribedObject):
         if target is not None:
             observed = _read_target(target, self.similarity.index)
         i, j = np.triu_indices(len(observed), 1)
-        observed, estimated = observed[i, j], self.similarity.to_numpy()[i, j]
+        observed, fitted = observed[i, j], self.similarity.to_numpy()[i, j]
         is_measured = np.isfinite(observed)
-        observed, estimated = observed[is_measured], estimated[is_measured]
+        observed, fitted = observed[is_measured], fitted[is_measured]
         if observed.size == 0 or np.ptp(observed) == 0:
             warn(DataWarning("All similarities are equal, so there is no variance to account for."))
             return float("nan")
         return float(
-            1.0 - np.sum((observed - estimated) ** 2) / np.sum((observed - observed.mean()) ** 2)
+            1.0 - np.sum((observed - fitted) ** 2) / np.sum((observed - observed.mean()) ** 2)
         )
 
     def __repr__(self) -> str:
@@ -143,28 +143,28 @@ def _read_target(target: Any, labels: "pandas.Index") -> np.ndarray:
         index_of_label = {
             label: labels.get_loc(label) for label in _check_labels(target.labels, labels)
         }
-        order = np.array([index_of_label[label] for label in target.labels])
-        matrix = np.full((n, n), np.nan)
-        matrix[order[target.first], order[target.second]] = target.values
-        return np.where(np.isnan(matrix), matrix.T, matrix)
+        target_order = np.array([index_of_label[label] for label in target.labels])
+        similarity_matrix = np.full((n, n), np.nan)
+        similarity_matrix[target_order[target.first], target_order[target.second]] = target.values
+        return np.where(np.isnan(similarity_matrix), similarity_matrix.T, similarity_matrix)
     if hasattr(target, "reindex"):
         for axis_labels in (target.index, target.columns):
             _check_labels(axis_labels, labels)
         target = target.rename(index=format_label, columns=format_label).loc[labels, labels]
     try:
-        matrix = np.array(target, float)
+        similarity_matrix = np.array(target, float)
     except (TypeError, ValueError) as error:
         raise ArgumentError(
             "`target` must contain numbers, or NaN for pairs that were not measured."
         ) from error
-    if matrix.shape != (n, n):
+    if similarity_matrix.shape != (n, n):
         raise ArgumentError(
-            f"`target` must be {n} by {n}, because there are {n} objects; got shape {matrix.shape}."
+            f"`target` must be {n} by {n}, because there are {n} objects; got shape {similarity_matrix.shape}."
         )
-    np.fill_diagonal(matrix, np.nan)
-    if not np.allclose(matrix, matrix.T, equal_nan=True):
+    np.fill_diagonal(similarity_matrix, np.nan)
+    if not np.allclose(similarity_matrix, similarity_matrix.T, equal_nan=True):
         raise ArgumentError("`target` must be a symmetric matrix; average its two triangles.")
-    return matrix
+    return similarity_matrix
 
 
 def _check_labels(target_labels: Any, labels: Any) -> Any:
@@ -181,43 +181,53 @@ def _format_share(estimate: Estimate) -> str:
     """Format the share of variance accounted for as a line of text."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        share = estimate.variance_accounted_for()
-    if np.isnan(share):
+        explained_share = estimate.variance_accounted_for()
+    if np.isnan(explained_share):
         return "variance accounted for: undefined, because all similarities are equal"
-    return f"variance accounted for: {format_percent(share, 1)}"
+    return f"variance accounted for: {format_percent(explained_share, 1)}"
 
 
 def _format_feature_table(estimate: Estimate) -> list[str]:
     """Format the table of features as lines, the additive constant last."""
     table = estimate.features
     labels = [join_lines(str(label)) for label in estimate.similarity.index]
-    largest, n_decimals = max(float(np.max(estimate.weights, initial=0.0)), estimate.constant), 3
-    if largest > 0:
-        n_decimals = int(np.clip(2 - np.floor(np.log10(largest)), 0, 9))
+    largest_weight, n_decimals = (
+        max(float(np.max(estimate.weights, initial=0.0)), estimate.constant),
+        3,
+    )
+    if largest_weight > 0:
+        n_decimals = int(np.clip(2 - np.floor(np.log10(largest_weight)), 0, 9))
     member_lines = _wrap_members(table["members"])
     if _fits_row(labels):
         member_lines = [_align_members(members, labels) for members in table["members"]]
-    figures, headings = [[f"{weight:.{n_decimals}f}"] for weight in estimate.weights], ["WEIGHT"]
+    weight_cells, headings = (
+        [[f"{weight:.{n_decimals}f}"] for weight in estimate.weights],
+        ["WEIGHT"],
+    )
     if "probability" in table:
         headings = ["PROB.", "WEIGHT"]
-        figures = [
+        weight_cells = [
             [f"{p:.2f}", *weight_column]
-            for p, weight_column in zip(table["probability"], figures, strict=True)
+            for p, weight_column in zip(table["probability"], weight_cells, strict=True)
         ]
     if estimate.has_constant:
         member_lines.append(["additive constant"])
-        figures.append(["1.00"] * (len(headings) - 1) + [f"{estimate.constant:.{n_decimals}f}"])
+        weight_cells.append(
+            ["1.00"] * (len(headings) - 1) + [f"{estimate.constant:.{n_decimals}f}"]
+        )
     members_width = max(
         (display_width(line) for row_lines in member_lines for line in row_lines), default=7
     )
-    widths = [
-        max(len(head), *(len(row_lines[column]) for row_lines in figures), 0)
+    column_widths = [
+        max(len(head), *(len(row_lines[column]) for row_lines in weight_cells), 0)
         for column, head in enumerate(headings)
     ]
     lines = []
-    for row_lines, cells in zip([["FEATURE"], *member_lines], [headings, *figures], strict=True):
+    for row_lines, cells in zip(
+        [["FEATURE"], *member_lines], [headings, *weight_cells], strict=True
+    ):
         number_cells = "".join(
-            column.rjust(width + 2) for column, width in zip(cells, widths, strict=True)
+            column.rjust(width + 2) for column, width in zip(cells, column_widths, strict=True)
         )
         lines += [
             *row_lines[:-1],
@@ -277,16 +287,16 @@ def estimate_features(
 
     .. math:: \hat s_{ij} = \hat w_0 + \sum_h \hat r_h \hat w_h h_i h_j
     """
-    names = tuple(data.labels)
-    sets = find_feature_sets(feature_columns, len(names))
+    object_names = tuple(data.labels)
+    feature_sets = find_feature_sets(feature_columns, len(object_names))
     if not with_constant:
         constant = np.zeros(feature_columns.n_draws)
-    problem = FeatureSearchProblem(
+    search_problem = FeatureSearchProblem(
         first=data.first,
         second=data.second,
         values=data.values,
         judgements=data.judgements,
-        n=len(names),
+        n=len(object_names),
         sigma2=float(np.mean(sigma**2)),
         alpha=float(np.mean(alpha)),
         prior=prior,
@@ -297,39 +307,60 @@ def estimate_features(
     )
     learned_sigma = bool(np.ptp(sigma) > 0)
     if estimator == "expectation":
-        return _build_expectation(sets, problem, names, learned_sigma)
+        return _build_expectation(feature_sets, search_problem, object_names, learned_sigma)
     if estimator == "joint-map":
-        _warn_if_ill_posed(problem)
-    best = search_best_set(estimator, sets, problem)
-    order = np.lexsort((best.patterns, -best.weights))
-    owners, weights = sets.patterns[best.patterns[order]], best.weights[order]
-    similarity = _compute_similarity(owners, weights, best.constant)
-    gain = _compute_gains(owners, weights, best.copies[order], similarity, problem)
-    table = {"members": _list_members(owners, names), "weight": weights, "gain": gain}
+        _warn_if_ill_posed(search_problem)
+    best_set = search_best_set(estimator, feature_sets, search_problem)
+    weight_order = np.lexsort((best_set.patterns, -best_set.weights))
+    owners, weights = (
+        feature_sets.patterns[best_set.patterns[weight_order]],
+        best_set.weights[weight_order],
+    )
+    similarity = _compute_similarity(owners, weights, best_set.constant)
+    gain = _compute_gains(
+        owners, weights, best_set.copies[weight_order], similarity, search_problem
+    )
+    feature_table = {
+        "members": _list_members(owners, object_names),
+        "weight": weights,
+        "gain": gain,
+    }
     return _build_estimate(
-        estimator, table, best.constant, similarity, problem, names, learned_sigma, best.log_joint
+        estimator,
+        feature_table,
+        best_set.constant,
+        similarity,
+        search_problem,
+        object_names,
+        learned_sigma,
+        best_set.log_joint,
     )
 
 
 def _build_expectation(
-    sets: FeatureSets, problem: FeatureSearchProblem, names: tuple[str, ...], learned_sigma: bool
+    feature_sets: FeatureSets,
+    problem: FeatureSearchProblem,
+    names: tuple[str, ...],
+    learned_sigma: bool,
 ) -> Estimate:
     """Build the expectation over draws: feature probabilities and mean weights."""
-    n_draws, n_patterns = len(sets.of_draw), len(sets.patterns)
+    n_draws, n_patterns = len(feature_sets.of_draw), len(feature_sets.patterns)
     # a pattern counts once in each draw that contains it
     n_present = np.bincount(
-        np.unique(sets.pattern * n_draws + sets.draw) // n_draws, minlength=n_patterns
+        np.unique(feature_sets.pattern * n_draws + feature_sets.draw) // n_draws,
+        minlength=n_patterns,
     )
-    total_weight = np.bincount(sets.pattern, sets.weights, minlength=n_patterns)
+    total_weight = np.bincount(feature_sets.pattern, feature_sets.weights, minlength=n_patterns)
     constant = float(np.mean(problem.constant))
-    similarity = _compute_similarity(sets.patterns, total_weight / n_draws, constant)
+    similarity = _compute_similarity(feature_sets.patterns, total_weight / n_draws, constant)
     # ties in the order of the objects
-    order = np.lexsort((*~sets.patterns.T[::-1], -n_present))
-    listed_patterns = order[
-        (n_present[order] >= MIN_PROBABILITY * n_draws) | (np.arange(n_patterns) < MIN_LISTED)
+    pattern_order = np.lexsort((*~feature_sets.patterns.T[::-1], -n_present))
+    listed_patterns = pattern_order[
+        (n_present[pattern_order] >= MIN_PROBABILITY * n_draws)
+        | (np.arange(n_patterns) < MIN_LISTED)
     ]
-    owners = sets.patterns[listed_patterns]
-    table = {
+    owners = feature_sets.patterns[listed_patterns]
+    feature_table = {
         "members": _list_members(owners, names),
         "probability": n_present[listed_patterns] / n_draws,
         "weight": total_weight[listed_patterns] / n_present[listed_patterns],
@@ -338,7 +369,14 @@ def _build_expectation(
         ),
     }
     return _build_estimate(
-        "expectation", table, constant, similarity, problem, names, learned_sigma, float("nan")
+        "expectation",
+        feature_table,
+        constant,
+        similarity,
+        problem,
+        names,
+        learned_sigma,
+        float("nan"),
     )
 
 
@@ -349,7 +387,7 @@ def _compute_similarity(owners: np.ndarray, weights: np.ndarray, constant: float
 
 def _compute_gains(
     owners: np.ndarray,
-    added: np.ndarray,
+    added_weights: np.ndarray,
     copies: Any,
     similarity: np.ndarray,
     problem: FeatureSearchProblem,
@@ -358,8 +396,10 @@ def _compute_gains(
     # `added` is its contribution to the similarity of two owners.
     owns_both = (owners[:, problem.first] & owners[:, problem.second]).astype(float)
     n_judgements = owns_both @ problem.judgements
-    unexplained = problem.judgements * (problem.values - similarity[problem.first, problem.second])
-    residual_sum = owns_both @ unexplained + n_judgements * added
+    weighted_residuals = problem.judgements * (
+        problem.values - similarity[problem.first, problem.second]
+    )
+    residual_sum = owns_both @ weighted_residuals + n_judgements * added_weights
     return log_feature_gain(
         n_judgements, residual_sum, problem.sigma2, problem.shape * np.asarray(copies), problem.rate
     )

@@ -55,10 +55,14 @@ class PosteriorResults:
     def quantities(self) -> Quantities:
         """Return draws of all summary rows, by name, each of shape (n_chains, n_draws)."""
         posterior = self.posterior
-        rows = self.count_features()
+        draws_by_name = self.count_features()
         if posterior.learned_alpha:
-            rows["alpha"] = posterior.alpha
-        return rows | {"log_likelihood": posterior.log_likelihood} | self._get_kind_quantities()
+            draws_by_name["alpha"] = posterior.alpha
+        return (
+            draws_by_name
+            | {"log_likelihood": posterior.log_likelihood}
+            | self._get_kind_quantities()
+        )
 
     def count_features(self) -> Quantities:
         """Return draws of the number of features that affect the data, by row name."""

@@ -45,14 +45,14 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
             " version does not support; fit the model again"
         )
     variables = posterior.merge_draws()
-    required = dict(_REQUIRED)
+    required_variables = dict(_REQUIRED)
     if posterior.features is None:
-        required |= _LISTED
+        required_variables |= _LISTED
     else:
-        required |= _DENSE
+        required_variables |= _DENSE
     if posterior.unique is not None:
-        required |= _UNIQUE
-    for name, dimensions in required.items():
+        required_variables |= _UNIQUE
+    for name, dimensions in required_variables.items():
         dims = None
         if name in variables.variables:
             dims = variables[name].dims

@@ -73,12 +73,12 @@ class SimilarityResults(ObjectResults):
 
     def _get_kind_quantities(self) -> Quantities:
         """Return draws of `sigma`, `constant` and feature presence, by row name."""
-        posterior, rows = self.posterior, {}
+        posterior, draws_by_name = self.posterior, {}
         if posterior.learned_sigma:
-            rows["sigma"] = posterior.sigma.reshape(posterior.shape)
+            draws_by_name["sigma"] = posterior.sigma.reshape(posterior.shape)
         if posterior.has_constant:
-            rows["constant"] = posterior.constant.reshape(posterior.shape)
-        return rows | presence_quantities(posterior, sees_single=False)
+            draws_by_name["constant"] = posterior.constant.reshape(posterior.shape)
+        return draws_by_name | presence_quantities(posterior, sees_single=False)
 
     def count_features(self) -> Quantities:
         # features of a single object are drawn from the prior
@@ -133,22 +133,27 @@ class SimilarityResults(ObjectResults):
         feature_columns, rng = all_columns.take(draws), spawn_generators(random_seed, 1)[0]
         constant, sigma = posterior.constant[draws], posterior.sigma[draws]
 
-        rows, squares = [], np.zeros(len(draws))
-        for pairs in split_blocks(len(observed), len(draws)):
-            mu = compute_similarities(
-                feature_columns, constant, first_objects[pairs], second_objects[pairs]
+        table_columns, squared_distances = [], np.zeros(len(draws))
+        for pair_slice in split_blocks(len(observed), len(draws)):
+            fitted = compute_similarities(
+                feature_columns, constant, first_objects[pair_slice], second_objects[pair_slice]
             )
-            deviation = sigma[:, None] / np.sqrt(judgements[pairs])
-            distance = (observed[pairs] - mu) / deviation
-            squares += (distance**2).sum(axis=1)
-            replicates = mu + deviation * rng.standard_normal(mu.shape)
+            residual_sd = sigma[:, None] / np.sqrt(judgements[pair_slice])
+            distance = (observed[pair_slice] - fitted) / residual_sd
+            squared_distances += (distance**2).sum(axis=1)
+            replicates = fitted + residual_sd * rng.standard_normal(fitted.shape)
             low, high = compute_interval(replicates, ci)
-            below = ndtr(distance).mean(axis=0)
-            outside = (ndtr((low - mu) / deviation) + ndtr((mu - high) / deviation)).mean(axis=0)
-            predicted, p_value = mu.mean(axis=0), 2.0 * np.minimum(below, 1.0 - below)
-            rows.append((predicted, low, high, p_value, outside))
-        predicted, low, high, p_value, outside = (
-            np.concatenate(parts) for parts in zip(*rows, strict=True)
+            probability_below = ndtr(distance).mean(axis=0)
+            outside_probability = (
+                ndtr((low - fitted) / residual_sd) + ndtr((fitted - high) / residual_sd)
+            ).mean(axis=0)
+            predicted, p_value = (
+                fitted.mean(axis=0),
+                2.0 * np.minimum(probability_below, 1.0 - probability_below),
+            )
+            table_columns.append((predicted, low, high, p_value, outside_probability))
+        predicted, low, high, p_value, outside_probability = (
+            np.concatenate(parts) for parts in zip(*table_columns, strict=True)
         )
         check_table = Table(
             pd.DataFrame(
@@ -165,11 +170,11 @@ class SimilarityResults(ObjectResults):
                 }
             )
         ).sort_values("p_value", kind="stable", ignore_index=True)
-        overall = float(chi2.sf(squares, len(observed)).mean())
+        overall_p_value = float(chi2.sf(squared_distances, len(observed)).mean())
         check_table.attrs |= {
-            "p_value": overall,
+            "p_value": overall_p_value,
             "interval": ci,
-            "expected_missed": float(outside.sum()),
+            "expected_missed": float(outside_probability.sum()),
         }
         check_table.attrs |= {"draws": len(draws), ROWS: SIMILARITY}
         return check_table
@@ -180,13 +185,13 @@ class SimilarityResults(ObjectResults):
 
     def share_explained(self) -> float:
         """Return 1 - Σ (s - fitted)² / Σ (s - mean of s)²; NaN if all are equal."""
-        measured = self.data()
-        residuals = measured.values - predict_similarity_draws(self.posterior, measured)[0].mean(
-            axis=(0, 1)
-        )
-        if np.ptp(measured.values) == 0.0:
+        measured_similarities = self.data()
+        residuals = measured_similarities.values - predict_similarity_draws(
+            self.posterior, measured_similarities
+        )[0].mean(axis=(0, 1))
+        if np.ptp(measured_similarities.values) == 0.0:
             return math.nan
-        deviations = measured.values - measured.values.mean()
+        deviations = measured_similarities.values - measured_similarities.values.mean()
         return 1.0 - float((residuals**2).sum() / (deviations**2).sum())
 
 
@@ -195,11 +200,11 @@ class SimilarityResults(ObjectResults):
 
 def select_spaced_pairs(posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
     """Return object indices of evenly spaced pairs, fewer if there are many draws."""
-    objects = space_indices(posterior.n_options, MAX_CHECKED_OBJECTS)
-    i, j = np.triu_indices(len(objects), 1)
+    object_indices = space_indices(posterior.n_options, MAX_CHECKED_OBJECTS)
+    i, j = np.triu_indices(len(object_indices), 1)
     max_pairs = int(np.clip(MAX_CHECKED_NUMBERS / posterior.n_draws, *CHECKED_PAIRS))
     pair_indices = space_indices(len(i), max_pairs)
-    return objects[i[pair_indices]], objects[j[pair_indices]]
+    return object_indices[i[pair_indices]], object_indices[j[pair_indices]]
 
 
 def pair_quantities_by_name(
@@ -227,5 +232,5 @@ def predict_similarity_draws(
     mean = compute_similarities(
         read_columns(posterior), posterior.constant, data.first, data.second
     )
-    deviation = posterior.sigma[:, None] / np.sqrt(data.judgements)
-    return mean.reshape(*posterior.shape, -1), deviation.reshape(*posterior.shape, -1)
+    residual_sd = posterior.sigma[:, None] / np.sqrt(data.judgements)
+    return mean.reshape(*posterior.shape, -1), residual_sd.reshape(*posterior.shape, -1)

@@ -37,14 +37,14 @@ STUCK_CHAINS = (
 def _select_shared(posterior: Posterior, first_rows: Quantities) -> Quantities:
     """Return the rows of the first group that do not differ by group, and `kappa`."""
     shared_names = {*SHARED_ROWS, *map(coefficient_name, posterior.covariates)}
-    shared = {
+    shared_rows = {
         name: draws
         for name, draws in first_rows.items()
         if name in shared_names or name.startswith("presence[")
     }
     if posterior.kappa is not None:
-        shared["kappa"] = posterior.kappa
-    return shared
+        shared_rows["kappa"] = posterior.kappa
+    return shared_rows
 
 
 def respondent_quantities(posterior: Posterior, first_rows: Quantities) -> Quantities:
@@ -54,13 +54,13 @@ def respondent_quantities(posterior: Posterior, first_rows: Quantities) -> Quant
 
 def group_quantities(posterior: Posterior, rows_by_group: Mapping[str, Quantities]) -> Quantities:
     """Return draws of shared rows, and of rows named `quantity[group][...]`."""
-    shared = _select_shared(posterior, rows_by_group[posterior.groups[0]])
+    shared_rows = _select_shared(posterior, rows_by_group[posterior.groups[0]])
     for group, group_rows in rows_by_group.items():
         for name, draws in group_rows.items():
-            if name not in shared and not name.startswith("presence["):
+            if name not in shared_rows and not name.startswith("presence["):
                 quantity, bracket, labels = name.partition("[")
-                shared[f"{quantity}[{group}]{bracket}{labels}"] = draws
-    return shared
+                shared_rows[f"{quantity}[{group}]{bracket}{labels}"] = draws
+    return shared_rows
 
 
 def shared_aspect_quantities(posterior: Posterior) -> Quantities:
@@ -79,29 +79,35 @@ def pair_quantities(posterior: Posterior) -> Quantities:
     They are `tie`, `covariate[name]`, `choice_probability[a, b]` up to 60 options, and `worth[a]`,
     `rank[a]` up to 1,000.
     """
-    labels, shape, (first, second) = posterior.labels, posterior.shape, posterior.pairs
-    rows = {}
+    labels, shape, (first_options, second_options) = (
+        posterior.labels,
+        posterior.shape,
+        posterior.pairs,
+    )
+    draws_by_name = {}
     if posterior.has_ties:
-        rows["tie"] = posterior.tie.reshape(shape)
+        draws_by_name["tie"] = posterior.tie.reshape(shape)
     coefficients = posterior.coefficients.T.reshape(-1, *shape)
-    rows |= {
+    draws_by_name |= {
         coefficient_name(name): draws
         for name, draws in zip(posterior.covariates, coefficients, strict=True)
     }
     if len(labels) > MAX_RANKED:
-        return rows
+        return draws_by_name
     if len(labels) > MAX_OPTIONS:
-        return rows | worth_quantities(posterior)
-    if (stored := posterior.choice_probability) is not None:
-        compared = stored[..., pair_index(first, second, len(labels))]
+        return draws_by_name | worth_quantities(posterior)
+    if (stored_probability := posterior.choice_probability) is not None:
+        compared_probability = stored_probability[
+            ..., pair_index(first_options, second_options, len(labels))
+        ]
     else:
         probability = compute_probability_draws(
-            read_columns(posterior), first, second, posterior.lapse
+            read_columns(posterior), first_options, second_options, posterior.lapse
         )
-        compared = probability.reshape(*shape, -1)
-    numbered_pairs = enumerate(zip(first, second, strict=True))
-    return rows | {
-        f"choice_probability[{labels[i]}, {labels[j]}]": compared[..., pair]
+        compared_probability = probability.reshape(*shape, -1)
+    numbered_pairs = enumerate(zip(first_options, second_options, strict=True))
+    return draws_by_name | {
+        f"choice_probability[{labels[i]}, {labels[j]}]": compared_probability[..., pair]
         for pair, (i, j) in numbered_pairs
     }
 
@@ -125,13 +131,13 @@ def presence_quantities(
 
     Features of a single owner, or of all options, are included only if the data depend on them.
     """
-    probable: Any = features_table(posterior, MIN_PRESENT)["members"]
+    probable_members: Any = features_table(posterior, MIN_PRESENT)["members"]
     if not sees_single:
         # features of a single object are drawn from the prior
-        probable = probable[probable.map(len) > 1]
+        probable_members = probable_members[probable_members.map(len) > 1]
     if not sees_full:
-        probable = probable[probable.map(len) < posterior.n_options]
-    members = probable.tolist()
+        probable_members = probable_members[probable_members.map(len) < posterior.n_options]
+    members = probable_members.tolist()
     present = find_presence(posterior, members)
     return {
         f"presence[{', '.join(owners)}]": presence
@@ -161,9 +167,9 @@ def advise_tempering(n_temperatures: int, tempering: tuple[Any, ...]) -> Advice:
     if n_temperatures == 1:
         return Advice(besides=(", or with ", *tempering), stuck=(STUCK_CHAINS, *tempering))
     more_temperatures = Setting("tempering", min(2 * n_temperatures, MAX_TEMPERATURES))
-    stuck = (
+    stuck_advice = (
         "the chains move too rarely between alternative sets of features; refit with ",
         more_temperatures,
         f" (now {n_temperatures} temperatures) and ",
     )
-    return Advice(stuck=stuck, longer_if_stuck=True)
+    return Advice(stuck=stuck_advice, longer_if_stuck=True)

@@ -61,13 +61,13 @@ class TripletResults(ObjectResults):
     def _get_kind_quantities(self) -> Quantities:
         """Return draws of `constant` relative to the mean similarity, and of presence."""
         posterior = self.posterior
-        present = presence_quantities(
+        presence = presence_quantities(
             posterior, sees_single=False, sees_full=posterior.has_constant
         )
         if (constant := posterior.constant) is None:
-            return present
+            return presence
         relative_constant = constant / compute_mean_weight(read_columns(posterior), constant)
-        return {"constant": relative_constant.reshape(posterior.shape)} | present
+        return {"constant": relative_constant.reshape(posterior.shape)} | presence
 
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
         """Return the probability that each pair of a set is the most similar."""
@@ -90,11 +90,17 @@ class TripletResults(ObjectResults):
 
         def compute_slice(questions: slice) -> np.ndarray:
             """Return answer probabilities of these questions, shape (n_draws, n_answers)."""
-            start, first, second = slice_sets(data.start, questions, data.first, data.second)
-            p = compute_triplet_probabilities(
-                feature_columns, constant, start, first, second, link, lapse
+            set_starts, first_objects, second_objects = slice_sets(
+                data.start, questions, data.first, data.second
             )
-            return p / np.repeat(np.add.reduceat(p, start[:-1], axis=1), np.diff(start), axis=1)
+            pair_probabilities = compute_triplet_probabilities(
+                feature_columns, constant, set_starts, first_objects, second_objects, link, lapse
+            )
+            return pair_probabilities / np.repeat(
+                np.add.reduceat(pair_probabilities, set_starts[:-1], axis=1),
+                np.diff(set_starts),
+                axis=1,
+            )
 
         return compute_slice
 
@@ -109,17 +115,19 @@ def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
     """Return the probability that each pair of a set is the most similar, over draws."""
     from thali._posterior.summary import compute_mean_errors
 
-    start, first_objects, second_objects = index_pair_sets(sets, posterior.labels)
-    mean, errors = np.empty(len(first_objects)), np.empty(len(first_objects))
-    for pair_slice, draws in iterate_triplet_sets(posterior, start, first_objects, second_objects):
-        mean[pair_slice] = draws.mean(axis=0)
+    set_starts, first_objects, second_objects = index_pair_sets(sets, posterior.labels)
+    mean_probability, errors = np.empty(len(first_objects)), np.empty(len(first_objects))
+    for pair_slice, probability_draws in iterate_triplet_sets(
+        posterior, set_starts, first_objects, second_objects
+    ):
+        mean_probability[pair_slice] = probability_draws.mean(axis=0)
         if return_se:
             errors[pair_slice] = compute_mean_errors(
-                draws.T.reshape(draws.shape[1], posterior.shape[0], -1)
+                probability_draws.T.reshape(probability_draws.shape[1], posterior.shape[0], -1)
             )
-    probabilities = np.split(mean, start[1:-1])
+    probabilities = np.split(mean_probability, set_starts[1:-1])
     if return_se:
-        return probabilities, np.split(errors, start[1:-1])
+        return probabilities, np.split(errors, set_starts[1:-1])
     return probabilities
 
 
@@ -136,23 +144,23 @@ def index_pair_sets(sets: Any, labels: list[str]) -> PairSets:
             "Sets must be a list of sets of objects, [(a, b, c), ...], or Triplets; got"
             f" {type(sets).__name__}."
         )
-    sizes, pair_indices = [], []
-    for i, entry in enumerate(sets):
-        if not is_list(entry):
+    set_sizes, pair_indices = [], []
+    for set_index, set_entry in enumerate(sets):
+        if not is_list(set_entry):
             raise ArgumentError(
-                f"Entry {i} is {entry!r}; give sets of at least three objects, such as (a, b, c)."
+                f"Entry {set_index} is {set_entry!r}; give sets of at least three objects, such as (a, b, c)."
             )
         try:
-            pairs = list_pairs(i, entry)
+            pairs = list_pairs(set_index, set_entry)
         except DataError as error:
             raise ArgumentError(str(error)) from None
         for pair in pairs:
             for label in pair:
-                _check_known(label, index_of_label, f"Entry {i} names")
-        sizes.append(len(pairs))
+                _check_known(label, index_of_label, f"Entry {set_index} names")
+        set_sizes.append(len(pairs))
         pair_indices += [sorted((index_of_label[a], index_of_label[b])) for a, b in pairs]
-    first, second = np.array(pair_indices, np.int64).reshape(-1, 2).T
-    return part_bounds(sizes), first, second
+    first_objects, second_objects = np.array(pair_indices, np.int64).reshape(-1, 2).T
+    return part_bounds(set_sizes), first_objects, second_objects
 
 
 def _check_known(label: str, index_of_label: dict[str, int], subject: str) -> None:
@@ -184,12 +192,16 @@ def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
         "a": coordinates["option_a"][1],
         "b": coordinates["option_b"][1],
     }
-    for name, draws in (("similarity", similarity), ("rank", rank)):
+    for quantity_name, draws in (("similarity", similarity), ("rank", rank)):
         low, high = compute_interval(draws, ci)
-        table_columns |= {name: draws.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
-    table = Table(table_columns).sort_values("rank", kind="stable", ignore_index=True)
-    table.attrs["interval"] = ci
-    return table
+        table_columns |= {
+            quantity_name: draws.mean(axis=0),
+            f"{quantity_name}_low": low,
+            f"{quantity_name}_high": high,
+        }
+    ranks_table = Table(table_columns).sort_values("rank", kind="stable", ignore_index=True)
+    ranks_table.attrs["interval"] = ci
+    return ranks_table
 
 
 def next_triplets_table(
@@ -204,23 +216,28 @@ def next_triplets_table(
     if constant is not None:
         constant = constant[draw_indices]
     first_objects, second_objects = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
-    start = np.arange(len(triples) + 1) * 3
-    p = compute_triplet_probabilities(
+    set_starts = np.arange(len(triples) + 1) * 3
+    pair_probabilities = compute_triplet_probabilities(
         feature_columns,
         constant,
-        start,
+        set_starts,
         first_objects,
         second_objects,
         posterior.link,
         posterior.lapse,
     )
-    choice = choose_questions(
-        QuestionOutcomes(p, start),
+    chosen_questions = choose_questions(
+        QuestionOutcomes(pair_probabilities, set_starts),
         build_learning_target(goal, feature_columns, labels, rng, (EVERYTHING,)),
         check_integer("n", n, 1),
         rng,
     )
     return tabulate_questions(
-        {"objects": [tuple(labels[k] for k in triples[question]) for question in choice.questions]},
-        choice,
+        {
+            "objects": [
+                tuple(labels[k] for k in triples[question])
+                for question in chosen_questions.questions
+            ]
+        },
+        chosen_questions,
     )

@@ -90,10 +90,10 @@ def add_slopes(
             f"change in respondents' log weight of {weight_names[name]} per standard deviation of a"
             " column"
         )
-    fixed = posterior.fixed.assign_coords(known=list(covariates.names)).assign(
+    constant_data = posterior.fixed.assign_coords(known=list(covariates.names)).assign(
         covariates.to_variables("group")
     )
-    return posterior.replace_groups(split_draws(all_variables) | {"constant_data": fixed})
+    return posterior.replace_groups(split_draws(all_variables) | {"constant_data": constant_data})
 
 
 def read_slopes(posterior: Posterior) -> WeightSlopes | None:
@@ -134,16 +134,19 @@ def compute_effects(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[s
     """
     slopes = read_slopes(posterior)
     assert slopes is not None
-    sd, common = posterior.fixed["known_sd"].values, read_columns(posterior.select_common())
+    covariate_sd, common_columns = (
+        posterior.fixed["known_sd"].values,
+        read_columns(posterior.select_common()),
+    )
     labels = posterior.labels
-    options, mean = {}, np.zeros((common.n_draws, len(sd)))
+    option_effects, mean_effects = {}, np.zeros((common_columns.n_draws, len(covariate_sd)))
     if posterior.facts.of_choices:
-        utility = compute_utilities(common)
+        utility = compute_utilities(common_columns)
         utility_change = np.stack(
             [
                 compute_utilities(
-                    common.replace_weights(
-                        common.weights * slopes_j, common.unique_weights * unique_j
+                    common_columns.replace_weights(
+                        common_columns.weights * slopes_j, common_columns.unique_weights * unique_j
                     )
                 )
                 for slopes_j, unique_j in zip(
@@ -154,34 +157,39 @@ def compute_effects(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[s
         )  # (draws, options, columns of people)
         share = compute_shares(utility)
         effect = utility_change / utility[:, :, None]
-        mean = (share[:, :, None] * effect).sum(axis=1)
-        options = {label: (effect[:, i] - mean) / sd for i, label in enumerate(labels)}
-    features = {}
-    patterns, pattern = find_distinct_owners(common)
+        mean_effects = (share[:, :, None] * effect).sum(axis=1)
+        option_effects = {
+            label: (effect[:, i] - mean_effects) / covariate_sd for i, label in enumerate(labels)
+        }
+    feature_effects = {}
+    patterns, pattern_index = find_distinct_owners(common_columns)
     for k, owners in enumerate(patterns):
-        pattern_columns = np.flatnonzero(pattern == k)
-        present = common.count_by_draw(pattern_columns) > 0
+        pattern_columns = np.flatnonzero(pattern_index == k)
+        is_present = common_columns.count_by_draw(pattern_columns) > 0
         if (
             len(owners) < 2
-            or present.mean() < MIN_EFFECT_PRESENCE
+            or is_present.mean() < MIN_EFFECT_PRESENCE
             or posterior.is_silent(np.array([len(owners)]))[0]
         ):
             continue
-        feature_effects = np.full((common.n_draws, len(sd)), np.nan)
-        weight = np.bincount(
-            common.draw[pattern_columns], common.weights[pattern_columns], common.n_draws
+        effect_draws = np.full((common_columns.n_draws, len(covariate_sd)), np.nan)
+        feature_weight = np.bincount(
+            common_columns.draw[pattern_columns],
+            common_columns.weights[pattern_columns],
+            common_columns.n_draws,
         )
         for j, slopes_j in enumerate(slopes.weights.T):
             weighted_slope = np.bincount(
-                common.draw[pattern_columns],
-                common.weights[pattern_columns] * slopes_j[pattern_columns],
-                common.n_draws,
+                common_columns.draw[pattern_columns],
+                common_columns.weights[pattern_columns] * slopes_j[pattern_columns],
+                common_columns.n_draws,
             )
-            feature_effects[present, j] = (
-                weighted_slope[present] / weight[present] - mean[present, j]
-            ) / sd[j]
-        features[", ".join(labels[i] for i in owners)] = feature_effects
-    return options, features
+            effect_draws[is_present, j] = (
+                weighted_slope[is_present] / feature_weight[is_present]
+                - mean_effects[is_present, j]
+            ) / covariate_sd[j]
+        feature_effects[", ".join(labels[i] for i in owners)] = effect_draws
+    return option_effects, feature_effects
 
 
 def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -196,20 +204,22 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
             Argument("by"),
             ", which names respondent columns.",
         )
-    options, features = compute_effects(posterior)
-    tails = interval_tails(ci)
-    rows, index = [], []
-    for j, name in enumerate(posterior.known):
-        for effect_name, draws in [*options.items(), *features.items()]:
+    option_effects, feature_effects = compute_effects(posterior)
+    quantile_levels = interval_tails(ci)
+    table_rows, row_labels = [], []
+    for j, covariate in enumerate(posterior.known):
+        for effect_name, draws in [*option_effects.items(), *feature_effects.items()]:
             present_draws = draws[~np.isnan(draws[:, j]), j]
-            mean, (low, high) = present_draws.mean(), np.quantile(present_draws, tails)
+            mean, (low, high) = present_draws.mean(), np.quantile(present_draws, quantile_levels)
             positive_share, presence = (present_draws > 0.0).mean(), len(present_draws) / len(draws)
-            rows.append(
+            table_rows.append(
                 (mean, present_draws.std(), low, high, positive_share, np.exp(mean), presence)
             )
-            index.append((name, effect_name))
+            row_labels.append((covariate, effect_name))
     column_names = ["mean", "sd", "low", "high", "above_0", "ratio", "probability"]
-    table = Table(rows, pd.MultiIndex.from_tuples(index, names=["column", "item"]), column_names)
+    table = Table(
+        table_rows, pd.MultiIndex.from_tuples(row_labels, names=["column", "item"]), column_names
+    )
     table.attrs["interval"] = ci
     return table
 
@@ -221,14 +231,14 @@ def slope_quantities(posterior: Posterior, max_options: int) -> dict[str, np.nda
     """
     if posterior.slopes is None:
         return {}
-    options, features = compute_effects(posterior)
+    option_effects, feature_effects = compute_effects(posterior)
     draws_by_name = {}
-    if len(options) <= max_options:
-        draws_by_name = options
-    if not options:
+    if len(option_effects) <= max_options:
+        draws_by_name = option_effects
+    if not option_effects:
         draws_by_name = {
             effect_name: np.nan_to_num(draws)
-            for effect_name, draws in features.items()
+            for effect_name, draws in feature_effects.items()
             if np.isfinite(draws).mean() >= 0.2
         }
     return {
