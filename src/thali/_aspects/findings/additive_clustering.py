@@ -81,29 +81,35 @@ def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataF
     pair_indices = space_indices(observed.size, MAX_PAIRS)
     first_objects, second_objects = (objects[pair_indices] for objects in posterior.pairs)
     if posterior.similarity is not None:
-        draws = posterior.similarity[..., pair_index(first_objects, second_objects, len(labels))]
+        similarity_draws = posterior.similarity[
+            ..., pair_index(first_objects, second_objects, len(labels))
+        ]
     else:
-        draws = compute_similarities(
+        similarity_draws = compute_similarities(
             read_columns(posterior), posterior.constant, first_objects, second_objects
         )
-    draws = draws.reshape(-1, len(pair_indices))
-    low, high = compute_interval(draws, ci)
+    similarity_draws = similarity_draws.reshape(-1, len(pair_indices))
+    low, high = compute_interval(similarity_draws, ci)
     label_columns = {
         "a": np.array(labels, object)[first_objects],
         "b": np.array(labels, object)[second_objects],
     }
     similarity_columns = {
         "observed": observed[pair_indices],
-        "predicted": draws.mean(axis=0),
+        "predicted": similarity_draws.mean(axis=0),
         "low": low,
         "high": high,
     }
-    table = Table(label_columns | similarity_columns)
+    similarity_table = Table(label_columns | similarity_columns)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        explained = float(model.estimate("expectation").variance_accounted_for())
-    table.attrs |= {"interval": ci, "of": int(observed.size), "explained": explained}
-    return table
+        explained_share = float(model.estimate("expectation").variance_accounted_for())
+    similarity_table.attrs |= {
+        "interval": ci,
+        "of": int(observed.size),
+        "explained": explained_share,
+    }
+    return similarity_table
 
 
 CONSTANT = "additive constant"
@@ -124,15 +130,15 @@ def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[
     """List the functions that make the findings of a fit."""
     if model._engine.is_point:
         return POINT_FINDINGS
-    facts, population = _get_kind_facts(model), model._view.population
+    data_facts, population = _get_kind_facts(model), model._view.population
     if population == PEOPLE:
-        return (*_INDIVIDUAL_FINDINGS, facts.check, summary, data, *METHODS_FINDINGS)
+        return (*_INDIVIDUAL_FINDINGS, data_facts.check, summary, data, *METHODS_FINDINGS)
     if population == GROUPS:
-        return (*groups.list_group_findings("feature", facts.check), *METHODS_FINDINGS)
-    membership_finding = membership
+        return (*groups.list_group_findings("feature", data_facts.check), *METHODS_FINDINGS)
+    membership_maker = membership
     if _choose_similar(model, settings) is None:
-        membership_finding = membership_picture
-    return (*facts.makers, membership_finding, *METHODS_FINDINGS)
+        membership_maker = membership_picture
+    return (*data_facts.makers, membership_maker, *METHODS_FINDINGS)
 
 
 def _get_kind_facts(model: "AdditiveClustering") -> "ClusteringDataFacts":
@@ -149,20 +155,20 @@ def _choose_similar(model: "AdditiveClustering", settings: AnswerSettings) -> fl
 def features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Report the shared features with their probabilities and weights."""
     notes: tuple[Text, ...] = ()
-    table = model.features(similar=_choose_similar(model, settings), ci=settings.ci)
-    if len(table) and "place" in table:
+    features_table = model.features(similar=_choose_similar(model, settings), ci=settings.ci)
+    if len(features_table) and "place" in features_table:
         notes += (
             describe_tree_positions(model, model.get_params()["features"], "feature", "objects"),
         )
     posterior = model._view
-    shared = posterior.n_shared_features
+    n_shared = posterior.n_shared_features
     if (
         posterior.sigma is not None
-        and shared is not None
-        and bool((posterior.n_features > shared).any())
+        and n_shared is not None
+        and bool((posterior.n_features > n_shared).any())
     ):
         notes += (ENGLISH["additive.silent"],)
-    return build_features_finding(model, table, "feature", notes)
+    return build_features_finding(model, features_table, "feature", notes)
 
 
 @finding("membership", "Membership of merged features", FULL)
@@ -182,11 +188,11 @@ def membership_picture(model: "AdditiveClustering", settings: AnswerSettings) ->
 @finding("n_features", "Number of features", ON_SCREEN)
 def n_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Report the posterior of the number of features, used and overall."""
-    shared, n_all = model._view.n_counted, model._view.n_features
+    n_shared, n_all = model._view.n_counted, model._view.n_features
     shared_finding = build_number_finding(
-        model, shared, "feature", ENGLISH[_get_kind_facts(model).number_key], settings.ci
+        model, n_shared, "feature", ENGLISH[_get_kind_facts(model).number_key], settings.ci
     )
-    if np.array_equal(shared, n_all):
+    if np.array_equal(n_shared, n_all):
         return shared_finding
     return replace(
         shared_finding, notes=(describe_number(n_all, ENGLISH["additive.all"], settings.ci),)
@@ -217,8 +223,8 @@ def _append_constant(fitted_estimate: Any, has_constant: bool) -> "pandas.DataFr
     """Return the features table of an estimate, with the constant as the last row."""
     import pandas as pd
 
-    table = expand_members(fitted_estimate.features, fitted_estimate.similarity.index.tolist())
-    table.insert(0, "term", "feature")
+    wide_table = expand_members(fitted_estimate.features, fitted_estimate.similarity.index.tolist())
+    wide_table.insert(0, "term", "feature")
     if has_constant:
         constant_row = {
             "term": "constant",
@@ -226,10 +232,13 @@ def _append_constant(fitted_estimate: Any, has_constant: bool) -> "pandas.DataFr
             "probability": 1.0,
             "weight": float(fitted_estimate.constant),
         }
-        missing = dict.fromkeys(fitted_estimate.features.columns, float("nan"))
-        row = {column: (missing | constant_row).get(str(column), 1) for column in table.columns}
-        table = pd.concat([table, pd.DataFrame([row])], ignore_index=True)
-    return table
+        missing_cells = dict.fromkeys(fitted_estimate.features.columns, float("nan"))
+        full_row = {
+            column: (missing_cells | constant_row).get(str(column), 1)
+            for column in wide_table.columns
+        }
+        wide_table = pd.concat([wide_table, pd.DataFrame([full_row])], ignore_index=True)
+    return wide_table
 
 
 def _format_estimate(fitted_estimate: Any, model: "AdditiveClustering") -> "pandas.DataFrame":
@@ -263,21 +272,25 @@ def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def similarity_check(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Report observed similarities against their predictive intervals."""
-    table = model.check(settings.random_seed, settings.ci)
-    picture = Picture("check", ENGLISH["additive.check"], table)
+    check_table = model.check(settings.random_seed, settings.ci)
+    picture = Picture("check", ENGLISH["additive.check"], check_table)
     return build_check_finding(
-        table, describe_check(table), passes_check(table), ENGLISH["additive.check.title"], picture
+        check_table,
+        describe_check(check_table),
+        passes_check(check_table),
+        ENGLISH["additive.check.title"],
+        picture,
     )
 
 
 @finding("pairs", "Pairs ranked by similarity", ON_SCREEN)
 def pairs(model: "AdditiveClustering", settings: AnswerSettings) -> Finding | None:
     """Report pairs of objects ranked by similarity; None if there are too many."""
-    n = len(read_labels(model))
-    if pair_index(np.array([n - 2]), np.array([n - 1]), n)[0] >= MAX_PAIRS:
+    n_objects = len(read_labels(model))
+    if pair_index(np.array([n_objects - 2]), np.array([n_objects - 1]), n_objects)[0] >= MAX_PAIRS:
         return None
-    table = model.pair_ranks(settings.ci)
-    pair_names = [f"{a} and {b}" for a, b in zip(table["a"], table["b"], strict=True)]
+    ranks_table = model.pair_ranks(settings.ci)
+    pair_names = [f"{a} and {b}" for a, b in zip(ranks_table["a"], ranks_table["b"], strict=True)]
     if len(pair_names) < 7:
         sentence = phrase(ENGLISH, "additive.pairs", named="; ".join(pair_names))
     else:
@@ -288,23 +301,29 @@ def pairs(model: "AdditiveClustering", settings: AnswerSettings) -> Finding | No
             least="; ".join(pair_names[-3:]),
         )
     title, brief = ENGLISH["additive.pairs.title"], Brief("Pairs", order=3)
-    return Finding(sentence, title=title, table=table, is_printed=False, brief=brief)
+    return Finding(sentence, title=title, table=ranks_table, is_printed=False, brief=brief)
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Report alpha, error or choice rule, prior of weights and log-likelihood."""
-    rows = model.summary(settings.ci)
+    summary_rows = model.summary(settings.ci)
     notes = []
-    if "alpha" in rows.index:
-        notes.append(phrase(ENGLISH, "parameters.alpha", value=format_row(rows, "alpha")))
+    if "alpha" in summary_rows.index:
+        notes.append(phrase(ENGLISH, "parameters.alpha", value=format_row(summary_rows, "alpha")))
     elif model.alpha is not None:
         notes.append(phrase(ENGLISH, "additive.alpha", alpha=f"{model.alpha:g}"))
-    density = phrase(
-        ENGLISH, _get_kind_facts(model).density_key, value=format_row(rows, "log_likelihood")
+    density_sentence = phrase(
+        ENGLISH,
+        _get_kind_facts(model).density_key,
+        value=format_row(summary_rows, "log_likelihood"),
     )
     return Finding(
-        notes=(*notes, *_get_kind_facts(model).describe_assumptions(model, rows), density)
+        notes=(
+            *notes,
+            *_get_kind_facts(model).describe_assumptions(model, summary_rows),
+            density_sentence,
+        )
     )
 
 
@@ -312,13 +331,13 @@ def _describe_triplet_assumptions(
     model: "AdditiveClustering", rows: "pandas.DataFrame"
 ) -> list[Text]:
     """Return sentences about the choice rule of triplets and the lapse rate."""
-    link = phrase(
+    link_sentence = phrase(
         ENGLISH,
         "additive.link",
         link=ENGLISH[f"additive.link.{model.link}"],
         setting=Setting("link", model.link),
     )
-    return [link, phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse:g}")]
+    return [link_sentence, phrase(ENGLISH, "parameters.lapse", lapse=f"{model.lapse:g}")]
 
 
 def _describe_similarity_assumptions(
@@ -335,18 +354,22 @@ def describe_sigma(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Tex
         unit_noun = ENGLISH["additive.sigma.judgement"]
         scale_note = ENGLISH["additive.sigma.several"]
     if "sigma" in rows.index:
-        prior = {"shape": f"{VARIANCE_SHAPE:g}", "share": f"{VARIANCE_SHARE:g}", "more": scale_note}
+        prior_facts = {
+            "shape": f"{VARIANCE_SHAPE:g}",
+            "share": f"{VARIANCE_SHARE:g}",
+            "more": scale_note,
+        }
         return phrase(
             ENGLISH,
             "additive.sigma.learned",
             of=unit_noun,
             value=format_row(rows, "sigma"),
-            **prior,
+            **prior_facts,
         )
     if "sigma_scores_" in vars(model):
-        facts = {"value": f"{model.sigma_:.3g}", "number": len(model.sigma_scores_)}
+        sigma_facts = {"value": f"{model.sigma_:.3g}", "number": len(model.sigma_scores_)}
         arguments = {"argument": Argument("sigma"), "setting": Setting("sigma", "learned")}
-        return phrase(ENGLISH, "additive.sigma.chosen", of=unit_noun, **facts, **arguments)
+        return phrase(ENGLISH, "additive.sigma.chosen", of=unit_noun, **sigma_facts, **arguments)
     if model.sigma is not None:
         return phrase(ENGLISH, "additive.sigma.fixed", of=unit_noun, value=f"{model.sigma:g}")
     return phrase(ENGLISH, "additive.sigma.data", of=unit_noun, value=f"{model._view.sigma[0]:.3g}")
@@ -358,9 +381,9 @@ def _describe_weight_prior(model: "AdditiveClustering") -> Text:
     subject = ENGLISH["additive.prior.alone"]
     if model.constant:
         subject = ENGLISH["additive.prior.constant"]
-    facts = {"shape": f"{shape:g}", "rate": f"{rate:.3g}", "mean": f"{shape / rate:.3g}"}
+    prior_facts = {"shape": f"{shape:g}", "rate": f"{rate:.3g}", "mean": f"{shape / rate:.3g}"}
     return phrase(
-        ENGLISH, "additive.prior", whose=subject, argument=Argument("weight_prior"), **facts
+        ENGLISH, "additive.prior", whose=subject, argument=Argument("weight_prior"), **prior_facts
     )
 
 
@@ -370,15 +393,17 @@ def tempering(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     stats = model._view.stats
     if "temperature" not in stats:
         return Finding(ENGLISH["tempering.none"])
-    temperature, rates = stats["temperature"].to_numpy(), stats["swap_rate"].to_numpy()
-    levels = np.isfinite(temperature).sum(axis=1)
-    n_levels = f"{levels.min()}"
-    if np.ptp(levels) > 0:
-        n_levels += f" to {levels.max()}"
-    facts = {"number": n_levels, "highest": f"{np.nanmax(temperature):g}"}
-    if not np.isfinite(rates).any():
-        return Finding(phrase(ENGLISH, "tempering.short", **facts))
-    sentence = phrase(ENGLISH, "tempering", rate=f"{100 * np.nanmin(rates):.0f}", **facts)
+    temperatures, swap_rates = stats["temperature"].to_numpy(), stats["swap_rate"].to_numpy()
+    level_counts = np.isfinite(temperatures).sum(axis=1)
+    levels_text = f"{level_counts.min()}"
+    if np.ptp(level_counts) > 0:
+        levels_text += f" to {level_counts.max()}"
+    temperature_facts = {"number": levels_text, "highest": f"{np.nanmax(temperatures):g}"}
+    if not np.isfinite(swap_rates).any():
+        return Finding(phrase(ENGLISH, "tempering.short", **temperature_facts))
+    sentence = phrase(
+        ENGLISH, "tempering", rate=f"{100 * np.nanmin(swap_rates):.0f}", **temperature_facts
+    )
     slow_swaps = describe_slow_swaps(model._view)
     if slow_swaps is None:
         return Finding(sentence)
@@ -394,30 +419,32 @@ def tempering(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
 @finding("features", "Shared features", ON_SCREEN)
 def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Report the most probable set of features, without intervals."""
-    features = model.features()
-    table = features.drop(columns=_INTERVAL_COLUMNS, errors="ignore")
-    sentence = str(phrase(ENGLISH, "additive.point", number=format_plural(len(table), "feature")))
+    features_table = model.features()
+    shown_table = features_table.drop(columns=_INTERVAL_COLUMNS, errors="ignore")
+    sentence = str(
+        phrase(ENGLISH, "additive.point", number=format_plural(len(shown_table), "feature"))
+    )
     picture = None
-    if len(table):
-        picture = Picture("features", ENGLISH["additive.point.title"], features)
+    if len(shown_table):
+        picture = Picture("features", ENGLISH["additive.point.title"], features_table)
     return Finding(
         sentence,
         title=ENGLISH["additive.point.title"],
-        table=expand_members(table, read_labels(model)),
-        shown=format_for_reading(table, model, "feature"),
+        table=expand_members(shown_table, read_labels(model)),
+        shown=format_for_reading(shown_table, model, "feature"),
         picture=picture,
-        brief=Brief("Features", table=format_for_reading(table, model, "feature")),
+        brief=Brief("Features", table=format_for_reading(shown_table, model, "feature")),
     )
 
 
 @finding("parameters", "Other estimates", chapter=STATISTICS)
 def point_parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Report the constant, variance accounted for and log-likelihood of a point estimate."""
-    likelihood = f"{model._view.log_likelihood[0, 0]:.3f}"
+    log_likelihood_text = f"{model._view.log_likelihood[0, 0]:.3f}"
     return Finding(
         notes=(
             *_get_kind_facts(model).describe_fit(model),
-            phrase(ENGLISH, "additive.point.likelihood", value=likelihood),
+            phrase(ENGLISH, "additive.point.likelihood", value=log_likelihood_text),
         )
     )
 
@@ -439,8 +466,8 @@ def _describe_similarity_fit(model: "AdditiveClustering") -> list[Text]:
 
 def describe_clustering_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, ...]:
     """Return sentences about the model for a paper's methods section."""
-    rule, error_sentence = _get_kind_facts(model).describe_methods(model, ci)
-    sentences: list[Text] = [rule]
+    rule_sentence, error_sentence = _get_kind_facts(model).describe_methods(model, ci)
+    sentences: list[Text] = [rule_sentence]
     prior_features = model.get_params()["features"]
     if isinstance(prior_features, str):
         sentences.append(phrase(ENGLISH, "additive.methods.ibp", source=Cite("navarro2007")))
@@ -468,23 +495,25 @@ def methods_text(model: "AdditiveClustering", settings: AnswerSettings) -> Findi
 
 def _describe_triplet_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
     """Return methods sentences about the model of triplets and its lapse rate."""
-    rule = phrase(ENGLISH, f"additive.methods.{model.link}", source=Cite("zheng2019"))
-    return rule, phrase(ENGLISH, "additive.methods.lapse", lapse=format_number(model.lapse))
+    rule_sentence = phrase(ENGLISH, f"additive.methods.{model.link}", source=Cite("zheng2019"))
+    return rule_sentence, phrase(
+        ENGLISH, "additive.methods.lapse", lapse=format_number(model.lapse)
+    )
 
 
 def _describe_similarity_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
     """Return methods sentences about the model of similarities and its error."""
-    key = "additive.methods.no_constant"
+    sentence_key = "additive.methods.no_constant"
     if model.constant:
-        key = "additive.methods.constant"
-    rule = phrase(ENGLISH, key, source=Cite("shepard1979"))
+        sentence_key = "additive.methods.constant"
+    rule_sentence = phrase(ENGLISH, sentence_key, source=Cite("shepard1979"))
     sigma = model._view.sigma
     if not np.allclose(sigma, sigma.flat[0], rtol=1e-12):
-        return rule, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma, ci))
+        return rule_sentence, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma, ci))
     source_note = ""
     if "sigma_scores_" in vars(model):
         source_note = ENGLISH["additive.methods.chosen"]
-    return rule, phrase(
+    return rule_sentence, phrase(
         ENGLISH,
         "additive.methods.sigma",
         value=format_number(float(sigma.flat[0])),

@@ -37,15 +37,16 @@ def independence(model: Any, settings: AnswerSettings) -> Finding | None:
     dependence_finding = build_dependence_finding(dependence)
     if dependence_finding is None:
         return None
-    spec = find_spec(model)
-    assert spec is not None
-    features = spec.features
-    are_features_inferred = isinstance(model.get_params()[features], str | int | Tree) and bool(
-        model._view.n_features.any()
-    )
+    model_spec = find_spec(model)
+    assert model_spec is not None
+    features_parameter = model_spec.features
+    are_features_inferred = isinstance(
+        model.get_params()[features_parameter], str | int | Tree
+    ) and bool(model._view.n_features.any())
     if dependence.by == POWER and are_features_inferred:
         return replace(
-            dependence_finding, notes=(phrase(ENGLISH, "independence.aspects", features=features),)
+            dependence_finding,
+            notes=(phrase(ENGLISH, "independence.aspects", features=features_parameter),),
         )
     return replace(dependence_finding, notes=())
 
@@ -63,28 +64,30 @@ def respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report the effects of respondents' covariates on their weights."""
     if model._view.slopes is None:
         return None
-    table, covariates = model.respondents.effects(settings.ci), read_covariates(model._view)
-    return build_effects_finding(table, covariates, "weight", ENGLISH["respondent_effects.by"])
+    effects_table, covariates = model.respondents.effects(settings.ci), read_covariates(model._view)
+    return build_effects_finding(
+        effects_table, covariates, "weight", ENGLISH["respondent_effects.by"]
+    )
 
 
 @finding("individuals", "Individual feature weights", FULL)
 def feature_weights(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report the weight of each probable feature for each respondent."""
-    table = model.respondents.individuals(settings.ci)
-    if not len(table):
+    weights_table = model.respondents.individuals(settings.ci)
+    if not len(weights_table):
         return None
-    return Finding(title=ENGLISH["individuals.weights"], table=table)
+    return Finding(title=ENGLISH["individuals.weights"], table=weights_table)
 
 
 @finding("individuals", "Individual preferences", FULL)
 def individuals(model: Any, settings: AnswerSettings) -> Finding:
     """Report each respondent's shares of options beside the population's."""
-    table, population = (
+    shares_table, population = (
         model.respondents.individuals(settings.ci),
         population_shares_table(model._view, settings.ci),
     )
     return build_individuals_finding(
-        table, population, ENGLISH["individuals.title"], ENGLISH["individuals.caption"]
+        shares_table, population, ENGLISH["individuals.title"], ENGLISH["individuals.caption"]
     )
 
 
@@ -95,8 +98,10 @@ def list_segment_findings(settings: AnswerSettings) -> tuple[FindingMaker, ...]:
 
 def describe_individual_methods(model: Any) -> tuple[Text, ...]:
     """Return methods sentences about individual weights."""
-    segments = describe_segmentation("each respondent's preference for an option over the others")
-    return (ENGLISH["individuals.methods"], *describe_slopes(model), segments)
+    segmentation_text = describe_segmentation(
+        "each respondent's preference for an option over the others"
+    )
+    return (ENGLISH["individuals.methods"], *describe_slopes(model), segmentation_text)
 
 
 def describe_slopes(model: Any) -> tuple[Text, ...]:

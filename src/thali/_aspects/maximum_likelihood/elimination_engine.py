@@ -61,8 +61,10 @@ class AspectLikelihoodEngine(Engine):
         from .fit import check_aspects
 
         _check_arguments(model, {}, data)
-        choices: Any = convert_to_pairs(_treat_ties(model, data))
-        check_aspects(choices, model.aspects, model.unique, _choose_lapse(model), has_ties(choices))
+        comparisons: Any = convert_to_pairs(_treat_ties(model, data))
+        check_aspects(
+            comparisons, model.aspects, model.unique, _choose_lapse(model), has_ties(comparisons)
+        )
         return PreparedFit(_choose_lapse(model))
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
@@ -76,8 +78,8 @@ class AspectLikelihoodEngine(Engine):
         estimates = _require_fit(model)
         error_facts, tie_facts = (), ()
         if estimates.tie is not None:
-            errors = f"nu {estimates.tie:.4g} (standard error {estimates.tie_std_error:.2g})"
-            tie_facts = (("ties", errors),)
+            tie_text = f"nu {estimates.tie:.4g} (standard error {estimates.tie_std_error:.2g})"
+            tie_facts = (("ties", tie_text),)
         if estimates.clusters is not None and estimates.is_over_people:
             error_facts = (
                 (
@@ -111,7 +113,7 @@ class AspectLikelihoodEngine(Engine):
     def summary(self, model: Any, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a table of aspect weights with standard errors and tests."""
         estimates = _require_fit(model)
-        table = estimates.table(ci)
+        weights_table = estimates.table(ci)
         for name in (
             "lapse",
             "log_likelihood",
@@ -122,10 +124,10 @@ class AspectLikelihoodEngine(Engine):
             "aic",
             "bic",
         ):
-            table.attrs[name] = getattr(estimates, name)
+            weights_table.attrs[name] = getattr(estimates, name)
         if estimates.tie is not None:
-            table.attrs |= {"tie": estimates.tie, "tie_std_error": estimates.tie_std_error}
-        return table
+            weights_table.attrs |= {"tie": estimates.tie, "tie_std_error": estimates.tie_std_error}
+        return weights_table
 
     def covariates(self, model: Any) -> tuple[str, ...]:
         """Return names of the comparison covariates that the fit used."""
@@ -147,20 +149,20 @@ class AspectLikelihoodEngine(Engine):
         estimates = _require_fit(model)
         if return_se or is_best_worst(sets):
             model._require_posterior()
-        option_indices, are_pairs = set_indices(sets, list(estimates.data.labels))
+        options_by_set, are_pairs = set_indices(sets, list(estimates.data.labels))
         if are_pairs:
-            first_options, second_options = np.array(option_indices).T
+            first_options, second_options = np.array(options_by_set).T
             return estimates.probabilities(
                 first_options,
                 second_options,
-                _build_predictors(estimates, covariates, len(option_indices)),
+                _build_predictors(estimates, covariates, len(options_by_set)),
             )
         if covariates is not None:
             raise ArgumentError(
                 "Covariates require comparisons of two options; give pairs of labels, [(a, b),"
                 " ...]."
             )
-        return [estimates.set_probabilities(members) for members in option_indices]
+        return [estimates.set_probabilities(members) for members in options_by_set]
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """Return the joint log probability of each respondent's choices, at the estimates."""
@@ -170,9 +172,11 @@ class AspectLikelihoodEngine(Engine):
             tabulate_by_respondent,
         )
 
-        answer_indices, times = count_answers_by_respondent(choices)
-        p = np.concatenate(self.predict_proba(model, choices))[answer_indices]
-        return tabulate_by_respondent(choices, sum_log_choices(p[None], times)[0])
+        answer_indices, choice_counts = count_answers_by_respondent(choices)
+        choice_probabilities = np.concatenate(self.predict_proba(model, choices))[answer_indices]
+        return tabulate_by_respondent(
+            choices, sum_log_choices(choice_probabilities[None], choice_counts)[0]
+        )
 
     def predict_outcomes(
         self, model: Any, pairs: Any, covariates: Any = None
@@ -186,7 +190,7 @@ class AspectLikelihoodEngine(Engine):
         first_options, second_options = pair_indices(
             pairs, labels, estimates.tie is not None or model.ties == "davidson"
         )
-        p = estimates.probabilities(
+        first_probabilities = estimates.probabilities(
             first_options,
             second_options,
             _build_predictors(estimates, covariates, len(first_options)),
@@ -195,7 +199,9 @@ class AspectLikelihoodEngine(Engine):
             labels,
             first_options,
             second_options,
-            compute_win_tie_loss(p, 1.0 - p, estimates.tie or 0.0),
+            compute_win_tie_loss(
+                first_probabilities, 1.0 - first_probabilities, estimates.tie or 0.0
+            ),
         )
 
     def predict_left_out(self, model: Any, part: "HeldOutPair") -> np.ndarray:
@@ -208,8 +214,8 @@ class AspectLikelihoodEngine(Engine):
             return self.predict_outcomes(model, pairs, covariates)[
                 ["p_a", "p_tie", "p_b"]
             ].to_numpy()
-        p = np.asarray(self.predict_proba(model, pairs, False, covariates))
-        return stack_outcomes(p)
+        first_probabilities = np.asarray(self.predict_proba(model, pairs, False, covariates))
+        return stack_outcomes(first_probabilities)
 
 
 MAXIMUM_LIKELIHOOD = AspectLikelihoodEngine()
@@ -252,18 +258,18 @@ def _check_arguments(model: Any, fit_arguments: Mapping[str, Any], data: Any) ->
     check_people(model.people, data=data)
     arguments = dict(inspect.signature(type(model).fit).parameters) | model._get_parameters()
     defaults = {name: argument.default for name, argument in arguments.items()}
-    arguments_given = model.get_params() | dict(fit_arguments)
+    given_values = model.get_params() | dict(fit_arguments)
     if model.people == INDEPENDENT:  # the assumption of maximum likelihood
-        arguments_given["people"] = defaults["people"]
-    check_method_arguments(ELIMINATION, NAME, arguments_given, defaults)
+        given_values["people"] = defaults["people"]
+    check_method_arguments(ELIMINATION, NAME, given_values, defaults)
     if fit_arguments.get("job") is not None:
-        required, requested = Setting("method", "mcmc"), Setting("method", NAME)
+        required_setting, requested_setting = Setting("method", "mcmc"), Setting("method", NAME)
         raise ArgumentError(
             Argument("job"),
             " requires ",
-            required,
+            required_setting,
             "; got ",
-            requested,
+            requested_setting,
             ". Remove ",
             Argument("job"),
             ".",

@@ -24,10 +24,14 @@ def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
     from thali._result_table import Table
 
     data, problem = estimates.data, estimates.problem
-    n = np.repeat(problem.totals, problem.sizes)
-    numbers = {"n": n, "observed": problem.counts / n, "predicted": estimates.fitted()}
+    n_answers = np.repeat(problem.totals, problem.sizes)
+    number_columns = {
+        "n": n_answers,
+        "observed": problem.counts / n_answers,
+        "predicted": estimates.fitted(),
+    }
     if estimates.has_integer_counts:
-        numbers["n"] = n.astype(np.int64)
+        number_columns["n"] = n_answers.astype(np.int64)
     residuals = {"residual": estimates.residuals(kind)}
     labels = np.array(data.labels, dtype=object)
     cells = data.cells
@@ -35,11 +39,11 @@ def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
         zip(data.covariate_names, cells.x.T, strict=True)
     )
     if estimates.is_of_choices:  # one row per pair, about choices of its first option
-        first_numbers = {name: column[::2] for name, column in numbers.items()}
+        first_numbers = {name: column[::2] for name, column in number_columns.items()}
         return Table(cell_columns | first_numbers | residuals)
     outcome_columns = {name: np.repeat(column, 3) for name, column in cell_columns.items()}
-    outcomes = {"outcome": np.tile(np.array(OUTCOMES, object), len(cells.pair))}
-    return Table(outcome_columns | outcomes | numbers | residuals)
+    outcome_column = {"outcome": np.tile(np.array(OUTCOMES, object), len(cells.pair))}
+    return Table(outcome_columns | outcome_column | number_columns | residuals)
 
 
 def describe_outcome(row: Mapping[Any, Any]) -> str:
@@ -71,12 +75,12 @@ def build_utility_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
     import pandas as pd
 
     utility, covariance = estimates.utility, estimates.utility_covariance
-    error, errors = _compute_log_errors(utility, covariance)
-    reach = np.exp(estimates.interval_half_width(ci) * np.nan_to_num(error))
+    log_errors, error_source = _compute_log_errors(utility, covariance)
+    interval_factor = np.exp(estimates.interval_half_width(ci) * np.nan_to_num(log_errors))
     is_positive = utility > 0.0
-    low = np.where(is_positive, utility / reach, np.nan)
-    high = np.where(is_positive, utility * reach, np.nan)
-    table = pd.DataFrame(
+    low = np.where(is_positive, utility / interval_factor, np.nan)
+    high = np.where(is_positive, utility * interval_factor, np.nan)
+    utility_table = pd.DataFrame(
         {
             "utility": utility,
             "std_error": covariance.diagonal().clip(0.0) ** 0.5,
@@ -85,13 +89,13 @@ def build_utility_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
         },
         index=pd.Index(estimates.known.labels, name="option"),
     )
-    table.attrs |= {"interval": ci, "errors": errors}
-    return table
+    utility_table.attrs |= {"interval": ci, "errors": error_source}
+    return utility_table
 
 
 def _compute_log_errors(utility: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, str]:
     """Return standard errors of log utilities, and words on how they were obtained."""
-    error = np.full(len(utility), np.nan)
+    log_errors = np.full(len(utility), np.nan)
     option_indices = np.flatnonzero(utility > 0.0)
     log_covariance = covariance[np.ix_(option_indices, option_indices)] / np.outer(
         utility[option_indices], utility[option_indices]
@@ -99,8 +103,8 @@ def _compute_log_errors(utility: np.ndarray, covariance: np.ndarray) -> tuple[np
     variances, description = compute_quasi_variances(log_covariance), "quasi-variances"
     if not (variances > 0.0).all():
         variances, description = np.diag(log_covariance), "each option by itself"
-    error[option_indices] = np.sqrt(np.maximum(variances, 0.0))
-    return error, description
+    log_errors[option_indices] = np.sqrt(np.maximum(variances, 0.0))
+    return log_errors, description
 
 
 # Quasi-variances: their sums approximate the variances of all differences -------------------------
@@ -127,19 +131,21 @@ def compute_quasi_variances(covariance: np.ndarray) -> np.ndarray:
         return np.full(n_options, np.nan)
     if n_options == 2:
         return np.full(2, difference_variances[0, 1] / 2.0)
-    logs = np.log(difference_variances, where=is_pair, out=np.zeros_like(difference_variances))
+    log_variances = np.log(
+        difference_variances, where=is_pair, out=np.zeros_like(difference_variances)
+    )
 
     def evaluate_fit(q: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """Return minus half the sum of squares at q, with gradient and information."""
-        sums = np.where(is_pair, q[:, None] + q, 1.0)
-        if not (sums > 0.0).all():
+        variance_sums = np.where(is_pair, q[:, None] + q, 1.0)
+        if not (variance_sums > 0.0).all():
             return -np.inf, q, np.eye(n_options)
-        slope, misfit = is_pair / sums, logs - np.log(sums)
-        squared = slope**2
+        slope, misfit = is_pair / variance_sums, log_variances - np.log(variance_sums)
+        squared_slope = slope**2
         return (
             -0.25 * float((misfit**2).sum()),
             (slope * misfit).sum(1),
-            squared + np.diag(squared.sum(1)),
+            squared_slope + np.diag(squared_slope.sum(1)),
         )
 
     return maximise_concave(
@@ -158,34 +164,43 @@ def build_branch_table(given_aspects: "KnownAspects", weights: np.ndarray) -> "p
 
     owners, n_options = given_aspects.owners, len(given_aspects.labels)
     n_owners = owners.sum(axis=0)
-    inner = [int(k) for k in np.argsort(n_owners, kind="stable") if 1 < n_owners[k] < n_options]
-    lengths = np.zeros(n_options + len(inner) + 1)
+    inner_aspects = [
+        int(k) for k in np.argsort(n_owners, kind="stable") if 1 < n_owners[k] < n_options
+    ]
+    branch_lengths = np.zeros(n_options + len(inner_aspects) + 1)
     for k in np.flatnonzero(n_owners == 1):
-        lengths[int(owners[:, k].argmax())] += weights[k]
-    parents = np.full(len(lengths), len(lengths) - 1)
-    for inner_index, k in enumerate(inner):
-        lengths[n_options + inner_index] = weights[k]
-        above = (
+        branch_lengths[int(owners[:, k].argmax())] += weights[k]
+    parent_rows = np.full(len(branch_lengths), len(branch_lengths) - 1)
+    for inner_index, k in enumerate(inner_aspects):
+        branch_lengths[n_options + inner_index] = weights[k]
+        enclosing_rows = (
             n_options + later
-            for later, later_aspect in enumerate(inner)
+            for later, later_aspect in enumerate(inner_aspects)
             if later > inner_index and (owners[:, k] <= owners[:, later_aspect]).all()
         )
-        parents[n_options + inner_index] = next(above, len(lengths) - 1)
+        parent_rows[n_options + inner_index] = next(enclosing_rows, len(branch_lengths) - 1)
     for leaf in range(n_options):
-        parents[leaf] = next(
-            (n_options + inner_index for inner_index, k in enumerate(inner) if owners[leaf, k]),
-            len(lengths) - 1,
+        parent_rows[leaf] = next(
+            (
+                n_options + inner_index
+                for inner_index, k in enumerate(inner_aspects)
+                if owners[leaf, k]
+            ),
+            len(branch_lengths) - 1,
         )
-    parents[-1] = -1
+    parent_rows[-1] = -1
     labels = list(given_aspects.labels)
-    if not inner:  # without inner branches only lengths can order the options
-        order = sort_descending(lengths[:n_options])
-        labels, lengths[:n_options] = [labels[k] for k in order], lengths[order]
+    if not inner_aspects:  # without inner branches only lengths can order the options
+        leaf_order = sort_descending(branch_lengths[:n_options])
+        labels, branch_lengths[:n_options] = (
+            [labels[k] for k in leaf_order],
+            branch_lengths[leaf_order],
+        )
     table = Table(
         {
-            "name": [*labels, *(given_aspects.names[k] for k in inner), ""],
-            "parent": parents,
-            "length": lengths,
+            "name": [*labels, *(given_aspects.names[k] for k in inner_aspects), ""],
+            "parent": parent_rows,
+            "length": branch_lengths,
         }
     )
     table.attrs |= {"leaves": n_options}

@@ -47,16 +47,19 @@ class MostSimilarProblem(NamedTuple):
         self, weights: np.ndarray
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Yield blocks of sets: pair entries, probabilities, gradients of log probabilities."""
-        sizes, value = np.diff(self.start), self.shared @ weights
-        step = max(1, BLOCK // (int(sizes.max()) * max(self.n_aspects, 1)))
-        for begin in range(0, len(sizes), step):
-            ends = self.start[begin : begin + step + 1]
-            block, offsets, block_sizes = (
-                slice(int(ends[0]), int(ends[-1])),
-                ends[:-1] - ends[0],
-                sizes[begin : begin + step],
+        sizes, pair_values = np.diff(self.start), self.shared @ weights
+        n_block_sets = max(1, BLOCK // (int(sizes.max()) * max(self.n_aspects, 1)))
+        for first_set in range(0, len(sizes), n_block_sets):
+            set_bounds = self.start[first_set : first_set + n_block_sets + 1]
+            pair_slice, offsets, block_sizes = (
+                slice(int(set_bounds[0]), int(set_bounds[-1])),
+                set_bounds[:-1] - set_bounds[0],
+                sizes[first_set : first_set + n_block_sets],
             )
-            v, change = value[self.pair[block]], self.shared[self.pair[block]]
+            block_values, gradients = (
+                pair_values[self.pair[pair_slice]],
+                self.shared[self.pair[pair_slice]],
+            )
 
             def summed(
                 terms: np.ndarray,
@@ -66,15 +69,19 @@ class MostSimilarProblem(NamedTuple):
                 return np.repeat(np.add.reduceat(terms, offsets), block_sizes, axis=0)
 
             if self.is_ratio:
-                change = change / v[:, None]
+                gradients = gradients / block_values[:, None]
             else:
-                v = np.exp(v - np.repeat(np.maximum.reduceat(v, offsets), block_sizes))
-            q = v / summed(v)
+                block_values = np.exp(
+                    block_values
+                    - np.repeat(np.maximum.reduceat(block_values, offsets), block_sizes)
+                )
+            q = block_values / summed(block_values)
             p = (1.0 - self.lapse) * q + self.lapse / np.repeat(block_sizes, block_sizes)
             yield (
-                block,
+                pair_slice,
                 p,
-                ((1.0 - self.lapse) * q / p)[:, None] * (change - summed(q[:, None] * change)),
+                ((1.0 - self.lapse) * q / p)[:, None]
+                * (gradients - summed(q[:, None] * gradients)),
             )
 
     def value(self, weights: np.ndarray) -> float:
@@ -89,9 +96,9 @@ class MostSimilarProblem(NamedTuple):
         """Return gradient, Hessian and information of the log-likelihood."""
         gradient, information = np.zeros(self.n_aspects), np.zeros((self.n_aspects, self.n_aspects))
         totals = np.repeat(sum_parts(self.counts, self.start), np.diff(self.start))
-        for block, p, change in self._iterate_blocks(weights):
-            gradient += self.counts[block] @ change
-            information += change.T @ ((totals[block] * p)[:, None] * change)
+        for pair_slice, p, gradients in self._iterate_blocks(weights):
+            gradient += self.counts[pair_slice] @ gradients
+            information += gradients.T @ ((totals[pair_slice] * p)[:, None] * gradients)
         return LogWeightDerivatives(gradient, -information, np.diag(information))
 
     def compute_scores(
@@ -99,8 +106,8 @@ class MostSimilarProblem(NamedTuple):
     ) -> np.ndarray:
         """Compute log-likelihood gradients, one per row of the sparse `tally` of outcomes."""
         tally, scores = tally.tocsc(), np.zeros((tally.shape[0], self.n_aspects))
-        for block, _, change in self._iterate_blocks(weights):
-            scores += tally[:, block] @ change
+        for pair_slice, _, gradients in self._iterate_blocks(weights):
+            scores += tally[:, pair_slice] @ gradients
         return scores
 
     def expect_outcomes(
@@ -154,10 +161,10 @@ class JudgedProblem(NamedTuple):
         """Compute log-likelihood gradients, one per row of the sparse `tally` of outcomes."""
         from scipy.sparse import csr_array
 
-        rows = np.arange(len(self.values))
+        judgement_indices = np.arange(len(self.values))
         slope = csr_array(
-            (self._differentiate_by_mean(weights), (rows, self.pair)),
-            shape=(len(rows), len(self.shared)),
+            (self._differentiate_by_mean(weights), (judgement_indices, self.pair)),
+            shape=(len(judgement_indices), len(self.shared)),
         )
         return (tally @ slope) @ self.shared
 
@@ -165,8 +172,10 @@ class JudgedProblem(NamedTuple):
         self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> Any:
         """Return weights that make squared scores sum to the information of each `tally` row."""
-        squared = np.maximum(self._differentiate_by_mean(weights) ** 2, 1e-20 * self.precision)
-        return tally.multiply(self.precision / squared).tocsr()
+        squared_slopes = np.maximum(
+            self._differentiate_by_mean(weights) ** 2, 1e-20 * self.precision
+        )
+        return tally.multiply(self.precision / squared_slopes).tocsr()
 
 
 FeatureProblem = MostSimilarProblem | JudgedProblem
@@ -177,14 +186,16 @@ def build_feature_problem(data: Any, owners: np.ndarray, likelihood: Any) -> Fea
     if isinstance(data, Similarities):
         return _build_judgement_problem(data, owners, likelihood)
     n_objects, is_ratio = data.n_options, likelihood.link == RATIO
-    keys, pair = np.unique(
+    pair_keys, pair_index = np.unique(
         data.first.astype(np.int64) * n_objects + data.second, return_inverse=True
     )
     if not is_ratio:  # the likelihood does not depend on features of all objects
         owners = owners[~owners.all(axis=1)]
-    shared = _select_shared_features(owners, keys // n_objects, keys % n_objects, is_ratio)
+    shared_features = _select_shared_features(
+        owners, pair_keys // n_objects, pair_keys % n_objects, is_ratio
+    )
     return MostSimilarProblem(
-        data.counts, data.start, shared, pair, is_ratio, float(likelihood.lapse)
+        data.counts, data.start, shared_features, pair_index, is_ratio, float(likelihood.lapse)
     )
 
 
@@ -195,20 +206,24 @@ def _build_judgement_problem(
     # A learned sigma becomes the standard deviation of judgements around their mean.
     answers = data.answers
     assert answers is not None
-    shared = _select_shared_features(owners, data.first, data.second, bool(likelihood.constant))
+    shared_features = _select_shared_features(
+        owners, data.first, data.second, bool(likelihood.constant)
+    )
     n_judges = np.bincount(answers.pair, minlength=data.n_pairs)
     sigma = likelihood.fixed_sigma(data)
     # weight of one judgement in the number of judgements of its similarity
-    share = (data.judgements / n_judges)[answers.pair]
+    answer_weights = (data.judgements / n_judges)[answers.pair]
     variance = (
-        share @ np.square(answers.values - data.values[answers.pair]) / max((n_judges - 1).sum(), 1)
+        answer_weights
+        @ np.square(answers.values - data.values[answers.pair])
+        / max((n_judges - 1).sum(), 1)
     )
     if sigma is not None:
         variance = sigma**2
     precision = np.zeros(len(answers.pair))
     if variance > 0.0:
-        precision = share / variance
-    return JudgedProblem(answers.values, precision, shared, answers.pair)
+        precision = answer_weights / variance
+    return JudgedProblem(answers.values, precision, shared_features, answers.pair)
 
 
 def _select_shared_features(
@@ -216,12 +231,12 @@ def _select_shared_features(
 ) -> np.ndarray:
     """Return distinct features shared by each pair (pairs, K), with a constant at the end."""
     distinct_features = np.unique(owners[owners.sum(axis=1) > 1], axis=0)
-    shared = (distinct_features[:, first_objects] & distinct_features[:, second_objects]).T.astype(
-        float
-    )
+    shared_features = (
+        distinct_features[:, first_objects] & distinct_features[:, second_objects]
+    ).T.astype(float)
     if has_constant:
-        return np.column_stack([shared, np.ones(len(shared))])
-    return shared
+        return np.column_stack([shared_features, np.ones(len(shared_features))])
+    return shared_features
 
 
 class _FeaturePoint(NamedTuple):
@@ -237,12 +252,14 @@ class _FeaturePosterior(Target[_FeaturePoint]):
     def __init__(self, pose: FeatureProblem, shape: float, rate: float) -> None:
         self._problem, self._shape, self._rate = pose, shape, rate
 
-    def evaluate(self, logs: np.ndarray) -> _FeaturePoint:
+    def evaluate(self, log_weights: np.ndarray) -> _FeaturePoint:
         """Return the log posterior density at these log weights."""
-        weights = np.exp(logs)
+        weights = np.exp(log_weights)
         return _FeaturePoint(
-            logs,
-            self._problem.value(weights) + self._shape * logs.sum() - self._rate * weights.sum(),
+            log_weights,
+            self._problem.value(weights)
+            + self._shape * log_weights.sum()
+            - self._rate * weights.sum(),
         )
 
     def move_point(self, point: _FeaturePoint, change: np.ndarray) -> _FeaturePoint:
@@ -253,18 +270,22 @@ class _FeaturePosterior(Target[_FeaturePoint]):
         """Return gradient and negative Hessian of the log posterior at a point."""
         weights = np.exp(point.logs)
         derivatives = self._problem.compute_derivatives(weights)
-        curve = -derivatives.hessian * weights * weights[:, None] + np.diag(self._rate * weights)
+        curvature = -derivatives.hessian * weights * weights[:, None] + np.diag(
+            self._rate * weights
+        )
         return Slope(
             derivatives.gradient * weights + self._shape - self._rate * weights,
-            curve,
-            np.diag(curve),
+            curvature,
+            np.diag(curvature),
         )
 
 
 def find_weight_mode(problem: FeatureProblem, shape: float, rate: float) -> np.ndarray:
     """Return the posterior mode of the weights under their Gamma prior."""
-    target = _FeaturePosterior(problem, shape, rate)
-    start = target.evaluate(np.full(problem.n_aspects, np.log(shape / rate)))
+    log_posterior = _FeaturePosterior(problem, shape, rate)
+    start_point = log_posterior.evaluate(np.full(problem.n_aspects, np.log(shape / rate)))
     return np.exp(
-        maximise_newton(target, start, _GAIN, damping=1e-3, max_change=_LONGEST).point.logs
+        maximise_newton(
+            log_posterior, start_point, _GAIN, damping=1e-3, max_change=_LONGEST
+        ).point.logs
     )

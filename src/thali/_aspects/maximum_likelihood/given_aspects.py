@@ -38,12 +38,14 @@ class KnownAspects:
     @property
     def crossing(self) -> tuple[str, str] | None:
         """Names of two aspects that overlap without nesting; None if the aspects are a tree."""
-        size = self.owners.sum(axis=0)
-        common = self.owners.T.astype(int) @ self.owners.astype(int)
-        pairs = np.argwhere((common > 0) & (common < np.minimum.outer(size, size)))
-        if not len(pairs):
+        n_owners = self.owners.sum(axis=0)
+        n_common = self.owners.T.astype(int) @ self.owners.astype(int)
+        crossing_pairs = np.argwhere(
+            (n_common > 0) & (n_common < np.minimum.outer(n_owners, n_owners))
+        )
+        if not len(crossing_pairs):
             return None
-        return self.names[pairs[0][0]], self.names[pairs[0][1]]
+        return self.names[crossing_pairs[0][0]], self.names[crossing_pairs[0][1]]
 
 
 def build_known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownAspects:
@@ -66,23 +68,23 @@ def build_known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> 
         )
     prior = cast(Given, build_feature_prior("aspects", aspects, labels, words=("unique",)))
     prior.check_rows(len(labels))
-    matrix = prior.matrix
-    names = list_feature_names(aspects, labels, matrix.shape[1])
+    ownership = prior.matrix
+    aspect_names = list_feature_names(aspects, labels, ownership.shape[1])
     if not unique:
-        if not matrix.any():
+        if not ownership.any():
             raise ArgumentError(
                 "No option has any aspect; add aspects, or set ", Setting("unique", True), "."
             )
-        return KnownAspects(labels, tuple(names), matrix, False)
-    if shared_names := [name for name in names if name in labels]:
+        return KnownAspects(labels, tuple(aspect_names), ownership, False)
+    if shared_names := [name for name in aspect_names if name in labels]:
         raise ArgumentError(
             f"{shorten(shared_names)} is the name of both an aspect and an option, which has a"
             " unique aspect of that name; rename the aspect, or set ",
             Setting("unique", False),
             ".",
         )
-    owners = np.hstack([np.eye(len(labels), dtype=bool), matrix])
-    return KnownAspects(labels, (*labels, *names), owners, True)
+    owners = np.hstack([np.eye(len(labels), dtype=bool), ownership])
+    return KnownAspects(labels, (*labels, *aspect_names), owners, True)
 
 
 # Weights that choices cannot identify -------------------------------------------------------------
@@ -103,23 +105,25 @@ def check_identified(given_aspects: KnownAspects, data: PairedComparisons) -> No
         given_aspects.owners.all(axis=0) | ~given_aspects.owners.any(axis=0)
     )
     if is_uninformative.any():
-        idle = list(compress(given_aspects.names, is_uninformative))
+        uninformative_names = list(compress(given_aspects.names, is_uninformative))
         raise ArgumentError(
-            f"The weight of {shorten(idle)} affects no choice, because all options or no options"
-            " have that aspect; remove the aspect."
+            f"The weight of {shorten(uninformative_names)} affects no choice, because all options"
+            " or no options have that aspect; remove the aspect."
         )
     unidentified = _find_unidentified(given_aspects, data.first, data.second)
     if not unidentified:
         return
-    n = len(given_aspects.labels)
-    if n <= 300 and (names := _find_unidentified(given_aspects, *np.triu_indices(n, 1))):
+    n_options = len(given_aspects.labels)
+    if n_options <= 300 and (
+        never_identified := _find_unidentified(given_aspects, *np.triu_indices(n_options, 1))
+    ):
         hint = Message("")
         if given_aspects.unique:
             hint = Message(", or set ", Setting("unique", False))
         raise ArgumentError(
-            f"No choices can identify the weights of the aspects {shorten(names, 12)}, because"
-            " these weights can change together without changing any choice probability; remove"
-            " one of these aspects",
+            f"No choices can identify the weights of the aspects {shorten(never_identified, 12)},"
+            " because these weights can change together without changing any choice probability;"
+            " remove one of these aspects",
             hint,
             ".",
         )
@@ -133,11 +137,11 @@ def check_identified(given_aspects: KnownAspects, data: PairedComparisons) -> No
 def _check_connected(data: PairedComparisons) -> None:
     """Raise DataError if the comparisons do not connect all options."""
     if number_components(data.n_options, data.first, data.second)[0] > 1:
-        groups = data.components()
+        connected_groups = data.components()
         raise DataError(
-            f"The options form {len(groups):,} groups that were never compared with each other,"
-            f" {list_names([f'({shorten(group)})' for group in groups], 3)}, so their weights have"
-            " no common scale; fit each group separately",
+            f"The options form {len(connected_groups):,} groups that were never compared with each"
+            f" other, {list_names([f'({shorten(group)})' for group in connected_groups], 3)}, so"
+            " their weights have no common scale; fit each group separately",
             InPython(" with data.subset(labels)"),
             ", or use ",
             Setting("method", "mcmc"),
@@ -146,22 +150,22 @@ def _check_connected(data: PairedComparisons) -> None:
 
 
 def _find_unidentified(
-    given_aspects: KnownAspects, first: np.ndarray, second: np.ndarray
+    given_aspects: KnownAspects, first_options: np.ndarray, second_options: np.ndarray
 ) -> list[str]:
     """Return names of aspects whose weights these pairs do not identify."""
-    patterns = compute_exclusive_aspects(given_aspects.owners, first, second)
+    patterns = compute_exclusive_aspects(given_aspects.owners, first_options, second_options)
     # Random weights, to avoid coincidental dependence.
     weights = np.exp(
         np.random.default_rng(20061972).normal(0.0, 0.5, given_aspects.owners.shape[1])
     )
-    ij, ji = (pattern @ weights for pattern in patterns)
+    first_advantage, second_advantage = (pattern @ weights for pattern in patterns)
     # A side without any aspect always loses, so its pair carries no information about weights.
-    is_informative = (ij > 0.0) & (ji > 0.0)
-    change = scale_pattern(
-        patterns[0], weights, np.where(is_informative, ij, np.inf)
-    ) - scale_pattern(patterns[1], weights, np.where(is_informative, ji, np.inf))
-    eigenvalues, vectors = np.linalg.eigh(convert_to_dense(change.T @ change))
-    null_vectors = vectors[:, eigenvalues <= 1e-11 * max(eigenvalues[-1], 1e-300)]
+    is_informative = (first_advantage > 0.0) & (second_advantage > 0.0)
+    log_gradient = scale_pattern(
+        patterns[0], weights, np.where(is_informative, first_advantage, np.inf)
+    ) - scale_pattern(patterns[1], weights, np.where(is_informative, second_advantage, np.inf))
+    eigenvalues, eigenvectors = np.linalg.eigh(convert_to_dense(log_gradient.T @ log_gradient))
+    null_vectors = eigenvectors[:, eigenvalues <= 1e-11 * max(eigenvalues[-1], 1e-300)]
     if null_vectors.shape[1] <= 1:
         return []
     # Aspects with equal rows of this basis keep their ratios under all changes; the largest such

@@ -62,10 +62,10 @@ class FitTest(DescribedObject):
         """Format statistic, degrees of freedom and p-value as one line."""
         if self.kind == "none":
             return f"The test of fit (G²) is not available, because {self.why}."
-        sure = format_p_value(self.p_value)
+        p_value_text = format_p_value(self.p_value)
         return (
             f"G² {self.statistic:.4f} on {format_plural(self.df, 'degree')} of freedom"
-            f" ({sure}{self._source()})"
+            f" ({p_value_text}{self._source()})"
         )
 
     def _description(self) -> Description:
@@ -73,16 +73,16 @@ class FitTest(DescribedObject):
 
     def _source(self) -> str:
         """Return words on clusters and simulated samples that follow the p-value."""
-        source = describe_clusters(self.people)
+        source_text = describe_clusters(self.people)
         if self.kind == "chi-square":
-            return source
-        samples = "parametric bootstrap samples"
+            return source_text
+        samples_text = "parametric bootstrap samples"
         if self.is_permutation:
-            samples = "permutations of respondents"
-        source += f", from {self.samples:,} {samples}"
+            samples_text = "permutations of respondents"
+        source_text += f", from {self.samples:,} {samples_text}"
         if self.why:
-            source += f", because {self.why}"
-        return source
+            source_text += f", because {self.why}"
+        return source_text
 
 
 def describe_clusters(n_respondents: int) -> str:
@@ -117,27 +117,29 @@ def run_fit_test(
     # 1984).
     if samples is not None:
         samples = check_integer("samples", samples, 1)
-    if why := _explain_unavailable(totals, df, is_whole):
-        return FitTest(statistic, df, math.nan, 0, why)
+    if unavailable_reason := _explain_unavailable(totals, df, is_whole):
+        return FitTest(statistic, df, math.nan, 0, unavailable_reason)
     if samples is None and is_chi_square_accurate(totals, inverse, df):
         if estimate_effect is None:
             return FitTest(statistic, df, chi_square_tail(statistic, df))
         design_effect = estimate_effect()
         return FitTest(statistic, df, design_effect.p_value(statistic), people=design_effect.people)
     if samples is None:
-        why = "pairs were compared too rarely for the chi-square approximation"
+        unavailable_reason = "pairs were compared too rarely for the chi-square approximation"
         if work > _MAX_WORK:
-            why += (
+            unavailable_reason += (
                 ", and a bootstrap of so many pairs takes long; run it in Python with"
                 " fit_test(samples=99)"
             )
-            return FitTest(statistic, df, math.nan, 0, why)
+            return FitTest(statistic, df, math.nan, 0, unavailable_reason)
         samples = choose_n_samples(work)
     if estimate_effect is None:
-        return bootstrap_test(statistic, df, replicate, samples, random_seed, why)
+        return bootstrap_test(statistic, df, replicate, samples, random_seed, unavailable_reason)
     design_effect = estimate_effect()
-    test = bootstrap_test(statistic / design_effect.mean, df, replicate, samples, random_seed, why)
-    return replace(test, statistic=statistic, people=design_effect.people)
+    fit_test = bootstrap_test(
+        statistic / design_effect.mean, df, replicate, samples, random_seed, unavailable_reason
+    )
+    return replace(fit_test, statistic=statistic, people=design_effect.people)
 
 
 def choose_n_samples(work: float) -> int:
@@ -159,8 +161,8 @@ def bootstrap_test(
     rng = spawn_generators(random_seed, 1)[0]
     replicates = np.array([replicate(rng) for _ in range(n_samples)])
     # the tolerance includes replicates with equal counts in spite of rounding
-    n_reached = int((replicates >= statistic - 1e-7 * max(1.0, statistic)).sum())
-    return FitTest(statistic, df, (1 + n_reached) / (1 + n_samples), n_samples, why)
+    n_as_large = int((replicates >= statistic - 1e-7 * max(1.0, statistic)).sum())
+    return FitTest(statistic, df, (1 + n_as_large) / (1 + n_samples), n_samples, why)
 
 
 def is_chi_square_accurate(totals: np.ndarray, inverse: np.ndarray, df: int) -> bool:
@@ -168,8 +170,8 @@ def is_chi_square_accurate(totals: np.ndarray, inverse: np.ndarray, df: int) -> 
 
     `inverse` is as for `run_fit_test`.
     """
-    excess = float(((inverse - 1.0) / (6.0 * totals)).sum())
-    return excess <= MAX_EXCESS * math.sqrt(2.0 * df)
+    mean_excess = float(((inverse - 1.0) / (6.0 * totals)).sum())
+    return mean_excess <= MAX_EXCESS * math.sqrt(2.0 * df)
 
 
 def describe_roughness(subject: str, n_comparisons: float, n_parameters: int) -> list[str]:
@@ -186,18 +188,18 @@ def run_equal_means_test(counts: np.ndarray, statistic: float) -> FitTest:
     """Test that all counts have one Poisson mean; given their sum they are multinomial."""
     from scipy.special import xlogy
 
-    total, n_cells = counts.sum(), len(counts)
+    total_count, n_cells = counts.sum(), len(counts)
     if n_cells < 2:
         return FitTest(statistic, 0, math.nan, 0, "there is nothing to compare")
     if not are_integers(counts):
         return FitTest(statistic, n_cells - 1, math.nan, 0, "the counts are fractional")
-    if is_chi_square_accurate(np.array([total]), np.array([float(n_cells**2)]), n_cells - 1):
+    if is_chi_square_accurate(np.array([total_count]), np.array([float(n_cells**2)]), n_cells - 1):
         return FitTest(statistic, n_cells - 1, chi_square_tail(statistic, n_cells - 1))
 
     def simulate_statistic(rng: np.random.Generator) -> float:
         """Return the statistic of counts simulated with equal means."""
-        replicate_counts = rng.multinomial(int(total), np.full(n_cells, 1.0 / n_cells))
-        return 2.0 * float(xlogy(replicate_counts, replicate_counts * n_cells / total).sum())
+        replicate_counts = rng.multinomial(int(total_count), np.full(n_cells, 1.0 / n_cells))
+        return 2.0 * float(xlogy(replicate_counts, replicate_counts * n_cells / total_count).sum())
 
     return bootstrap_test(
         statistic, n_cells - 1, simulate_statistic, SAMPLES, 0, "the counts are small"
@@ -216,11 +218,11 @@ def _explain_unavailable(totals: np.ndarray, df: int, is_whole: bool) -> str:
             "the counts are fractional (half wins or weights), so the distribution of G² is"
             " unknown; use integer counts, and model ties with thali.paired.davidson"
         )
-    mean = float(totals.mean())
-    if mean < MIN_MEAN_COUNT:
+    mean_answers = float(totals.mean())
+    if mean_answers < MIN_MEAN_COUNT:
         return (
-            f"pairs were compared {mean:.2f} times on average, too few for a test against the"
-            " saturated model; observe each pair more often, or test predictions of held-out"
+            f"pairs were compared {mean_answers:.2f} times on average, too few for a test against"
+            " the saturated model; observe each pair more often, or test predictions of held-out"
             " pairs (thali compare)"
         )
     return ""

@@ -79,46 +79,47 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     <BLANKLINE>
     Chi-square 48.0510 on 3 df, p < 0.001
     """
-    small, large = (
+    smaller_estimates, larger_estimates = (
         require_estimates(model, "A likelihood-ratio test") for model in (smaller, larger)
     )
-    _check_nested(small, large)
-    small = refine_cells(small, large)
-    df = large.n_parameters - small.n_parameters
-    statistic = 2.0 * (large.log_likelihood - small.log_likelihood)
-    if statistic < -_ROUNDING * max(1.0, abs(large.log_likelihood)):
+    _check_nested(smaller_estimates, larger_estimates)
+    smaller_estimates = refine_cells(smaller_estimates, larger_estimates)
+    df = larger_estimates.n_parameters - smaller_estimates.n_parameters
+    statistic = 2.0 * (larger_estimates.log_likelihood - smaller_estimates.log_likelihood)
+    if statistic < -_ROUNDING * max(1.0, abs(larger_estimates.log_likelihood)):
         raise ArgumentError(
-            f"The larger model has a lower log-likelihood ({large.log_likelihood:.6g}; the smaller"
-            f" has {small.log_likelihood:.6g}), so its fit missed the maximum; refit it with"
-            " another random_seed."
+            f"The larger model has a lower log-likelihood ({larger_estimates.log_likelihood:.6g};"
+            f" the smaller has {smaller_estimates.log_likelihood:.6g}), so its fit missed the"
+            " maximum; refit it with another random_seed."
         )
     statistic = max(statistic, 0.0)
     n_respondents, p_value = 0, chi_square_tail(statistic, df)
-    if small.is_tested_over_people and large.is_tested_over_people:
-        effect = small.design_effect(large)
-        n_respondents, p_value = effect.people, effect.p_value(statistic)
-    comparisons = float(large.problem.totals.sum())
+    if smaller_estimates.is_tested_over_people and larger_estimates.is_tested_over_people:
+        design_effect = smaller_estimates.design_effect(larger_estimates)
+        n_respondents, p_value = design_effect.people, design_effect.p_value(statistic)
+    n_comparisons = float(larger_estimates.problem.totals.sum())
     import pandas as pd
 
-    rows = [
-        (len(f.weights), f.log_likelihood, f.deviance, f.df, f.aic, f.bic) for f in (small, large)
+    table_rows = [
+        (len(f.weights), f.log_likelihood, f.deviance, f.df, f.aic, f.bic)
+        for f in (smaller_estimates, larger_estimates)
     ]
     column_names = ["weights", "log_likelihood", "deviance", "df", "aic", "bic"]
-    if large.data.covariate_names:
-        rows = [
+    if larger_estimates.data.covariate_names:
+        table_rows = [
             (row[0], len(f.data.covariate_names), *row[1:])
-            for row, f in zip(rows, (small, large), strict=True)
+            for row, f in zip(table_rows, (smaller_estimates, larger_estimates), strict=True)
         ]
         column_names.insert(1, "covariates")
     return LikelihoodRatio(
         title="Likelihood-ratio test",
-        table=pd.DataFrame(rows, index=["smaller", "larger"], columns=column_names),
+        table=pd.DataFrame(table_rows, index=["smaller", "larger"], columns=column_names),
         note=" ".join(
             [
                 f"Chi-square {statistic:.4f} on {df} df, {format_p_value(p_value)}"
                 f"{describe_clusters(n_respondents)}"
             ]
-            + describe_roughness("The test is only", comparisons, large.n_parameters)
+            + describe_roughness("The test is only", n_comparisons, larger_estimates.n_parameters)
         ),
         statistic=statistic,
         df=df,

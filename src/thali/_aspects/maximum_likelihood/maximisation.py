@@ -31,8 +31,8 @@ class Maximum(NamedTuple):
 def maximise(problem: PairProblem, starts: Iterable[np.ndarray]) -> Maximum:
     """Return the best maximum of climbs from several starting log weights."""
     maxima = [_climb_from_start(problem, np.asarray(start, float)) for start in starts]
-    top = max(maximum.value for maximum in maxima)
-    return next(maximum for maximum in maxima if maximum.value > top - _EQUAL_VALUE)
+    max_log_likelihood = max(maximum.value for maximum in maxima)
+    return next(maximum for maximum in maxima if maximum.value > max_log_likelihood - _EQUAL_VALUE)
 
 
 def estimate_maximum(problem: PairProblem, start: np.ndarray, beta: np.ndarray) -> float:
@@ -47,45 +47,49 @@ def choose_starting_points(
 
     A concave problem needs one start.
     """
-    equal = np.zeros(problem.n_aspects)
+    equal_start = np.zeros(problem.n_aspects)
     if problem.is_concave() or n_starts == 1:
-        return [equal]
-    chosen, rejected = problem.count_aspect_choices()
-    by_choice = np.log((chosen + 0.5) / (rejected + 0.5))
-    spread = np.where(np.arange(n_starts - 2) % 2, 1.0, 3.0)
+        return [equal_start]
+    n_chosen, n_rejected = problem.count_aspect_choices()
+    choice_start = np.log((n_chosen + 0.5) / (n_rejected + 0.5))
+    random_sds = np.where(np.arange(n_starts - 2) % 2, 1.0, 3.0)
     return [
-        equal,
-        by_choice,
-        *(spread[:, None] * rng.normal(size=(n_starts - 2, problem.n_aspects))),
+        equal_start,
+        choice_start,
+        *(random_sds[:, None] * rng.normal(size=(n_starts - 2, problem.n_aspects))),
     ]
 
 
-def _climb_from_start(problem: PairProblem, logs: np.ndarray) -> Maximum:
+def _climb_from_start(problem: PairProblem, log_weights: np.ndarray) -> Maximum:
     """Climb from these log weights; return the maximum, zero weights included."""
     beta = np.zeros(problem.n_coefficients)
-    is_free = np.ones(len(logs), bool)
-    logs, beta, _ = ascend(problem, logs, beta, is_free)
-    weights, vanishing = _find_boundary(problem, np.exp(logs), beta)
-    for _ in range(len(logs)):  # a weight set to zero too early is set free again
+    is_free = np.ones(len(log_weights), bool)
+    log_weights, beta, _ = ascend(problem, log_weights, beta, is_free)
+    weights, is_vanishing = _find_boundary(problem, np.exp(log_weights), beta)
+    for _ in range(len(log_weights)):  # a weight set to zero too early is set free again
         is_free = weights > 0.0
         with np.errstate(divide="ignore"):
-            logs = np.log(weights)
+            log_weights = np.log(weights)
         # Vanishing weights would dominate a step, so their ratios are polished separately.
-        logs, beta = polish(problem, logs, beta, is_free & ~vanishing)
-        if vanishing.any():
-            logs, _ = polish(problem, logs, beta, is_free & vanishing, with_beta=False)
-        weights = np.exp(logs)
+        log_weights, beta = polish(problem, log_weights, beta, is_free & ~is_vanishing)
+        if is_vanishing.any():
+            log_weights, _ = polish(
+                problem, log_weights, beta, is_free & is_vanishing, with_beta=False
+            )
+        weights = np.exp(log_weights)
         is_rising = ~is_free & (
             problem.compute_boundary_slopes(weights, beta) * weights.sum() > _MAX_LOSS
         )
-        if not is_rising.any() or vanishing.any():
+        if not is_rising.any() or is_vanishing.any():
             break
-        logs[is_rising] = np.log(_TINY * weights.max())
-        logs, beta, _ = ascend(problem, logs, beta, is_free | is_rising)
-        weights, vanishing = _find_boundary(problem, np.exp(logs), beta)
-    value = float(problem.terms(weights, beta).sum())
-    reported = np.where(vanishing, 0.0, weights)
-    return Maximum(reported / reported.sum(), weights, beta, value, vanishing)
+        log_weights[is_rising] = np.log(_TINY * weights.max())
+        log_weights, beta, _ = ascend(problem, log_weights, beta, is_free | is_rising)
+        weights, is_vanishing = _find_boundary(problem, np.exp(log_weights), beta)
+    log_likelihood = float(problem.terms(weights, beta).sum())
+    reported_weights = np.where(is_vanishing, 0.0, weights)
+    return Maximum(
+        reported_weights / reported_weights.sum(), weights, beta, log_likelihood, is_vanishing
+    )
 
 
 def _find_boundary(
@@ -98,20 +102,20 @@ def _find_boundary(
     # no weight, only the ratio of vanishing weights explains its choices, so there is no maximum.
     old_terms = problem.terms(weights, beta)
     is_decided = problem.sum_weights(weights, beta) > 0.0
-    tiny = np.flatnonzero(weights <= _TINY * weights.max())
-    tiny = tiny[np.argsort(weights[tiny])]
-    while len(tiny):
-        zeroed = weights.copy()
-        zeroed[tiny] = 0.0
-        is_lost = is_decided & (problem.sum_weights(zeroed, beta) == 0.0)
-        new_terms = problem.terms(zeroed, beta)
+    tiny_indices = np.flatnonzero(weights <= _TINY * weights.max())
+    tiny_indices = tiny_indices[np.argsort(weights[tiny_indices])]
+    while len(tiny_indices):
+        zeroed_weights = weights.copy()
+        zeroed_weights[tiny_indices] = 0.0
+        is_lost = is_decided & (problem.sum_weights(zeroed_weights, beta) == 0.0)
+        new_terms = problem.terms(zeroed_weights, beta)
         if (old_terms - new_terms)[~is_lost].sum() <= _MAX_LOSS:
             if not is_lost.any():
-                return zeroed, np.zeros(len(weights), bool)
-            vanishing = np.zeros(len(weights), bool)
-            vanishing[tiny] = True
-            return weights, vanishing
-        tiny = tiny[:-1]
+                return zeroed_weights, np.zeros(len(weights), bool)
+            is_vanishing = np.zeros(len(weights), bool)
+            is_vanishing[tiny_indices] = True
+            return weights, is_vanishing
+        tiny_indices = tiny_indices[:-1]
     return weights, np.zeros(len(weights), bool)
 
 
@@ -141,14 +145,16 @@ class _LogWeightTarget(Target[LogWeightPoint]):
         self._problem, self._moving, self._free = problem, is_moving, is_moving[: problem.n_aspects]
         self._n_free = int(self._free.sum())
 
-    def evaluate(self, logs: np.ndarray, beta: np.ndarray) -> LogWeightPoint:
+    def evaluate(self, log_weights: np.ndarray, beta: np.ndarray) -> LogWeightPoint:
         """Evaluate the log-likelihood at log weights and coefficients."""
-        return LogWeightPoint(logs, beta, float(self._problem.terms(np.exp(logs), beta).sum()))
+        return LogWeightPoint(
+            log_weights, beta, float(self._problem.terms(np.exp(log_weights), beta).sum())
+        )
 
     def move_point(self, point: LogWeightPoint, change: np.ndarray) -> LogWeightPoint:
         """Return the point after adding `change` to the free parameters."""
-        logs, beta = self.change_parameters(point, change)
-        return self.evaluate(logs - logs[self._free].max(), beta)
+        log_weights, beta = self.change_parameters(point, change)
+        return self.evaluate(log_weights - log_weights[self._free].max(), beta)
 
     def change_parameters(
         self, point: LogWeightPoint, change: np.ndarray
@@ -174,37 +180,40 @@ class _LogWeightTarget(Target[LogWeightPoint]):
 
 def ascend(
     problem: WeightProblem,
-    logs: np.ndarray,
+    log_weights: np.ndarray,
     beta: np.ndarray,
     is_free: np.ndarray,
     gain: float = _MIN_GAIN,
 ) -> LogWeightPoint:
     """Climb by Newton steps until none promises a gain; only free weights move."""
-    target = _LogWeightTarget(problem, np.concatenate([is_free, np.ones(len(beta), bool)]))
+    objective = _LogWeightTarget(problem, np.concatenate([is_free, np.ones(len(beta), bool)]))
     return maximise_newton(
-        target, target.evaluate(logs, beta), gain, damping=1e-3, max_change=_MAX_CHANGE
+        objective, objective.evaluate(log_weights, beta), gain, damping=1e-3, max_change=_MAX_CHANGE
     ).point
 
 
 def polish(
     problem: WeightProblem,
-    logs: np.ndarray,
+    log_weights: np.ndarray,
     beta: np.ndarray,
     is_free: np.ndarray,
     with_beta: bool = True,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Improve a maximum by a few plain Newton steps, which double the digits."""
-    target = _LogWeightTarget(problem, np.concatenate([is_free, np.full(len(beta), with_beta)]))
-    previous_size = np.inf
+    objective = _LogWeightTarget(problem, np.concatenate([is_free, np.full(len(beta), with_beta)]))
+    previous_step_size = np.inf
     for _ in range(12):
-        point = LogWeightPoint(logs, beta, np.nan)
-        step = target.solve(target.slope(point), 0.0)
-        if step is None or not (size := np.abs(step.change).max(initial=0.0)) < min(
-            previous_size / 2, 1e-2
+        point = LogWeightPoint(log_weights, beta, np.nan)
+        step = objective.solve(objective.slope(point), 0.0)
+        if step is None or not (step_size := np.abs(step.change).max(initial=0.0)) < min(
+            previous_step_size / 2, 1e-2
         ):
             break
-        (logs, beta), previous_size = target.change_parameters(point, step.change), size
-    return logs, beta
+        (log_weights, beta), previous_step_size = (
+            objective.change_parameters(point, step.change),
+            step_size,
+        )
+    return log_weights, beta
 
 
 # The mode of the posterior of given aspects -------------------------------------------------------
@@ -225,29 +234,37 @@ class _LogPosteriorTarget(_LogWeightTarget):
         super().__init__(problem, np.ones(problem.n_aspects + problem.n_coefficients, bool))
         self._sizes = sizes
 
-    def evaluate(self, logs: np.ndarray, beta: np.ndarray) -> LogWeightPoint:
+    def evaluate(self, log_weights: np.ndarray, beta: np.ndarray) -> LogWeightPoint:
         """Evaluate the log posterior at log weights and coefficients."""
-        top, scaled_beta = logs.max(), beta[: len(self._sizes)] / self._sizes
-        log_posterior = super().evaluate(logs - top, beta).value
+        max_log_weight, scaled_beta = log_weights.max(), beta[: len(self._sizes)] / self._sizes
+        log_posterior = super().evaluate(log_weights - max_log_weight, beta).value
         log_posterior += (
-            logs.sum()
-            - len(logs) * (top + np.log(np.exp(logs - top).sum()))
+            log_weights.sum()
+            - len(log_weights)
+            * (max_log_weight + np.log(np.exp(log_weights - max_log_weight).sum()))
             - 0.5 * scaled_beta @ scaled_beta
         )
         if self._problem.tied is not None:
             log_posterior += beta[-1] - np.exp(beta[-1])
-        return LogWeightPoint(logs, beta, float(log_posterior))
+        return LogWeightPoint(log_weights, beta, float(log_posterior))
 
     def slope(self, point: LogWeightPoint) -> Slope:
         """Return gradient and negative Hessian of the log posterior at a point."""
-        slope, k, m = super().slope(point), len(point.logs), len(self._sizes)
-        share = scale_to_maximum(point.logs)
-        share = share / share.sum()
+        slope, n_weights, n_coefficients = super().slope(point), len(point.logs), len(self._sizes)
+        relative_weights = scale_to_maximum(point.logs)
+        relative_weights = relative_weights / relative_weights.sum()
         gradient, curvature = slope.gradient.copy(), slope.curvature.copy()
-        gradient[:k] += 1.0 - k * share
-        curvature[:k, :k] += k * (np.diag(share) - np.outer(share, share))
-        gradient[k : k + m] -= point.beta[:m] / self._sizes**2
-        curvature[np.arange(k, k + m), np.arange(k, k + m)] += 1.0 / self._sizes**2
+        gradient[:n_weights] += 1.0 - n_weights * relative_weights
+        curvature[:n_weights, :n_weights] += n_weights * (
+            np.diag(relative_weights) - np.outer(relative_weights, relative_weights)
+        )
+        gradient[n_weights : n_weights + n_coefficients] -= (
+            point.beta[:n_coefficients] / self._sizes**2
+        )
+        curvature[
+            np.arange(n_weights, n_weights + n_coefficients),
+            np.arange(n_weights, n_weights + n_coefficients),
+        ] += 1.0 / self._sizes**2
         if self._problem.tied is not None:
             gradient[-1] += 1.0 - np.exp(point.beta[-1])
             curvature[-1, -1] += np.exp(point.beta[-1])
@@ -256,6 +273,8 @@ class _LogPosteriorTarget(_LogWeightTarget):
 
 def find_mode(problem: WeightProblem, sizes: np.ndarray) -> LogWeightPoint:
     """Find the posterior mode of weights and coefficients; `sizes` scale the covariates."""
-    target = _LogPosteriorTarget(problem, sizes)
-    start = target.evaluate(np.zeros(problem.n_aspects), np.zeros(problem.n_coefficients))
-    return maximise_newton(target, start, _MIN_GAIN, damping=1e-3, max_change=_MAX_CHANGE).point
+    objective = _LogPosteriorTarget(problem, sizes)
+    start_point = objective.evaluate(np.zeros(problem.n_aspects), np.zeros(problem.n_coefficients))
+    return maximise_newton(
+        objective, start_point, _MIN_GAIN, damping=1e-3, max_change=_MAX_CHANGE
+    ).point

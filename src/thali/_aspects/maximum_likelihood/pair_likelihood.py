@@ -81,10 +81,10 @@ class PairProblem(QuestionProblem):
 
     def is_concave(self) -> bool:
         """Return whether the log-likelihood is concave: single aspects, no lapses."""
-        one_each = all(
+        has_single_aspects = all(
             bool((pattern.sum(axis=1) <= 1).all()) for pattern in (self.first, self.second)
         )
-        return one_each and self.lapse == 0.0
+        return has_single_aspects and self.lapse == 0.0
 
     def count_aspect_choices(self) -> tuple[np.ndarray, np.ndarray]:
         """Return how often owners of each aspect were chosen, and rejected."""
@@ -98,10 +98,12 @@ class PairProblem(QuestionProblem):
         self, weights: np.ndarray, beta: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the weight of each option that the other option of the pair lacks."""
-        ij, ji = self.first @ weights, self.second @ weights
+        first_advantage, second_advantage = self.first @ weights, self.second @ weights
         if self.extra.shape[1]:  # only covariates distinguish options without advantages
-            return multiply_first_advantage(ij, ji, self.extra @ beta[: self.extra.shape[1]])
-        return ij, ji
+            return multiply_first_advantage(
+                first_advantage, second_advantage, self.extra @ beta[: self.extra.shape[1]]
+            )
+        return first_advantage, second_advantage
 
     def _compute_covariate_factors(self, beta: np.ndarray) -> np.ndarray:
         """Compute the factors by which covariates multiply the first option's advantage."""
@@ -132,8 +134,8 @@ class PairProblem(QuestionProblem):
         log_likelihood = xlogy(self.wins, p) + xlogy(self.losses, complement)
         if self.tied is None:
             return log_likelihood
-        r = np.exp(beta[-1]) * np.sqrt(p * complement)
-        return log_likelihood + xlogy(self.tied, r) - self.totals * np.log1p(r)
+        tie_odds = np.exp(beta[-1]) * np.sqrt(p * complement)
+        return log_likelihood + xlogy(self.tied, tie_odds) - self.totals * np.log1p(tie_odds)
 
     def compute_derivatives(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
         """Return gradient, Hessian and information by log weights and coefficients.
@@ -141,59 +143,72 @@ class PairProblem(QuestionProblem):
         With s = d w / (d'w) and t = e w / (e'w), the shares of the aspects on each side, logit q
         has the gradient s - t and the Hessian diag(s) - ss' - diag(t) + tt'.
         """
-        ij, ji = self.compute_advantages(weights, beta)
-        q, complement = compute_shares(ij, ji)
-        slope, bend, expected, tie_derivatives = self._differentiate_pairs(q, complement, beta)
-        s = scale_pattern(self.first, weights, self.first @ weights)
-        t = scale_pattern(self.second, weights, ji)
-        change = s - t
-        by_weights = change.T @ slope
-        hessian = _compute_gram(change, bend) - _compute_gram(s, slope) + _compute_gram(t, slope)
-        hessian[np.diag_indices_from(hessian)] += by_weights
-        information = (change**2).T @ expected
-        x, gradient = self.extra, by_weights
+        first_advantage, second_advantage = self.compute_advantages(weights, beta)
+        q, complement = compute_shares(first_advantage, second_advantage)
+        slope, curvature, expected_information, tie_derivatives = self._differentiate_pairs(
+            q, complement, beta
+        )
+        first_gradient = scale_pattern(self.first, weights, self.first @ weights)
+        second_gradient = scale_pattern(self.second, weights, second_advantage)
+        logit_gradient = first_gradient - second_gradient
+        weight_gradient = logit_gradient.T @ slope
+        hessian = (
+            _compute_gram(logit_gradient, curvature)
+            - _compute_gram(first_gradient, slope)
+            + _compute_gram(second_gradient, slope)
+        )
+        hessian[np.diag_indices_from(hessian)] += weight_gradient
+        information = (logit_gradient**2).T @ expected_information
+        x, gradient = self.extra, weight_gradient
         if x.shape[1]:
-            cross = change.T @ (bend[:, None] * x)
-            hessian = np.block([[hessian, cross], [cross.T, x.T @ (bend[:, None] * x)]])
+            cross_hessian = logit_gradient.T @ (curvature[:, None] * x)
+            hessian = np.block(
+                [[hessian, cross_hessian], [cross_hessian.T, x.T @ (curvature[:, None] * x)]]
+            )
             gradient = np.concatenate([gradient, x.T @ slope])
-            information = np.concatenate([information, (x**2).T @ expected])
+            information = np.concatenate([information, (x**2).T @ expected_information])
         # for each pair the first, second and mixed derivatives with respect to ln nu
         if tie_derivatives is not None:
-            by_tie, bend_tie, mixed = tie_derivatives
-            cross = np.concatenate([change.T @ mixed, x.T @ mixed])[:, None]
-            hessian = np.block([[hessian, cross], [cross.T, np.array([[bend_tie.sum()]])]])
-            gradient = np.append(gradient, by_tie.sum())
-            information = np.append(information, -bend_tie.sum())
+            tie_gradient, tie_curvature, mixed_curvature = tie_derivatives
+            cross_hessian = np.concatenate(
+                [logit_gradient.T @ mixed_curvature, x.T @ mixed_curvature]
+            )[:, None]
+            hessian = np.block(
+                [[hessian, cross_hessian], [cross_hessian.T, np.array([[tie_curvature.sum()]])]]
+            )
+            gradient = np.append(gradient, tie_gradient.sum())
+            information = np.append(information, -tie_curvature.sum())
         return LogWeightDerivatives(gradient, hessian, information)
 
     def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Compute log-likelihood gradients, one per row of the sparse `tally` of outcomes."""
         from scipy.sparse import csr_array
 
-        ij, ji = self.compute_advantages(weights, beta)
-        q, complement = compute_shares(ij, ji)
+        first_advantage, second_advantage = self.compute_advantages(weights, beta)
+        q, complement = compute_shares(first_advantage, second_advantage)
         first_slope, second_slope = differentiate_by_logit(q, complement, self.lapse)[:2]
         by_logit_q = np.column_stack([first_slope, -second_slope])
-        tie = None
+        p_tie = None
         if self.tied is not None:
             tie_slope = (first_slope - second_slope) / 2
-            tie = self.probabilities(weights, beta)[1::3, None]  # of win, tie and loss
+            p_tie = self.probabilities(weights, beta)[1::3, None]  # of win, tie and loss
             by_logit_q = (
-                np.column_stack([first_slope, tie_slope, -second_slope]) - tie * tie_slope[:, None]
+                np.column_stack([first_slope, tie_slope, -second_slope])
+                - p_tie * tie_slope[:, None]
             )
         n_pairs, n_outcomes = by_logit_q.shape
-        pair_of = np.repeat(np.arange(n_pairs), n_outcomes)
+        pair_of_outcome = np.repeat(np.arange(n_pairs), n_outcomes)
         slope = tally @ csr_array(
-            (by_logit_q.ravel(), (np.arange(n_outcomes * n_pairs), pair_of)),
+            (by_logit_q.ravel(), (np.arange(n_outcomes * n_pairs), pair_of_outcome)),
             shape=(n_outcomes * n_pairs, n_pairs),
         )
-        change = scale_pattern(self.first, weights, self.first @ weights) - scale_pattern(
-            self.second, weights, ji
+        logit_gradient = scale_pattern(self.first, weights, self.first @ weights) - scale_pattern(
+            self.second, weights, second_advantage
         )
-        blocks = [convert_to_dense(slope @ change), slope @ self.extra]
-        if tie is not None:
-            blocks.append((tally @ (np.array([0.0, 1.0, 0.0]) - tie).ravel())[:, None])
-        return np.hstack(blocks)
+        score_blocks = [convert_to_dense(slope @ logit_gradient), slope @ self.extra]
+        if p_tie is not None:
+            score_blocks.append((tally @ (np.array([0.0, 1.0, 0.0]) - p_tie).ravel())[:, None])
+        return np.hstack(score_blocks)
 
     def _differentiate_pairs(
         self, q: np.ndarray, q_complement: np.ndarray, beta: np.ndarray
@@ -208,42 +223,48 @@ class PairProblem(QuestionProblem):
             return slope, curvature, (self.wins + self.losses) * first_slope * second_slope, None
         totals = self.totals
         p, complement = add_lapses(q, q_complement, self.lapse)
-        p_first, tie, p_second = compute_win_tie_loss(p, complement, np.exp(beta[-1])).T
+        p_first, p_tie, p_second = compute_win_tie_loss(p, complement, np.exp(beta[-1])).T
         # first and second derivative of ln sqrt(p (1 - p))
         tie_slope = (first_slope - second_slope) / 2
         tie_curvature = (first_curvature - second_curvature) / 2
-        excess, spread = self.tied - totals * tie, totals * tie * (1 - tie)
-        expected = totals * (
-            p_first * (first_slope - tie * tie_slope) ** 2
-            + p_second * (second_slope + tie * tie_slope) ** 2
+        tie_excess, tie_variance = self.tied - totals * p_tie, totals * p_tie * (1 - p_tie)
+        expected_information = totals * (
+            p_first * (first_slope - p_tie * tie_slope) ** 2
+            + p_second * (second_slope + p_tie * tie_slope) ** 2
         )
         return (
-            slope + excess * tie_slope,
-            curvature + excess * tie_curvature - spread * tie_slope**2,
-            expected + spread * (1 - tie) * tie_slope**2,
-            (excess, -spread, -spread * tie_slope),
+            slope + tie_excess * tie_slope,
+            curvature + tie_excess * tie_curvature - tie_variance * tie_slope**2,
+            expected_information + tie_variance * (1 - p_tie) * tie_slope**2,
+            (tie_excess, -tie_variance, -tie_variance * tie_slope),
         )
 
     def compute_boundary_slopes(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Compute derivatives by the weights themselves, which are <= 0 at a maximum with w = 0."""
-        ij, ji = self.compute_advantages(weights, beta)
-        q, q_complement = compute_shares(ij, ji)
-        scale = 1.0 - self.lapse
+        first_advantage, second_advantage = self.compute_advantages(weights, beta)
+        q, q_complement = compute_shares(first_advantage, second_advantage)
+        attentive_share = 1.0 - self.lapse
         p, complement = add_lapses(q, q_complement, self.lapse)
         with np.errstate(divide="ignore", invalid="ignore"):
-            by_p = np.where(self.wins > 0, self.wins / p, 0.0) - np.where(
+            p_slope = np.where(self.wins > 0, self.wins / p, 0.0) - np.where(
                 self.losses > 0, self.losses / complement, 0.0
             )
-            total = ij + ji
+            total_advantage = first_advantage + second_advantage
             # with p = 0 the slope is that of -sqrt(p), which is unbounded
             if self.tied is not None:
                 p, complement = np.maximum([p, complement], MIN_PROBABILITY)
-                tie = compute_win_tie_loss(p, complement, np.exp(beta[-1]))[:, 1]
-                by_p = by_p + (self.tied - self.totals * tie) * (1.0 / p - 1.0 / complement) / 2.0
-            by_ij = np.where(total > 0, by_p * scale * q_complement / total, 0.0)
-            by_ji = np.where(total > 0, -by_p * scale * q / total, 0.0)
-        factor = self._compute_covariate_factors(beta)
-        return self.first.T @ (by_ij * factor) + self.second.T @ by_ji
+                p_tie = compute_win_tie_loss(p, complement, np.exp(beta[-1]))[:, 1]
+                p_slope = (
+                    p_slope + (self.tied - self.totals * p_tie) * (1.0 / p - 1.0 / complement) / 2.0
+                )
+            first_slope = np.where(
+                total_advantage > 0, p_slope * attentive_share * q_complement / total_advantage, 0.0
+            )
+            second_slope = np.where(
+                total_advantage > 0, -p_slope * attentive_share * q / total_advantage, 0.0
+            )
+        covariate_factor = self._compute_covariate_factors(beta)
+        return self.first.T @ (first_slope * covariate_factor) + self.second.T @ second_slope
 
 
 WeightProblem = PairProblem | LuceProblem
@@ -276,25 +297,34 @@ def compute_exclusive_aspects(
 ) -> tuple[Any, Any]:
     """Return the aspects that only the first, and only the second, option of each pair owns."""
     if len(first_options) * owners.shape[1] <= MAX_DENSE:
-        a, b = owners[first_options], owners[second_options]
-        return (a & ~b).astype(float), (b & ~a).astype(float)
+        first_owners, second_owners = owners[first_options], owners[second_options]
+        return (first_owners & ~second_owners).astype(float), (
+            second_owners & ~first_owners
+        ).astype(float)
     from scipy.sparse import csr_array
 
     sparse = csr_array(owners.astype(float))
-    a, b = sparse[first_options], sparse[second_options]
-    common = a.multiply(b)
-    exclusive = csr_array(a - common), csr_array(b - common)
-    for pattern in exclusive:
+    first_owners, second_owners = sparse[first_options], sparse[second_options]
+    common_aspects = first_owners.multiply(second_owners)
+    exclusive_patterns = (
+        csr_array(first_owners - common_aspects),
+        csr_array(second_owners - common_aspects),
+    )
+    for pattern in exclusive_patterns:
         pattern.eliminate_zeros()
-    return exclusive
+    return exclusive_patterns
 
 
-def compute_shares(ij: np.ndarray, ji: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def compute_shares(
+    first_advantage: np.ndarray, second_advantage: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return q and 1 - q, shares of two advantages, in full precision; 0.5 if both are 0."""
-    total = ij + ji
-    are_zero = total == 0.0
-    total = np.where(are_zero, 1.0, total)
-    return np.where(are_zero, 0.5, ij / total), np.where(are_zero, 0.5, ji / total)
+    total_advantage = first_advantage + second_advantage
+    are_zero = total_advantage == 0.0
+    total_advantage = np.where(are_zero, 1.0, total_advantage)
+    return np.where(are_zero, 0.5, first_advantage / total_advantage), np.where(
+        are_zero, 0.5, second_advantage / total_advantage
+    )
 
 
 def add_lapses(
@@ -309,9 +339,9 @@ def differentiate_by_logit(
 ) -> tuple[np.ndarray, ...]:
     """Return d ln p, -d ln(1 - p), then both second derivatives, by logit q; p is q with lapses."""
     p, complement = add_lapses(q, q_complement, lapse)
-    speed = (1.0 - lapse) * q * q_complement
-    first_slope = np.where(p > 0.0, speed / replace_zeros(p), 1.0)
-    second_slope = np.where(complement > 0.0, speed / replace_zeros(complement), 1.0)
+    p_slope = (1.0 - lapse) * q * q_complement
+    first_slope = np.where(p > 0.0, p_slope / replace_zeros(p), 1.0)
+    second_slope = np.where(complement > 0.0, p_slope / replace_zeros(complement), 1.0)
     asymmetry = q_complement - q
     return (
         first_slope,

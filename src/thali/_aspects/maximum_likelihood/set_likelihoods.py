@@ -73,16 +73,18 @@ class LuceProblem(QuestionProblem):
         self, weights: np.ndarray, beta: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the choice probability of each member of each set, without and with the lapse."""
-        total = np.repeat(self.sum_weights(weights, beta), self.sizes)
-        size = np.repeat(self.sizes, self.sizes)
-        q = np.where(total > 0.0, weights[self.members] / replace_zeros(total), 1.0 / size)
-        return q, (1.0 - self.lapse) * q + self.lapse / size
+        total_weight = np.repeat(self.sum_weights(weights, beta), self.sizes)
+        set_size = np.repeat(self.sizes, self.sizes)
+        q = np.where(
+            total_weight > 0.0, weights[self.members] / replace_zeros(total_weight), 1.0 / set_size
+        )
+        return q, (1.0 - self.lapse) * q + self.lapse / set_size
 
     def _lapse_slopes(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return d ln p / d ln q of every set member; 0 in sets without weights."""
         q, p = self._member_probabilities(weights, beta)
-        r = np.where(p > 0.0, (1.0 - self.lapse) * q / replace_zeros(p), 1.0)
-        return r * np.repeat(self.sum_weights(weights, beta) > 0.0, self.sizes)
+        lapse_slopes = np.where(p > 0.0, (1.0 - self.lapse) * q / replace_zeros(p), 1.0)
+        return lapse_slopes * np.repeat(self.sum_weights(weights, beta) > 0.0, self.sizes)
 
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return the choice probability of every member of every set."""
@@ -95,26 +97,28 @@ class LuceProblem(QuestionProblem):
         r_x (1 - r_x) (e_x - q)(e_x - q)' - r_x (diag(q) - qq').
         """
         q, p = self._member_probabilities(weights, beta)
-        r = self._lapse_slopes(weights, beta)
-        slope = self.counts * r
-        curvature = slope * (1.0 - r)
-        slopes = sum_parts(slope, self.start)
+        lapse_slopes = self._lapse_slopes(weights, beta)
+        slope = self.counts * lapse_slopes
+        curvature = slope * (1.0 - lapse_slopes)
+        set_slopes = sum_parts(slope, self.start)
         set_sums = sum_parts(slope + curvature, self.start)
-        expected = p * r**2 * np.repeat(self.totals, self.sizes)
-        of_set = np.repeat(sum_parts(expected, self.start), self.sizes)
+        expected_information = p * lapse_slopes**2 * np.repeat(self.totals, self.sizes)
+        set_information = np.repeat(sum_parts(expected_information, self.start), self.sizes)
 
         def by_option(terms: np.ndarray) -> np.ndarray:
             """Return these terms of set members summed by option."""
             return np.bincount(self.members, terms, self.n_aspects)
 
-        expected_slope = np.repeat(slopes, self.sizes) * q
+        expected_slope = np.repeat(set_slopes, self.sizes) * q
         shares, curvature_rows = self._arrange_by_option(q), self._arrange_by_option(curvature)
-        mixed = (curvature_rows.T @ shares).toarray()
+        mixed_hessian = (curvature_rows.T @ shares).toarray()
         hessian = (
-            (shares.T @ shares.multiply(set_sums[:, None]).tocsr()).toarray() - mixed - mixed.T
+            (shares.T @ shares.multiply(set_sums[:, None]).tocsr()).toarray()
+            - mixed_hessian
+            - mixed_hessian.T
         )
         hessian[np.diag_indices_from(hessian)] += by_option(curvature - expected_slope)
-        information = by_option(expected * (1.0 - 2.0 * q) + q**2 * of_set)
+        information = by_option(expected_information * (1.0 - 2.0 * q) + q**2 * set_information)
         return LogWeightDerivatives(by_option(slope - expected_slope), hessian, information)
 
     def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
@@ -123,10 +127,14 @@ class LuceProblem(QuestionProblem):
 
         q = self._member_probabilities(weights, beta)[0]
         slope = tally.multiply(self._lapse_slopes(weights, beta)[None]).tocsr()
-        rows = np.arange(len(self.members))
-        ones, set_of = np.ones(len(rows)), repeat_indices(self.sizes)
-        to_option = csr_array((ones, (rows, self.members)), shape=(len(rows), self.n_aspects))
-        to_set = csr_array((ones, (rows, set_of)), shape=(len(rows), len(self.sizes)))
+        member_indices = np.arange(len(self.members))
+        ones, set_of = np.ones(len(member_indices)), repeat_indices(self.sizes)
+        to_option = csr_array(
+            (ones, (member_indices, self.members)), shape=(len(member_indices), self.n_aspects)
+        )
+        to_set = csr_array(
+            (ones, (member_indices, set_of)), shape=(len(member_indices), len(self.sizes))
+        )
         return (slope @ to_option - (slope @ to_set) @ self._arrange_by_option(q)).toarray()
 
     def _arrange_by_option(self, terms: np.ndarray):

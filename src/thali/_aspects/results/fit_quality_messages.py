@@ -90,13 +90,13 @@ def describe_odd_sigma(posterior: Posterior, was_chosen: bool) -> Message | None
     if was_learned:
         sigma_source = "estimated"
     finding_text = (
-        f"The {sigma_source} sigma, {sigma:.2g}, is {100 * noise_share:.3g} % of the standard deviation of the"
-        f" similarities{judgement_note}"
+        f"The {sigma_source} sigma, {sigma:.2g}, is {100 * noise_share:.3g} % of the standard"
+        f" deviation of the similarities{judgement_note}"
     )
     if noise_share > MAX_NOISE:
         return Message(
-            f"{finding_text}. The features explain little. Set sigma if you know it, or a weight_prior"
-            " whose mean matches the scale of the similarities."
+            f"{finding_text}. The features explain little. Set sigma if you know it, or a"
+            " weight_prior whose mean matches the scale of the similarities."
         )
     return Message(
         f"{finding_text}. The features also fit noise, because so few judgements contain little"

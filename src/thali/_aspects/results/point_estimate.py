@@ -159,7 +159,8 @@ def _read_target(target: Any, labels: "pandas.Index") -> np.ndarray:
         ) from error
     if similarity_matrix.shape != (n, n):
         raise ArgumentError(
-            f"`target` must be {n} by {n}, because there are {n} objects; got shape {similarity_matrix.shape}."
+            f"`target` must be {n} by {n}, because there are {n} objects; got shape"
+            f" {similarity_matrix.shape}."
         )
     np.fill_diagonal(similarity_matrix, np.nan)
     if not np.allclose(similarity_matrix, similarity_matrix.T, equal_nan=True):

@@ -148,7 +148,8 @@ def index_pair_sets(sets: Any, labels: list[str]) -> PairSets:
     for set_index, set_entry in enumerate(sets):
         if not is_list(set_entry):
             raise ArgumentError(
-                f"Entry {set_index} is {set_entry!r}; give sets of at least three objects, such as (a, b, c)."
+                f"Entry {set_index} is {set_entry!r}; give sets of at least three objects, such as"
+                " (a, b, c)."
             )
         try:
             pairs = list_pairs(set_index, set_entry)
