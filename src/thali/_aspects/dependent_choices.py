@@ -22,14 +22,14 @@ from .maximum_likelihood.pair_likelihood import WeightProblem, build_problem
 from .priors.given_features import Given
 
 
-def choice_dependence(setting: Any, data: Any, parts: dict[str, Any]) -> Dependence | None:
+def choice_dependence(setting: Any, data: Any, task_arguments: dict[str, Any]) -> Dependence | None:
     """Return how chains correct for a respondent's repeated choices; None for other data.
 
     The design effect is that of known aspects, or else of Bradley-Terry-Luce.
     """
     if not data.are_choices:  # the model rejects these data
         return None
-    likelihood, prior = parts["likelihood"], parts["prior"]
+    likelihood, prior = task_arguments["likelihood"], task_arguments["prior"]
     return choose_chain_dependence(
         setting, data, partial(_compute_group_scores, likelihood, prior), likelihood.ties
     )

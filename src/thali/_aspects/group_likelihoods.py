@@ -141,46 +141,49 @@ _PAIR_SET_FIELDS = (
 _PAIR_FIELDS = ("start", "neighbour", "transposed", "wins", "losses")
 
 
-def stack_likelihoods(parts: Sequence[Any]) -> Any:
+def stack_likelihoods(likelihoods: Sequence[Any]) -> Any:
     """Stack the likelihoods of all groups, of one class, into one with a group axis."""
-    return _STACKERS[type(parts[0])](parts)
+    return _STACKERS[type(likelihoods[0])](likelihoods)
 
 
-def _stack_fields(parts: Sequence[Any], names: Sequence[str]) -> Any:
+def _stack_fields(likelihoods: Sequence[Any], names: Sequence[str]) -> Any:
     """Stack the named arrays of all groups, padded with 0, in a copy of the first."""
-    return parts[0]._replace(
+    return likelihoods[0]._replace(
         **{
-            name: _pad_and_stack([np.asarray(getattr(part, name)) for part in parts])
+            name: _pad_and_stack([np.asarray(getattr(part, name)) for part in likelihoods])
             for name in names
         }
     )
 
 
-def _stack_judgements(parts: Sequence[Any]) -> Any:
+def _stack_judgements(likelihoods: Sequence[Any]) -> Any:
     """Stack the similarities of all groups along a new first axis."""
-    return parts[0]._replace(
-        **{name: np.array([getattr(part, name) for part in parts]) for name in _JUDGEMENT_FIELDS}
+    return likelihoods[0]._replace(
+        **{
+            name: np.array([getattr(part, name) for part in likelihoods])
+            for name in _JUDGEMENT_FIELDS
+        }
     )
 
 
-def _stack_sets(parts: Sequence[Any]) -> Any:
+def _stack_sets(likelihoods: Sequence[Any]) -> Any:
     """Stack the choice sets of all groups along a new first axis."""
-    return _stack_fields(parts, _SET_FIELDS)._replace(
-        start=_pad_and_stack([part.start for part in parts], pad_mode="edge")
+    return _stack_fields(likelihoods, _SET_FIELDS)._replace(
+        start=_pad_and_stack([part.start for part in likelihoods], pad_mode="edge")
     )
 
 
-def _stack_pair_sets(parts: Sequence[Any]) -> Any:
+def _stack_pair_sets(likelihoods: Sequence[Any]) -> Any:
     """Stack the sets of pairs of all groups, padded to equal numbers of sets."""
-    return _stack_fields(_add_rows(parts, "pair", [0]), _PAIR_SET_FIELDS)
+    return _stack_fields(_add_rows(likelihoods, "pair", [0]), _PAIR_SET_FIELDS)
 
 
-def _add_rows(parts: Sequence[Any], name: str, row: list[int]) -> list[Any]:
+def _add_rows(likelihoods: Sequence[Any], name: str, row: list[int]) -> list[Any]:
     """Pad each group with sets without answers, so that all have the same number."""
     # The field `name` of a new set contains `row`.
-    max_size = max(part.start.size for part in parts)
+    max_size = max(part.start.size for part in likelihoods)
     padded_parts = []
-    for part in parts:
+    for part in likelihoods:
         n_missing, entries = max_size - part.start.size, getattr(part, name)
         new_field = {
             name: np.concatenate([entries, np.tile(np.array(row, entries.dtype), n_missing)])
@@ -193,19 +196,19 @@ def _add_rows(parts: Sequence[Any], name: str, row: list[int]) -> list[Any]:
     return padded_parts
 
 
-def _stack_pairs(parts: Sequence[Any]) -> Any:
+def _stack_pairs(likelihoods: Sequence[Any]) -> Any:
     """Stack the compared pairs of all groups, padded to equal numbers of blocks."""
-    max_blocks = max(pairs.neighbour.shape[0] for pairs in parts)
-    return _stack_fields([_add_blocks(pairs, max_blocks) for pairs in parts], _PAIR_FIELDS)
+    max_blocks = max(pairs.neighbour.shape[0] for pairs in likelihoods)
+    return _stack_fields([_add_blocks(pairs, max_blocks) for pairs in likelihoods], _PAIR_FIELDS)
 
 
-def _stack_covariate_pairs(parts: Sequence[Any]) -> Any:
+def _stack_covariate_pairs(likelihoods: Sequence[Any]) -> Any:
     """Stack the pairs with covariates of all groups, padded to equal sizes."""
-    n_blocks = max(part.x.shape[1] for part in parts)
+    n_blocks = max(part.x.shape[1] for part in likelihoods)
     x = np.stack(
-        [np.pad(part.x, [(0, 0), (0, n_blocks - part.x.shape[1]), (0, 0)]) for part in parts]
+        [np.pad(part.x, [(0, 0), (0, n_blocks - part.x.shape[1]), (0, 0)]) for part in likelihoods]
     )
-    return _stack_pairs(parts)._replace(x=x)
+    return _stack_pairs(likelihoods)._replace(x=x)
 
 
 _STACKERS: dict[type[Any], Callable[[Sequence[Any]], Any]] = {

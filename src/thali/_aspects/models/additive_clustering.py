@@ -81,7 +81,7 @@ def can_estimate_sigma(data: Any) -> bool:
 
 
 def score_sigmas(
-    data: Any, parts: dict[str, Any], show_progress: bool, max_time: float | None
+    data: Any, task_arguments: dict[str, Any], show_progress: bool, max_time: float | None
 ) -> "pandas.Series":
     r"""Return the mean log score of held-out similarities for each candidate sigma.
 
@@ -101,7 +101,10 @@ def score_sigmas(
     part = rng.permutation(data.n_pairs) % min(n_parts, data.n_pairs)
     spread = float(np.std(data.values)) / math.sqrt(mean_inverse_judgements(data))
     chains = [
-        (_build_chain(data.take(part != k), parts, spread, rng.spawn(1)[0]), data.take(part == k))
+        (
+            _build_chain(data.take(part != k), task_arguments, spread, rng.spawn(1)[0]),
+            data.take(part == k),
+        )
         for k in np.unique(part)
     ]
     scores: dict[float, float] = {}
@@ -134,11 +137,11 @@ def smooth_scores(scores: list[float]) -> np.ndarray:
 
 
 def _build_chain(
-    data: Any, parts: dict[str, Any], sigma: float, rng: np.random.Generator
+    data: Any, task_arguments: dict[str, Any], sigma: float, rng: np.random.Generator
 ) -> FeatureChain:
     """Build a chain of the sampler with sigma fixed at this value."""
-    likelihood = Additive(sigma, parts["likelihood"].constant)
-    settings = {name: parts[name] for name in ("prior", "weight_prior", "alpha")}
+    likelihood = Additive(sigma, task_arguments["likelihood"].constant)
+    settings = {name: task_arguments[name] for name in ("prior", "weight_prior", "alpha")}
     with silence_warnings():
         task = build_task(
             data=data,
@@ -440,10 +443,10 @@ class AdditiveClustering(AdditiveAnswers):
         """Return the population (groups, classes or one) of the data."""
         return choose_population(data, self.people)
 
-    def _choose_dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
+    def _choose_dependence(self, data: Any, task_arguments: dict[str, Any]) -> Dependence | None:
         """Return how repeated answers of a respondent are corrected for; None if not at all."""
         return choose_chain_dependence(
-            self.people, data, partial(estimate_score_variances, data, parts)
+            self.people, data, partial(estimate_score_variances, data, task_arguments)
         )
 
     def _convert_data(self, data: Any) -> Any:
@@ -453,10 +456,10 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _build_task_arguments(self, data: Any) -> dict[Any, Any]:
         """Return arguments of the sampling task; cross-validate sigma if it is None."""
-        parts = self._build_first_arguments(data)
+        task_arguments = self._build_first_arguments(data)
         if self._needs_sigma_choice(data):
-            parts["likelihood"] = Additive(self._choose_sigma(data), bool(self.constant))
-        return parts
+            task_arguments["likelihood"] = Additive(self._choose_sigma(data), bool(self.constant))
+        return task_arguments
 
     def _build_first_arguments(self, data: Any) -> dict[Any, Any]:
         """Return arguments of the sampling task, with sigma learned if not given."""
@@ -655,8 +658,8 @@ class AdditiveClustering(AdditiveAnswers):
         def compute_estimate() -> "Estimate":
             """Return the estimate of this kind from all draws."""
             data = read_similarities(posterior)
-            parts = self._build_first_arguments(data)
-            prior = parts["prior"]
+            task_arguments = self._build_first_arguments(data)
+            prior = task_arguments["prior"]
             if self._get_prior_tree():
                 prior = prior.for_labels(data.labels)
             return estimate_features(
@@ -667,7 +670,7 @@ class AdditiveClustering(AdditiveAnswers):
                 alpha=posterior.alpha.ravel(),
                 data=data,
                 prior=prior,
-                weight_prior=parts["weight_prior"],
+                weight_prior=task_arguments["weight_prior"],
                 with_constant=bool(self.constant),
             )
 

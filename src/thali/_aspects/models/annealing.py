@@ -64,11 +64,11 @@ class AnnealingEngine(FeatureSamplingEngine):
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         """Return the prepared annealed runs of a fit to these data."""
-        parts = model._build_task_arguments(source)
+        task_arguments = model._build_task_arguments(source)
         if model.people not in (None, INDEPENDENT):
             raise chains_required_error(model.people, model.method)
-        fit_task = build_task(data=source, draws=1, tune=0, thin=1, **parts)
-        if parts["tempering"] is not None:
+        fit_task = build_task(data=source, draws=1, tune=0, thin=1, **task_arguments)
+        if task_arguments["tempering"] is not None:
             refuse_chain_argument("tempering")
         plan_runs, find_best = _SEARCHES[source.kind]
         task, chain_class, n_runs = plan_runs(fit_task, run.chains)
@@ -77,14 +77,14 @@ class AnnealingEngine(FeatureSamplingEngine):
             """Return the posterior tree whose only draw is the best state of all chains."""
             from ..draws.posterior_tree import build_datatree
 
-            draw, reached = find_best(chains, source, parts, task)
+            draw, reached = find_best(chains, source, task_arguments, task)
             attrs = {"thin": 1, "tuning_steps": task.tune, TEMPERED_LATER: 0, POINT: 1}
             attrs |= {RESTARTS: len(chains), REACHED: reached}
             learns_alpha = task.model.learn_alpha
             return build_datatree(
                 [draw],
                 source,
-                parts["likelihood"],
+                task_arguments["likelihood"],
                 learned_alpha=learns_alpha,
                 attrs=attrs,
                 task=task,
@@ -125,14 +125,14 @@ def plan_similarity_runs(
 
 
 def find_best_end(
-    chains: Sequence[FeatureChain], data: Any, parts: dict[str, Any], task: "SamplingTask"
+    chains: Sequence[FeatureChain], data: Any, task_arguments: dict[str, Any], task: "SamplingTask"
 ) -> tuple[RecordedDraws, int]:
     """Return the most probable end of all runs after hill climbing, and runs that reached it."""
     finished_chains = [chain for chain in chains if chain.recorded]
     sigma2 = float(np.mean([chain.cache.real[VARIANCE] for chain in finished_chains]))
     alpha = float(np.mean([chain.state.real[ALPHA] for chain in finished_chains]))
     constant = np.array([chain.cache.real[CONSTANT] for chain in finished_chains])
-    shape, rate = parts["weight_prior"]
+    shape, rate = task_arguments["weight_prior"]
     features = [_read_shared_features(chain) for chain in finished_chains]
     if is_exchangeable(task.model.prior):
         value, measured, _ = arrange_squares(data)
@@ -149,7 +149,7 @@ def find_best_end(
             for (owners, weights), w0 in zip(features, constant, strict=True)
         ]
     feature_columns = _stack_columns(features, data.n_options)
-    likelihood = parts["likelihood"]
+    likelihood = task_arguments["likelihood"]
     problem = FeatureSearchProblem(
         first=data.first,
         second=data.second,
@@ -251,11 +251,11 @@ def plan_triplet_runs(
 
 
 def find_best_state(
-    chains: Sequence[FeatureChain], data: Any, parts: dict[str, Any], task: "SamplingTask"
+    chains: Sequence[FeatureChain], data: Any, task_arguments: dict[str, Any], task: "SamplingTask"
 ) -> tuple[RecordedDraws, int]:
     """Return the state of largest joint density of all runs, and runs that reached it."""
     best_states = [
-        _find_best_draw(chain.draws, data, parts["likelihood"], task)
+        _find_best_draw(chain.draws, data, task_arguments["likelihood"], task)
         for chain in chains
         if chain.recorded
     ]
@@ -391,53 +391,57 @@ def _flip_best_owners(z: np.ndarray, residuals: np.ndarray, problem: ClimbProble
 # The features for which the design effect is estimated --------------------------------------------
 
 
-def find_probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
+def find_probable_features(data: Any, task_arguments: dict[str, Any]) -> np.ndarray:
     """Return given features, or the most probable ones of annealed runs, (K, n).
 
     The random stream is fixed, so that the design effect is a function of data and prior.
     """
-    if isinstance(prior := parts["prior"], Given):
+    if isinstance(prior := task_arguments["prior"], Given):
         return prior.matrix.T.astype(bool)
     # features of all groups; equal features are merged later
     if isinstance(data, GroupedData):
         if not data.add_up:
-            return np.concatenate([find_probable_features(part, parts) for part in data.data])
+            return np.concatenate(
+                [find_probable_features(part, task_arguments) for part in data.data]
+            )
         data = data.pooled()
-    parts = parts | {"tempering": False}
+    task_arguments = task_arguments | {"tempering": False}
     plan_runs, find_best = _SEARCHES[data.kind]
-    fit_task = build_task(data=data, draws=1, tune=0, thin=1, **parts)
+    fit_task = build_task(data=data, draws=1, tune=0, thin=1, **task_arguments)
     task, chain_class, n_runs = plan_runs(fit_task, 1)
     task = replace(task, kernel=fit_task.kernel)  # the kernel of the fit, which is already compiled
     chains = [chain_class(task, rng) for rng in spawn_generators(0, n_runs)]
     for chain in chains:
         chain.run_until(task.tune + task.draws)
-    draw, _ = find_best(chains, data, parts, task)
+    draw, _ = find_best(chains, data, task_arguments, task)
     owners = np.zeros((len(draw.sizes), data.n_options), bool)
     owners[repeat_indices(draw.sizes), draw.owners] = True
     return owners
 
 
 def estimate_score_variances(
-    data: Any, parts: dict[str, Any], answers_by_group: list[tuple[Any, AnswersByRespondent]]
+    data: Any,
+    task_arguments: dict[str, Any],
+    answers_by_group: list[tuple[Any, AnswersByRespondent]],
 ) -> list[ScoreVariance]:
     """Return the variance of respondents' scores in each group; [] if none repeat."""
     # without repeated answers, the search for features would be wasted
     if max(clusters.n_answers.max() for _, clusters in answers_by_group) < 2.0:
         return []
-    owners = find_probable_features(data, parts)
+    owners = find_probable_features(data, task_arguments)
     return [
-        estimate_score_variance(part, clusters, parts, owners)
+        estimate_score_variance(part, clusters, task_arguments, owners)
         for part, clusters in answers_by_group
     ]
 
 
 def estimate_score_variance(
-    data: Any, clusters: AnswersByRespondent, parts: dict[str, Any], owners: np.ndarray
+    data: Any, clusters: AnswersByRespondent, task_arguments: dict[str, Any], owners: np.ndarray
 ) -> ScoreVariance:
     """Return the variance of respondents' scores at the weights' posterior mode."""
-    likelihood = parts["likelihood"]
+    likelihood = task_arguments["likelihood"]
     problem = build_feature_problem(data, owners, likelihood)
-    prior = build_weight_prior(parts["weight_prior"], likelihood)
+    prior = build_weight_prior(task_arguments["weight_prior"], likelihood)
     return compute_score_variance(
         problem, clusters, find_weight_mode(problem, prior.shape, prior.rate), NO_COEFFICIENTS
     )

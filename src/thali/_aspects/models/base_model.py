@@ -74,7 +74,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         """Return the population (groups, classes or one) of the data."""
         return SingleGroup()
 
-    def _choose_dependence(self, data: Any, parts: dict[str, Any]) -> "Dependence | None":
+    def _choose_dependence(self, data: Any, task_arguments: dict[str, Any]) -> "Dependence | None":
         """Return None: no correction for repeated answers of a respondent, unless overridden."""
         return None
 

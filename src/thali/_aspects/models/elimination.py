@@ -211,9 +211,9 @@ class EliminationByAspects(ChoiceAnswers):
                 list_segment_numbers(settings.segments, len(respondents), "segments")
         return settings
 
-    def _choose_dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
+    def _choose_dependence(self, data: Any, task_arguments: dict[str, Any]) -> Dependence | None:
         """Return how repeated answers of a respondent are corrected for; None if not at all."""
-        return choice_dependence(self.people, data, parts)
+        return choice_dependence(self.people, data, task_arguments)
 
     def _build_task_arguments(self, data: Any) -> dict[str, Any]:
         """Check the model's arguments and return those of the sampling task."""

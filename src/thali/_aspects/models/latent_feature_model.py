@@ -176,9 +176,10 @@ class LatentFeatureModel(ChoiceAnswers):
 
     def _copy_with_fixed_prior(self, data: Any) -> "LatentFeatureModel":
         """Return an unfitted copy; prior parameters set by the data keep the values for `data`."""
-        parts = self._build_task_arguments(data)
+        task_arguments = self._build_task_arguments(data)
         return LatentFeatureModel(
-            **parts | {"likelihood": parts["likelihood"].fix_prior(self._convert_data(data))}
+            **task_arguments
+            | {"likelihood": task_arguments["likelihood"].fix_prior(self._convert_data(data))}
         )
 
 

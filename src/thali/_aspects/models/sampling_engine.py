@@ -43,20 +43,26 @@ class FeatureSamplingEngine(RespondentChainEngine):
     def prepare(self, model: Any, data: Any, fit_arguments: Mapping[str, Any]) -> PreparedFit:
         """Check a fit and return its sampling task, without drawing."""
         data = model._convert_data(data)
-        parts = model._build_prepare_arguments(data)
+        task_arguments = model._build_prepare_arguments(data)
         task = model._choose_population(data).build_task(
-            data, fit_arguments["draws"], fit_arguments["tune"], fit_arguments["thin"], parts
+            data,
+            fit_arguments["draws"],
+            fit_arguments["tune"],
+            fit_arguments["thin"],
+            task_arguments,
         )
         lapse = None
         if data.are_choices:
-            lapse = float(parts["likelihood"].lapse)
+            lapse = float(task_arguments["likelihood"].lapse)
         return PreparedChains(lapse, task=task)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         """Return the prepared chains of a fit to these data."""
-        parts = model._build_task_arguments(source)
-        dependence = model._choose_dependence(source, parts)
-        sampling = build_sampling(model._choose_population(source), source, run, parts, dependence)
+        task_arguments = model._build_task_arguments(source)
+        dependence = model._choose_dependence(source, task_arguments)
+        sampling = build_sampling(
+            model._choose_population(source), source, run, task_arguments, dependence
+        )
         return replace(sampling, faster=model._suggest_faster_setting(source))
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
@@ -108,7 +114,7 @@ def build_sampling(
     population: Any,
     source: Any,
     run: Run,
-    parts: dict[str, Any],
+    task_arguments: dict[str, Any],
     dependence: Dependence | None,
     share: float = 1.0,
     is_restart: bool = False,
@@ -117,9 +123,9 @@ def build_sampling(
 
     A run whose chains disagreed restarts with tempering, in the remaining share of its budget.
     """
-    task_parts, attributes = parts, {}
+    task_parts, attributes = task_arguments, {}
     if dependence is not None:
-        task_parts, attributes = parts | {"power": dependence.power}, dependence.attributes
+        task_parts, attributes = task_arguments | {"power": dependence.power}, dependence.attributes
     task, bound = _plan_run(
         population.build_task(source, run.min_draws, run.tune, run.thin, task_parts), run, share
     )
@@ -130,7 +136,7 @@ def build_sampling(
         attrs[TEMPERED_LATER] = int(is_restart)
         recorded, n_draws = choose_recorded_chains(chains)
         draws = [chains[i].collect_draws(chains[i].first + n_draws) for i in recorded]
-        return population.build_tree(draws, source, parts, task, attrs)
+        return population.build_tree(draws, source, task_arguments, task, attrs)
 
     def build_tempered_restart(sweeps: int) -> Sampling[Any] | None:
         """Return a restart with tempering after the first sweeps, or None."""
@@ -141,7 +147,7 @@ def build_sampling(
             population,
             source,
             run,
-            parts | {"tempering": FIRST_LEVELS},
+            task_arguments | {"tempering": FIRST_LEVELS},
             dependence,
             share,
             is_restart=True,

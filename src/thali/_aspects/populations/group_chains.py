@@ -264,21 +264,21 @@ def build_group_task(
     thin: Any,
     weights: Any,
     noun: str = "group",
-    **parts: Any,
+    **task_arguments: Any,
 ) -> GroupSamplingTask:
     """Check all arguments and build the sampling task; `noun` names a group in errors."""
     for name, data in groups.items():
         try:
-            parts["likelihood"].check(parts["prior"], data)
+            task_arguments["likelihood"].check(task_arguments["prior"], data)
         except DataError as error:
             raise DataError(f"{noun.capitalize()} {name!r}: ", error) from None
     if (
-        parts["tempering"] in (None, "auto")
-        and parts["prior"].learns_alpha
+        task_arguments["tempering"] in (None, "auto")
+        and task_arguments["prior"].learns_alpha
         and 1 < len(groups) <= MAX_TEMPERED
     ):
-        parts["tempering"] = FIRST_LEVELS
-    task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **parts)
+        task_arguments["tempering"] = FIRST_LEVELS
+    task = build_task(data=groups.data[0], draws=draws, tune=tune, thin=thin, **task_arguments)
     if thin is None and len(task.temperatures) > 1:
         # an interval of 25 loses a third of the effective draws (benchmarks/thinning.py)
         task = replace(task, thin=MIN_TEMPERED)
@@ -287,8 +287,8 @@ def build_group_task(
         raise ArgumentError(
             Argument("weight_prior"), f" must have shape >= 1 for groups; got {prior.shape:g}."
         )
-    compiled_parts = [parts["likelihood"].compiled(data, prior) for data in groups.data]
-    return build_joint_task(task, compiled_parts, parts["likelihood"], weights)
+    compiled_parts = [task_arguments["likelihood"].compiled(data, prior) for data in groups.data]
+    return build_joint_task(task, compiled_parts, task_arguments["likelihood"], weights)
 
 
 def build_joint_task(

@@ -46,7 +46,7 @@ from .several_groups import (
     rebuild_group_level,
     refuse_sensitivity,
 )
-from .single_group import Parts, Population
+from .single_group import TaskArguments, Population
 from .tempered_evidence import run_ladders
 
 if TYPE_CHECKING:
@@ -71,12 +71,19 @@ class LatentClassPopulation(Population):
         """Return the data; raise DataError without enough respondents."""
         return check_respondents(data, self.people)
 
-    def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+    def build_task(
+        self, data: Any, draws: int, tune: int, thin: Any, task_arguments: TaskArguments
+    ) -> Any:
         """Build the sampling task of all latent classes."""
-        return build_class_task(data, self.people, draws, tune, thin, **parts)
+        return build_class_task(data, self.people, draws, tune, thin, **task_arguments)
 
     def build_tree(
-        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+        self,
+        draws: Any,
+        data: Any,
+        task_arguments: TaskArguments,
+        task: Any,
+        attrs: Mapping[str, Any],
     ) -> "xarray.DataTree":
         """Build the posterior tree of all latent classes."""
         from ..results.latent_class_posterior_tree import build_class_tree
@@ -85,7 +92,7 @@ class LatentClassPopulation(Population):
         return build_class_tree(
             draws,
             data,
-            parts["likelihood"],
+            task_arguments["likelihood"],
             learned_alpha=learns_alpha,
             similar=are_similar,
             attrs=attrs,
@@ -98,25 +105,29 @@ class LatentClassPopulation(Population):
         return add_class_order(tree)
 
     def sample_prior(
-        self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
+        self, data: Any, task_arguments: TaskArguments, rngs: Sequence[np.random.Generator]
     ) -> "PriorSample":
         """Raise ArgumentError: latent classes do not support simulation."""
         raise _simulation_error()
 
     def simulate_replicates(
-        self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
+        self,
+        posterior: Posterior,
+        data: Any,
+        task_arguments: TaskArguments,
+        rng: np.random.Generator,
     ) -> dict[str, np.ndarray]:
         """Raise ArgumentError: latent classes do not support simulation."""
         raise _simulation_error()
 
     def build_observed(
-        self, posterior: Posterior, data: Any, parts: Parts
+        self, posterior: Posterior, data: Any, task_arguments: TaskArguments
     ) -> dict[str, np.ndarray]:
         """Raise ArgumentError: latent classes do not support simulation."""
         raise _simulation_error()
 
     def estimate_evidence(
-        self, data: Any, parts: Parts, run_settings: "EvidenceRun"
+        self, data: Any, task_arguments: TaskArguments, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
         """Estimate the log evidence by tempered chains from posterior to prior."""
         # the constant is of the pooled comparisons, as for other models
@@ -126,9 +137,9 @@ class LatentClassPopulation(Population):
             run_settings.draws,
             run_settings.tune,
             run_settings.thin,
-            parts | {"tempering": False},
+            task_arguments | {"tempering": False},
         )
-        constant = build_group_constant(parts["likelihood"], [data])
+        constant = build_group_constant(task_arguments["likelihood"], [data])
         return run_ladders(task, constant, run_settings, ClassPriorLadder)[0]
 
     def check_update(self) -> None:
@@ -295,12 +306,12 @@ def check_respondents(data: Any, people: LatentClasses) -> Any:
 
 
 def build_class_task(
-    data: Any, people: LatentClasses, draws: int, tune: int, thin: Any, **parts: Any
+    data: Any, people: LatentClasses, draws: int, tune: int, thin: Any, **task_arguments: Any
 ) -> ClassSamplingTask:
     """Check all arguments and build the sampling task of latent classes."""
-    task = build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
-    compiled_part = parts["likelihood"].compiled(data, task.model.weights)
+    task = build_task(data=data, draws=draws, tune=tune, thin=thin, **task_arguments)
+    compiled_part = task_arguments["likelihood"].compiled(data, task.model.weights)
     groups = build_joint_task(
-        task, [compiled_part] * people.classes, parts["likelihood"], people.weights
+        task, [compiled_part] * people.classes, task_arguments["likelihood"], people.weights
     )
     return ClassSamplingTask(**vars(groups), people=build_class_answers(data, compiled_part[0]))

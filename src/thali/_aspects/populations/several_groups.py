@@ -54,7 +54,7 @@ from .group_chains import (
     sample_group_states,
 )
 from .single_group import (
-    Parts,
+    TaskArguments,
     Population,
     build_observed,
     build_prior_sample,
@@ -88,25 +88,37 @@ class SeveralGroups(Population):
             return groups.map_groups(convert)
         return convert(groups)
 
-    def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+    def build_task(
+        self, data: Any, draws: int, tune: int, thin: Any, task_arguments: TaskArguments
+    ) -> Any:
         """Build the sampling task of all groups."""
-        return build_group_task(data, draws, tune, thin, self.weights, self.noun, **parts)
+        return build_group_task(data, draws, tune, thin, self.weights, self.noun, **task_arguments)
 
     def build_tree(
-        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+        self,
+        draws: Any,
+        data: Any,
+        task_arguments: TaskArguments,
+        task: Any,
+        attrs: Mapping[str, Any],
     ) -> "xarray.DataTree":
         """Build the posterior tree of all groups."""
-        return self._posterior(draws, data, parts, task, attrs).tree
+        return self._posterior(draws, data, task_arguments, task, attrs).tree
 
     def _posterior(
-        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+        self,
+        draws: Any,
+        data: Any,
+        task_arguments: TaskArguments,
+        task: Any,
+        attrs: Mapping[str, Any],
     ) -> Posterior:
         """Return the posterior of all groups from the draws of a task."""
         model = task.model
         return build_group_posterior(
             draws,
             data,
-            parts["likelihood"],
+            task_arguments["likelihood"],
             learned_alpha=model.learn_alpha,
             similar=model.similar,
             persons=model.persons,
@@ -114,34 +126,38 @@ class SeveralGroups(Population):
         )
 
     def sample_prior(
-        self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
+        self, data: Any, task_arguments: TaskArguments, rngs: Sequence[np.random.Generator]
     ) -> "PriorSample":
         """Sample all groups from the prior, and data given them, once per generator."""
-        task = self.build_task(data, 1, 0, None, parts)
+        task = self.build_task(data, 1, 0, None, task_arguments)
         return sample_prior_groups(
             task,
-            parts["likelihood"],
+            task_arguments["likelihood"],
             data,
             rngs,
-            lambda draw: self._posterior([draw], data, parts, task, {}),
+            lambda draw: self._posterior([draw], data, task_arguments, task, {}),
         )
 
     def simulate_replicates(
-        self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
+        self,
+        posterior: Posterior,
+        data: Any,
+        task_arguments: TaskArguments,
+        rng: np.random.Generator,
     ) -> dict[str, np.ndarray]:
         """Simulate data of every group at every draw, arrays by variable name."""
-        return simulate_group_replicates(posterior, parts["likelihood"], data, rng)
+        return simulate_group_replicates(posterior, task_arguments["likelihood"], data, rng)
 
     def build_observed(
-        self, posterior: Posterior, data: Any, parts: Parts
+        self, posterior: Posterior, data: Any, task_arguments: TaskArguments
     ) -> dict[str, np.ndarray]:
         """Return the data of all groups as arrays by variable name."""
         if data.names != posterior.groups or [*data.labels] != posterior.labels:
             return {}
-        return build_group_observed(posterior, parts["likelihood"], data)
+        return build_group_observed(posterior, task_arguments["likelihood"], data)
 
     def estimate_evidence(
-        self, data: Any, parts: Parts, run_settings: "EvidenceRun"
+        self, data: Any, task_arguments: TaskArguments, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
         """Estimate the log evidence of groups by tempered chains from posterior to prior."""
         refuse_sensitivity(run_settings)
@@ -151,9 +167,11 @@ class SeveralGroups(Population):
             run_settings.draws,
             run_settings.tune,
             run_settings.thin,
-            parts | {"tempering": False},
+            task_arguments | {"tempering": False},
         )
-        constant = build_group_constant(parts["likelihood"], self._list_constant_data(data))
+        constant = build_group_constant(
+            task_arguments["likelihood"], self._list_constant_data(data)
+        )
         return run_ladders(
             self._complete_task(task, data), constant, run_settings, GroupPriorLadder
         )[0]
@@ -176,10 +194,10 @@ class SeveralGroups(Population):
         refuse_sensitivity(run_settings)
         group_data = copy.copy(model).set_params(people=Groups())._convert_data(fit_data)
         pooled = model._convert_data(fit_data)
-        parts = model._build_evidence_arguments(pooled)
+        task_arguments = model._build_evidence_arguments(pooled)
         return run_ladders(
-            build_evidence_task(parts, pooled, run_settings),
-            build_constant(parts["likelihood"], group_data.data),
+            build_evidence_task(task_arguments, pooled, run_settings),
+            build_constant(task_arguments["likelihood"], group_data.data),
             run_settings,
         )[0]
 
@@ -197,10 +215,10 @@ class IndividualRespondents(SeveralGroups):
         if not isinstance(fit_data, Mapping):
             group = convert(fit_data)
             try:
-                parts = group.by_respondent()
+                data_by_respondent = group.by_respondent()
             except DataError:
                 raise unknown_respondents_error(self.people) from None
-            fit_data = GroupedData(parts, group.people)
+            fit_data = GroupedData(data_by_respondent, group.people)
         elif any(len(part.respondents) > 1 for part in convert_groups(fit_data, SIMILAR).data):
             raise ArgumentError(
                 Setting("people", self.people),
@@ -215,11 +233,13 @@ class IndividualRespondents(SeveralGroups):
         """Return words for the data and the number of respondents."""
         return str(data.in_words(f"{len(data):,} respondents"))
 
-    def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+    def build_task(
+        self, data: Any, draws: int, tune: int, thin: Any, task_arguments: TaskArguments
+    ) -> Any:
         """Build the sampling task of all respondents, untempered if they are many."""
-        if len(data) > MAX_TEMPERED and parts["tempering"] in (None, "auto"):
-            parts = parts | {"tempering": False}
-        task = super().build_task(data, draws, tune, thin, parts)
+        if len(data) > MAX_TEMPERED and task_arguments["tempering"] in (None, "auto"):
+            task_arguments = task_arguments | {"tempering": False}
+        task = super().build_task(data, draws, tune, thin, task_arguments)
         return self._complete_task(replace(task, model=task.model._replace(persons=True)), data)
 
     def _complete_task(self, task: GroupSamplingTask, data: GroupedData) -> GroupSamplingTask:
@@ -236,15 +256,22 @@ class IndividualRespondents(SeveralGroups):
         return build_covariates(self.people.by, data.people, len(data))
 
     def _posterior(
-        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+        self,
+        draws: Any,
+        data: Any,
+        task_arguments: TaskArguments,
+        task: Any,
+        attrs: Mapping[str, Any],
     ) -> Posterior:
         """Return the posterior with covariate slopes and the population's weights."""
-        posterior = super()._posterior(draws, data, parts, task, attrs)
+        posterior = super()._posterior(draws, data, task_arguments, task, attrs)
         if self.people.by:
             posterior = add_slopes(posterior, draws, self._respondent_covariates(data))
         if not posterior.facts.of_choices:
             return posterior
-        return add_population(posterior, draws, len(data), float(parts["likelihood"].lapse))
+        return add_population(
+            posterior, draws, len(data), float(task_arguments["likelihood"].lapse)
+        )
 
     def _list_constant_data(self, data: GroupedData) -> Sequence[Any]:
         """Return the data, pooled if counts add up, whose constants the evidence includes."""

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..samplers.chains import SamplingTask
 
 
-Parts = dict[str, Any]  # prior, likelihood, weight_prior, alpha, sampler and tempering
+TaskArguments = dict[str, Any]  # prior, likelihood, weight_prior, alpha, sampler and tempering
 
 
 class Population(ABC):
@@ -56,12 +56,19 @@ class Population(ABC):
         return data
 
     @abstractmethod
-    def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+    def build_task(
+        self, data: Any, draws: int, tune: int, thin: Any, task_arguments: TaskArguments
+    ) -> Any:
         """Check all arguments of a fit and build its sampling task."""
 
     @abstractmethod
     def build_tree(
-        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+        self,
+        draws: Any,
+        data: Any,
+        task_arguments: TaskArguments,
+        task: Any,
+        attrs: Mapping[str, Any],
     ) -> "xarray.DataTree":
         """Build the posterior tree from the draws of all chains."""
 
@@ -71,27 +78,32 @@ class Population(ABC):
 
     @abstractmethod
     def sample_prior(
-        self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
+        self, data: Any, task_arguments: TaskArguments, rngs: Sequence[np.random.Generator]
     ) -> "PriorSample":
         """Sample parameters from the prior once per generator, and data given them."""
 
     @abstractmethod
     def simulate_replicates(
-        self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
+        self,
+        posterior: Posterior,
+        data: Any,
+        task_arguments: TaskArguments,
+        rng: np.random.Generator,
     ) -> dict[str, np.ndarray]:
         """Simulate data at every draw, as arrays (chain, draw, ...) named as in `observed_data`."""
 
     @abstractmethod
     def build_observed(
-        self, posterior: Posterior, data: Any, parts: Parts
+        self, posterior: Posterior, data: Any, task_arguments: TaskArguments
     ) -> dict[str, np.ndarray]:
         """Return the data as arrays named as in `observed_data`; {} for another design."""
 
     @abstractmethod
     def estimate_evidence(
-        self, data: Any, parts: Parts, run_settings: "EvidenceRun"
+        self, data: Any, task_arguments: TaskArguments, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
-        """Estimate the log evidence of prior and likelihood (`parts`) for converted data."""
+        """Estimate the log evidence of prior and likelihood (`task_arguments`) for converted"
+        " data."""
 
     def estimate_model_evidence(
         self, model: Any, fit_data: Any, run_settings: "EvidenceRun"
@@ -124,43 +136,62 @@ class SingleGroup(Population):
         check_not_groups(self.people)
         return convert(fit_data)
 
-    def build_task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
+    def build_task(
+        self, data: Any, draws: int, tune: int, thin: Any, task_arguments: TaskArguments
+    ) -> Any:
         """Build the sampling task of one group."""
-        return build_task(data=data, draws=draws, tune=tune, thin=thin, **parts)
+        return build_task(data=data, draws=draws, tune=tune, thin=thin, **task_arguments)
 
     def build_tree(
-        self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]
+        self,
+        draws: Any,
+        data: Any,
+        task_arguments: TaskArguments,
+        task: Any,
+        attrs: Mapping[str, Any],
     ) -> "xarray.DataTree":
         """Build the posterior tree of one group."""
         learns_alpha = task.model.learn_alpha
         return build_datatree(
-            draws, data, parts["likelihood"], learned_alpha=learns_alpha, attrs=attrs, task=task
+            draws,
+            data,
+            task_arguments["likelihood"],
+            learned_alpha=learns_alpha,
+            attrs=attrs,
+            task=task,
         )
 
     def sample_prior(
-        self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]
+        self, data: Any, task_arguments: TaskArguments, rngs: Sequence[np.random.Generator]
     ) -> "PriorSample":
         """Sample parameters from the prior, and data given them, once per generator."""
         return sample_prior_features(
-            self.build_task(data, 1, 0, None, parts), parts["likelihood"], data, rngs
+            self.build_task(data, 1, 0, None, task_arguments),
+            task_arguments["likelihood"],
+            data,
+            rngs,
         )
 
     def simulate_replicates(
-        self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
+        self,
+        posterior: Posterior,
+        data: Any,
+        task_arguments: TaskArguments,
+        rng: np.random.Generator,
     ) -> dict[str, np.ndarray]:
         """Simulate data at every draw, arrays by variable name."""
-        return simulate_replicates(posterior, parts["likelihood"], data, rng)
+        return simulate_replicates(posterior, task_arguments["likelihood"], data, rng)
 
     def build_observed(
-        self, posterior: Posterior, data: Any, parts: Parts
+        self, posterior: Posterior, data: Any, task_arguments: TaskArguments
     ) -> dict[str, np.ndarray]:
         """Return the data as arrays by variable name."""
         if [*map(str, data.labels)] != posterior.labels:
             return {}
-        return build_observed(posterior, parts["likelihood"], data)
+        return build_observed(posterior, task_arguments["likelihood"], data)
 
     def estimate_evidence(
-        self, data: Any, parts: Parts, run_settings: "EvidenceRun"
+        self, data: Any, task_arguments: TaskArguments, run_settings: "EvidenceRun"
     ) -> "LogEvidence":
         """Estimate the log evidence of one group by tempered chains from posterior to prior."""
         from .tempered_evidence import (
@@ -170,14 +201,15 @@ class SingleGroup(Population):
             run_ladders,
         )
 
-        task = build_evidence_task(parts, data, run_settings)
+        task = build_evidence_task(task_arguments, data, run_settings)
         evidence, ladders = run_ladders(
-            task, build_constant(parts["likelihood"], [data]), run_settings
+            task, build_constant(task_arguments["likelihood"], [data]), run_settings
         )
         if not run_settings.sensitivity:
             return evidence
         return replace(
-            evidence, sensitivity=estimate_sensitivity(evidence, ladders, parts, data, run_settings)
+            evidence,
+            sensitivity=estimate_sensitivity(evidence, ladders, task_arguments, data, run_settings),
         )
 
 

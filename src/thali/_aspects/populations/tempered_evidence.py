@@ -53,7 +53,7 @@ def estimate_fit_evidence(model: Any, run_settings: EvidenceRun) -> LogEvidence:
 
 
 def build_evidence_task(
-    parts: dict[str, Any], data: Any, run_settings: EvidenceRun
+    task_arguments: dict[str, Any], data: Any, run_settings: EvidenceRun
 ) -> "SamplingTask":
     """Check all arguments and build the evidence's sampling task for one group."""
     task = build_task(
@@ -61,10 +61,12 @@ def build_evidence_task(
         draws=run_settings.draws,
         tune=run_settings.tune,
         thin=run_settings.thin,
-        **parts | {"tempering": False},
+        **task_arguments | {"tempering": False},
     )
     # raises for a prior given by its density only, which may be improper
-    parts["likelihood"].sample_prior_parameters(data, task.model.weights, np.random.default_rng(0))
+    task_arguments["likelihood"].sample_prior_parameters(
+        data, task.model.weights, np.random.default_rng(0)
+    )
     return task
 
 
@@ -138,11 +140,11 @@ def build_constant(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadde
         """Return the log-likelihood constant at the chain's first draw."""
         draws = ladder.collect_draws(1)
         feature_columns = concatenate_chain_columns([draws], 1)
-        parts = [
+        data_parts = [
             likelihood.build_posterior_part(feature_columns, draws.extra, part_data, (1, 1), False)
             for part_data in data
         ]
-        return float(sum(part.log_constant for part in parts))
+        return float(sum(part.log_constant for part in data_parts))
 
     return compute_constant
 
@@ -156,7 +158,7 @@ PRIOR_FACTORS = 0.5, 2.0  # of the scale of each prior
 def estimate_sensitivity(
     evidence: LogEvidence,
     ladders: Sequence[PriorLadder],
-    parts: dict[str, Any],
+    task_arguments: dict[str, Any],
     data: Any,
     run_settings: EvidenceRun,
 ) -> "pandas.DataFrame":
@@ -171,7 +173,7 @@ def estimate_sensitivity(
                 evidence.value + change,
                 math.hypot(evidence.standard_error, error),
             )
-    for name, changed_parts in _list_prior_changes(parts, ladders[0].task.model, data):
+    for name, changed_parts in _list_prior_changes(task_arguments, ladders[0].task.model, data):
         changed_evidence = run_ladders(
             build_evidence_task(changed_parts, data, run_settings),
             build_constant(changed_parts["likelihood"], [data]),
@@ -194,17 +196,17 @@ def _reweight_alpha(alpha: Sequence[np.ndarray], rate: float) -> tuple[float, fl
 
 
 def _list_prior_changes(
-    parts: dict[str, Any], model: Any, data: Any
+    task_arguments: dict[str, Any], model: Any, data: Any
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield (name, task arguments) for each alternative prior."""
-    likelihood = parts["likelihood"]
+    likelihood = task_arguments["likelihood"]
     for name, prior in _list_weight_priors(model, likelihood.min_shape):
-        yield name, parts | {"weight_prior": prior}
+        yield name, task_arguments | {"weight_prior": prior}
     # only likelihoods whose own priors have a scale define this
     scaled_priors = getattr(likelihood, "scaled_priors", None)
     if scaled_priors is not None:
         for name, likelihood_scaled in scaled_priors(data, PRIOR_FACTORS):
-            yield name, parts | {"likelihood": likelihood_scaled}
+            yield name, task_arguments | {"likelihood": likelihood_scaled}
 
 
 def _list_weight_priors(model: Any, least_shape: float) -> Iterator[tuple[str, Any]]:

@@ -156,15 +156,15 @@ def _build_group_parts(
     return data_parts, parameter_draws
 
 
-def _join_variables(parts: Sequence[DataPart]) -> dict[str, Any]:
+def _join_variables(data_parts: Sequence[DataPart]) -> dict[str, Any]:
     """Concatenate the variables of groups along data rows, or stack them by `group`."""
-    variables, row_dims = {}, set(parts[0].rows)
-    for name, (dims, values) in parts[0].variables.items():
-        values_by_group = [part.variables[name][1] for part in parts if name in part.variables]
+    variables, row_dims = {}, set(data_parts[0].rows)
+    for name, (dims, values) in data_parts[0].variables.items():
+        values_by_group = [part.variables[name][1] for part in data_parts if name in part.variables]
         # a quantity of the owners, or a parameter that all groups share
-        if len(dims) == 2 or name in parts[0].common:
+        if len(dims) == 2 or name in data_parts[0].common:
             variables[name] = dims, values
-        elif row_dims & set(dims) and len(values_by_group) == len(parts):
+        elif row_dims & set(dims) and len(values_by_group) == len(data_parts):
             variables[name] = dims, np.concatenate(values_by_group, axis=2)
         elif not row_dims & set(dims) and name != "unique_weights":
             variables[name] = (*dims[:2], "group", *dims[2:]), np.stack(values_by_group, axis=2)
@@ -246,7 +246,7 @@ def list_group_columns(draws: KeptDraws, groups: Sequence[int]) -> list[FeatureC
 
 def scale_weights(
     columns_by_group: list[FeatureColumns],
-    parts: Sequence[Any],
+    data_parts: Sequence[Any],
     parameters: dict[str, list[np.ndarray]],
 ) -> list[FeatureColumns]:
     """Scale the weights of each group to a common unit, so that groups compare.
@@ -254,10 +254,10 @@ def scale_weights(
     Where only ratios of weights count, weights become shares. The `parameters` are scaled
     with them.
     """
-    if not FACTS[parts[0].kind].of_several:
+    if not FACTS[data_parts[0].kind].of_several:
         return list(map(normalise_to_shares, columns_by_group))
     scaled_columns = list(columns_by_group)
-    for g, part in enumerate(parts):
+    for g, part in enumerate(data_parts):
         if part.scale is not None:
             scaled_columns[g] = replace(
                 scaled_columns[g],
@@ -328,26 +328,28 @@ def _split_coordinate(name: str, coordinate: Any) -> tuple[str, Any]:
     return name, coordinate
 
 
-def _join_coordinates(parts: Sequence[Any], stored_dims: set[str]) -> dict[str, Any]:
+def _join_coordinates(data_parts: Sequence[Any], stored_dims: set[str]) -> dict[str, Any]:
     """Concatenate the coordinates of groups; add each data row's group number."""
-    row_dims, coordinates = set(parts[0].rows), {}
-    for name, coordinate in parts[0].coordinates.items():
+    row_dims, coordinates = set(data_parts[0].rows), {}
+    for name, coordinate in data_parts[0].coordinates.items():
         dim, _ = _split_coordinate(name, coordinate)
         row_dim = dim.removesuffix("_number")
         if row_dim not in row_dims:
             coordinates[name] = coordinate
         elif row_dim in stored_dims:
-            values_by_group = [_split_coordinate(name, part.coordinates[name])[1] for part in parts]
+            values_by_group = [
+                _split_coordinate(name, part.coordinates[name])[1] for part in data_parts
+            ]
             coordinates[name] = dim, np.concatenate(values_by_group)
             coordinates[f"{dim}_group"] = (
                 dim,
-                np.repeat(np.arange(len(parts)), [len(values) for values in values_by_group]),
+                np.repeat(np.arange(len(data_parts)), [len(values) for values in values_by_group]),
             )
     return coordinates
 
 
 def join_parts(
-    parts: Sequence[Any], part_name: str, axis: int, coordinates: Any
+    data_parts: Sequence[Any], part_name: str, axis: int, coordinates: Any
 ) -> "xarray.Dataset":
     """Join one dataset of all groups; values that differ get a group dimension.
 
@@ -355,7 +357,10 @@ def join_parts(
     """
     import xarray as xr
 
-    part_variables, row_dims = [getattr(part, part_name) for part in parts], set(parts[0].rows)
+    part_variables, row_dims = (
+        [getattr(part, part_name) for part in data_parts],
+        set(data_parts[0].rows),
+    )
     variables, row_counts = {}, {}
     for name in [
         name for name in part_variables[0] if all(name in part for part in part_variables)
@@ -374,16 +379,18 @@ def join_parts(
             )
         variables[name] = dims, values
     row_coordinates = {}
-    for name, coordinate in parts[0].observed_coordinates.items():
+    for name, coordinate in data_parts[0].observed_coordinates.items():
         dim, _ = _split_coordinate(name, coordinate)
         if dim not in row_dims:
             row_coordinates[name] = coordinate
             continue
-        values = [_split_coordinate(name, part.observed_coordinates[name])[1] for part in parts]
+        values = [
+            _split_coordinate(name, part.observed_coordinates[name])[1] for part in data_parts
+        ]
         row_coordinates[name] = dim, np.concatenate(values)
         row_counts[dim] = list(map(len, values))
     for dim, n_rows in row_counts.items():
-        row_coordinates[f"{dim}_group"] = dim, np.repeat(np.arange(len(parts)), n_rows)
+        row_coordinates[f"{dim}_group"] = dim, np.repeat(np.arange(len(data_parts)), n_rows)
     return xr.Dataset(variables, {**row_coordinates, **coordinates})
 
 

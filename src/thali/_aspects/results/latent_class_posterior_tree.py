@@ -159,10 +159,12 @@ def _build_class_parts(
 
 
 def _average_variables(
-    parts: Sequence[DataPart], class_parameters: Mapping[str, Sequence[np.ndarray]], shares: Any
+    data_parts: Sequence[DataPart],
+    class_parameters: Mapping[str, Sequence[np.ndarray]],
+    shares: Any,
 ) -> dict[str, Any]:
     """Return variables by class, and their means over classes weighted by class size."""
-    variables, first_part, tie_draws = {}, parts[0], None
+    variables, first_part, tie_draws = {}, data_parts[0], None
     for name, values in class_parameters.items():
         if name in first_part.descriptions:  # the parts contain the others
             class_values = np.stack(values, axis=2)
@@ -175,7 +177,7 @@ def _average_variables(
         if len(dims) == 2 or name in first_part.common:
             variables[name] = dims, values
         elif name != "unique_weights":
-            class_values = np.stack([part.variables[name][1] for part in parts], axis=2)
+            class_values = np.stack([part.variables[name][1] for part in data_parts], axis=2)
             choice_ties = None
             if name == "choice_probability":
                 choice_ties = tie_draws
@@ -186,7 +188,7 @@ def _average_variables(
 
 def _build_log_likelihood(
     draws: KeptDraws,
-    parts: Sequence[DataPart],
+    data_parts: Sequence[DataPart],
     answers: Any,
     class_draws: np.ndarray,
     coefficients: np.ndarray,
@@ -196,7 +198,9 @@ def _build_log_likelihood(
     from scipy.sparse import csr_array
 
     with np.errstate(divide="ignore"):  # a probability of 0
-        log_probabilities = [np.log(part.answers()) for part in parts if part.answers is not None]
+        log_probabilities = [
+            np.log(part.answers()) for part in data_parts if part.answers is not None
+        ]
     n_respondents = len(answers.respondents)
     if not log_probabilities or not is_pointwise(n_respondents, len(class_draws)):
         return None

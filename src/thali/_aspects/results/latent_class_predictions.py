@@ -30,18 +30,21 @@ def list_respondent_answers(posterior: Posterior) -> tuple[np.ndarray, np.ndarra
 
 
 def convert_classes_to_groups(
-    posterior: Posterior, parts: Sequence[DataPart], place_indices: Sequence[np.ndarray]
+    posterior: Posterior, data_parts: Sequence[DataPart], place_indices: Sequence[np.ndarray]
 ) -> Posterior:
     """Return the posterior with the classes as groups named "1", "2", ...
 
-    `parts` are the data of each class, and `place_indices` the indices of the sets in each part.
+    `data_parts` are the data of each class; `place_indices` are the set indices of each part.
     """
     n_classes, class_order = posterior.max_classes, posterior.class_order
     variables, shape = posterior.merge_draws(), posterior.shape
     class_names = [str(g + 1) for g in range(n_classes)]
-    observed_data = join_parts(parts, "observed", 0, {})
+    observed_data = join_parts(data_parts, "observed", 0, {})
     constant_data = join_parts(
-        parts, "constants", 0, {"option": posterior.fixed["option"].values, "group": class_names}
+        data_parts,
+        "constants",
+        0,
+        {"option": posterior.fixed["option"].values, "group": class_names},
     )
     stored_constants = posterior.fixed
     scalar_names = [
