@@ -76,14 +76,14 @@ def _compute_scores(
     if is_best_worst(data):
         data = convert_to_rankings(data)
         clusters = group_by_respondent(data, False) or clusters
-    problem = _build_weight_problem(data, likelihood, prior)
-    mode = find_mode(problem, compute_covariate_sizes(data))
-    return compute_score_variance(problem, clusters, _scale_to_maximum(mode.logs), mode.beta)
+    weight_problem = _build_weight_problem(data, likelihood, prior)
+    mode = find_mode(weight_problem, compute_covariate_sizes(data))
+    return compute_score_variance(weight_problem, clusters, _scale_to_maximum(mode.logs), mode.beta)
 
 
-def _scale_to_maximum(logs: np.ndarray) -> np.ndarray:
+def _scale_to_maximum(log_values: np.ndarray) -> np.ndarray:
     """Return exp(logs) divided by their maximum."""
-    return scale_to_maximum(logs)
+    return scale_to_maximum(log_values)
 
 
 def _build_weight_problem(data: Any, likelihood: Elimination, prior: Any) -> WeightProblem:

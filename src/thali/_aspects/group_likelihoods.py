@@ -181,17 +181,19 @@ def _stack_pair_sets(likelihoods: Sequence[Any]) -> Any:
 def _add_rows(likelihoods: Sequence[Any], name: str, row: list[int]) -> list[Any]:
     """Pad each group with sets without answers, so that all have the same number."""
     # The field `name` of a new set contains `row`.
-    max_size = max(part.start.size for part in likelihoods)
+    max_size = max(likelihood.start.size for likelihood in likelihoods)
     padded_parts = []
-    for part in likelihoods:
-        n_missing, entries = max_size - part.start.size, getattr(part, name)
+    for likelihood in likelihoods:
+        n_missing, entries = max_size - likelihood.start.size, getattr(likelihood, name)
         new_field = {
             name: np.concatenate([entries, np.tile(np.array(row, entries.dtype), n_missing)])
         }
-        ends = part.start[-1] + len(row) * np.arange(1, n_missing + 1)
-        times = np.concatenate([part.times, np.zeros(n_missing)])
+        new_ends = likelihood.start[-1] + len(row) * np.arange(1, n_missing + 1)
+        times = np.concatenate([likelihood.times, np.zeros(n_missing)])
         padded_parts.append(
-            part._replace(start=np.concatenate([part.start, ends]), times=times, **new_field)
+            likelihood._replace(
+                start=np.concatenate([likelihood.start, new_ends]), times=times, **new_field
+            )
         )
     return padded_parts
 
@@ -224,17 +226,22 @@ def make_caches(group_likelihoods: Sequence[tuple[Any, Any]]) -> list[Callable[.
     """Return one function per group that makes its cache, all of equal shapes."""
     if not isinstance(group_likelihoods[0][0], OfferedSets):
         return [make_cache for _, make_cache in group_likelihoods]
-    largest = max(int(np.diff(sets.start).max()) for sets, _ in group_likelihoods)
-    return [partial(make_set_cache, largest=largest)] * len(group_likelihoods)
+    max_set_size = max(int(np.diff(sets.start).max()) for sets, _ in group_likelihoods)
+    return [partial(make_set_cache, largest=max_set_size)] * len(group_likelihoods)
 
 
 def _pad_and_stack(arrays: Sequence[np.ndarray], pad_mode: Any = "constant") -> np.ndarray:
     """Stack arrays of different lengths, padded with 0 or with their last element."""
     # A repeated last element of set starts means sets without options.
     max_length = max(array.shape[0] for array in arrays)
-    widths = [[(0, max_length - array.shape[0])] + [(0, 0)] * (array.ndim - 1) for array in arrays]
+    pad_widths = [
+        [(0, max_length - array.shape[0])] + [(0, 0)] * (array.ndim - 1) for array in arrays
+    ]
     return np.stack(
-        [np.pad(array, width, mode=pad_mode) for array, width in zip(arrays, widths, strict=True)]
+        [
+            np.pad(array, width, mode=pad_mode)
+            for array, width in zip(arrays, pad_widths, strict=True)
+        ]
     )
 
 
@@ -242,10 +249,10 @@ def _add_blocks(pairs: Any, n_blocks: int) -> Any:
     """Pad compared pairs with empty blocks, which belong to no option."""
     n_missing, n = n_blocks - pairs.neighbour.shape[0], pairs.start.size - 1
     no_counts = np.zeros((n_missing, WIDTH))
-    slots = np.arange(pairs.neighbour.size, n_blocks * WIDTH, dtype=np.uint64)
+    new_slots = np.arange(pairs.neighbour.size, n_blocks * WIDTH, dtype=np.uint64)
     return pairs._replace(
         neighbour=np.concatenate([pairs.neighbour, np.full((n_missing, WIDTH), n, np.uint64)]),
-        transposed=np.concatenate([pairs.transposed, slots.reshape(-1, WIDTH)]),
+        transposed=np.concatenate([pairs.transposed, new_slots.reshape(-1, WIDTH)]),
         wins=np.concatenate([pairs.wins, no_counts]),
         losses=np.concatenate([pairs.losses, no_counts]),
     )
@@ -257,18 +264,28 @@ def _add_blocks(pairs: Any, n_blocks: int) -> Any:
 def build_class_answers(data: Any, likelihood: Any) -> ClassAnswers:
     """Return all respondents' answers as kernels of latent classes read them."""
     questions = data.questions()
-    given_answers, answer = questions.given, questions.given.answer
+    given_answers, answer_place = questions.given, questions.given.answer
     if type(likelihood) in _COMPARISON_CLASSES:
         # in cell e, 3 e is a choice of the first option, 3 e + 1 of the second, 3 e + 2 of neither
-        outcome = np.array([0, 2, 1])
+        outcome_codes = np.array([0, 2, 1])
         if questions.sizes[0] == 2:
-            outcome = np.array([0, 1])
-        answer = OUTCOMES * questions.question[answer] + outcome[answer % len(outcome)]
-    order = np.lexsort((answer, given_answers.respondent))
-    start = np.searchsorted(given_answers.respondent, np.arange(len(given_answers.respondents) + 1))
-    positions = _PLACE_FINDERS[type(likelihood)](data, likelihood)
-    rows = answer[order].astype(np.int64), given_answers.times[order]
-    return ClassAnswers(start.astype(np.int64), *rows, positions.astype(np.int64))
+            outcome_codes = np.array([0, 1])
+        answer_place = (
+            OUTCOMES * questions.question[answer_place]
+            + outcome_codes[answer_place % len(outcome_codes)]
+        )
+    answer_order = np.lexsort((answer_place, given_answers.respondent))
+    respondent_starts = np.searchsorted(
+        given_answers.respondent, np.arange(len(given_answers.respondents) + 1)
+    )
+    answer_positions = _PLACE_FINDERS[type(likelihood)](data, likelihood)
+    places_and_times = (
+        answer_place[answer_order].astype(np.int64),
+        given_answers.times[answer_order],
+    )
+    return ClassAnswers(
+        respondent_starts.astype(np.int64), *places_and_times, answer_positions.astype(np.int64)
+    )
 
 
 def _find_pair_places(data: Any, pairs: Any) -> np.ndarray:
@@ -276,13 +293,15 @@ def _find_pair_places(data: Any, pairs: Any) -> np.ndarray:
     # They are three times the position of the cell in the blocks of its first option, plus 0, 1 and
     # 2.
     cells = data.cells
-    owner = np.repeat(np.arange(data.n_options), np.diff(pairs.start) * WIDTH)
-    key = owner * (data.n_options + 1) + pairs.neighbour.ravel().astype(np.int64)
+    block_option = np.repeat(np.arange(data.n_options), np.diff(pairs.start) * WIDTH)
+    slot_key = block_option * (data.n_options + 1) + pairs.neighbour.ravel().astype(np.int64)
     cell_key = cells.first * (data.n_options + 1) + cells.second
-    slot = np.empty(len(cell_key), np.int64)
-    order = np.argsort(key, kind="stable")  # keeps the order of the cells of a pair
-    slot[np.argsort(cell_key, kind="stable")] = order[np.isin(key[order], cell_key)]
-    return (OUTCOMES * slot[:, None] + np.arange(OUTCOMES)).ravel()
+    cell_slot = np.empty(len(cell_key), np.int64)
+    key_order = np.argsort(slot_key, kind="stable")  # keeps the order of the cells of a pair
+    cell_slot[np.argsort(cell_key, kind="stable")] = key_order[
+        np.isin(slot_key[key_order], cell_key)
+    ]
+    return (OUTCOMES * cell_slot[:, None] + np.arange(OUTCOMES)).ravel()
 
 
 def _find_sets(data: Any, sets: Any) -> np.ndarray:

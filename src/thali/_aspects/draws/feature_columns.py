@@ -61,35 +61,39 @@ class FeatureColumns:
 
     def replace_weights(self, weights: np.ndarray, unique_weights: np.ndarray) -> "FeatureColumns":
         """Return the same features with other weights, sharing all other arrays."""
-        columns = replace(self, weights=weights, unique_weights=unique_weights)
-        vars(columns).update(
+        reweighted = replace(self, weights=weights, unique_weights=unique_weights)
+        vars(reweighted).update(
             {name: getattr(self, name) for name in ("column_offsets", "owner_offsets", "draw")}
         )
-        return columns
+        return reweighted
 
     def select_draw(self, draw: int) -> "FeatureColumns":
         """Return the features of one draw."""
         start, stop = self.column_offsets[draw], self.column_offsets[draw + 1]
         owners = self.owners[self.owner_offsets[start] : self.owner_offsets[stop]]
-        draws = slice(draw, draw + 1)
+        draw_slice = slice(draw, draw + 1)
         return FeatureColumns(
-            self.n_features[draws],
+            self.n_features[draw_slice],
             self.weights[start:stop],
             self.sizes[start:stop],
             owners,
-            self.unique_weights[draws],
+            self.unique_weights[draw_slice],
         )
 
     def take(self, draws: np.ndarray) -> "FeatureColumns":
         """Return the features of these draws, in any order and with repetitions."""
-        counts = self.n_features[draws]
-        shifts = self.column_offsets[draws] - np.cumsum(counts) + counts
-        column = np.repeat(shifts, counts) + np.arange(counts.sum())
-        sizes = self.sizes[column]
-        shifts = self.owner_offsets[column] - np.cumsum(sizes) + sizes
-        owner = np.repeat(shifts, sizes) + np.arange(sizes.sum())
+        n_taken = self.n_features[draws]
+        column_shifts = self.column_offsets[draws] - np.cumsum(n_taken) + n_taken
+        column_indices = np.repeat(column_shifts, n_taken) + np.arange(n_taken.sum())
+        sizes = self.sizes[column_indices]
+        column_shifts = self.owner_offsets[column_indices] - np.cumsum(sizes) + sizes
+        owner_indices = np.repeat(column_shifts, sizes) + np.arange(sizes.sum())
         return FeatureColumns(
-            counts, self.weights[column], sizes, self.owners[owner], self.unique_weights[draws]
+            n_taken,
+            self.weights[column_indices],
+            sizes,
+            self.owners[owner_indices],
+            self.unique_weights[draws],
         )
 
     def count_by_draw(self, is_counted: np.ndarray) -> np.ndarray:
@@ -108,22 +112,25 @@ class FeatureColumns:
         owners = self.owners[
             self.owner_offsets[column_slice.start] : self.owner_offsets[column_slice.stop]
         ]
-        draw = self.draw[column_slice] - start
-        slot = np.arange(column_slice.start, column_slice.stop) - self.column_offsets[start + draw]
+        draw_index = self.draw[column_slice] - start
+        slot = (
+            np.arange(column_slice.start, column_slice.stop)
+            - self.column_offsets[start + draw_index]
+        )
         if options is None:
-            option_position, m = np.arange(self.n_options), self.n_options
+            option_position, n_selected = np.arange(self.n_options), self.n_options
         else:
-            option_position, m = np.full(self.n_options, -1), len(options)
-            option_position[options] = np.arange(m)
-        width = int(self.n_features[start:stop].max(initial=0))
-        weights = np.zeros((stop - start, width))
-        weights[draw, slot] = self.weights[column_slice]
-        column = repeat_indices(self.sizes[column_slice])
+            option_position, n_selected = np.full(self.n_options, -1), len(options)
+            option_position[options] = np.arange(n_selected)
+        max_features = int(self.n_features[start:stop].max(initial=0))
+        weights = np.zeros((stop - start, max_features))
+        weights[draw_index, slot] = self.weights[column_slice]
+        column_of_owner = repeat_indices(self.sizes[column_slice])
         is_included = option_position[owners] >= 0
-        features = np.zeros((stop - start, width, m), dtype=bool)
+        features = np.zeros((stop - start, max_features, n_selected), dtype=bool)
         features[
-            draw[column[is_included]],
-            slot[column[is_included]],
+            draw_index[column_of_owner[is_included]],
+            slot[column_of_owner[is_included]],
             option_position[owners[is_included]],
         ] = True
         return features, weights
@@ -131,11 +138,11 @@ class FeatureColumns:
 
 def concatenate_chain_columns(chains: Sequence["RecordedDraws"], n_draws: int) -> FeatureColumns:
     """Concatenate the first `n_draws` draws of each chain's features."""
-    parts = []
+    arrays_by_chain = []
     for chain in chains:
         n_columns = int(np.sum(chain.n_features[:n_draws]))
         n_owners = int(np.sum(chain.sizes[:n_columns]))
-        parts.append(
+        arrays_by_chain.append(
             (
                 chain.n_features[:n_draws],
                 chain.weights[:n_columns],
@@ -144,7 +151,9 @@ def concatenate_chain_columns(chains: Sequence["RecordedDraws"], n_draws: int) -
                 chain.unique_weights[:n_draws],
             )
         )
-    return FeatureColumns(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    return FeatureColumns(
+        *(np.concatenate(arrays) for arrays in zip(*arrays_by_chain, strict=True))
+    )
 
 
 def read_columns(posterior: Posterior) -> FeatureColumns:

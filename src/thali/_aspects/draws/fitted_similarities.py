@@ -19,32 +19,35 @@ if TYPE_CHECKING:
 
 def build_similarities_part(
     feature_columns: FeatureColumns,
-    extra: dict[str, np.ndarray],
+    parameter_draws: dict[str, np.ndarray],
     data: "Similarities",
     chains_by_draws: tuple[int, int],
-    dense: bool,
+    stores_pairs: bool,
     *,
     log_constant: float,
     has_constant: bool,
     learned_sigma: bool,
 ) -> DataPart:
-    """Build the part of a posterior tree for measured similarities."""
+    """Build the variables and data of measured similarities for the posterior tree."""
     labels = np.asarray(data.labels, dtype=str)
     n_shared_features = feature_columns.count_by_draw(feature_columns.sizes > 1).reshape(
         chains_by_draws
     )
     variables: dict[Any, Any] = {"n_shared_features": (("chain", "draw"), n_shared_features)}
     coordinates, pointwise = {}, {}
-    if dense:
+    if stores_pairs:
         i, j = np.triu_indices(data.n_options, k=1)
-        fitted = compute_similarities(feature_columns, extra["constant"], i, j)
+        fitted = compute_similarities(feature_columns, parameter_draws["constant"], i, j)
         variables["similarity"] = (("chain", "draw", "pair"), fitted.reshape(*chains_by_draws, -1))
         coordinates = all_pair_coordinates(labels)
-        measured = fitted[:, pair_index(data.first, data.second, data.n_options)]
-        sigma = extra["sigma"][:, None] / np.sqrt(data.judgements)
-        terms = log_normal_density(data.values, measured, sigma)
+        fitted_measured = fitted[:, pair_index(data.first, data.second, data.n_options)]
+        residual_sd = parameter_draws["sigma"][:, None] / np.sqrt(data.judgements)
+        log_likelihoods = log_normal_density(data.values, fitted_measured, residual_sd)
         pointwise = {
-            "similarity": (("chain", "draw", "measured_pair"), terms.reshape(*chains_by_draws, -1))
+            "similarity": (
+                ("chain", "draw", "measured_pair"),
+                log_likelihoods.reshape(*chains_by_draws, -1),
+            )
         }
     return DataPart(
         kind=SIMILARITIES,
@@ -80,18 +83,18 @@ def compute_similarities(
 
     mu_ij = w_0 + sum_k w_k f_ik f_jk
     """
-    options, positions = np.unique(np.concatenate([i, j]), return_inverse=True)
+    option_indices, positions = np.unique(np.concatenate([i, j]), return_inverse=True)
     i, j = np.split(positions, 2)
     similarity = np.empty((feature_columns.n_draws, len(i)))
-    m = len(options)
-    step = max(
+    m = len(option_indices)
+    n_block_draws = max(
         1, BLOCK // max(1, 2 * int(feature_columns.n_features.max(initial=0)) * m + m * m + len(i))
     )
-    for start in range(0, feature_columns.n_draws, step):
-        stop = min(start + step, feature_columns.n_draws)
-        features, weights = feature_columns.to_dense(start, stop, options)
-        owned = features.astype(float)
-        all_similarities = (owned * weights[:, :, None]).transpose(0, 2, 1) @ owned
+    for start in range(0, feature_columns.n_draws, n_block_draws):
+        stop = min(start + n_block_draws, feature_columns.n_draws)
+        features, weights = feature_columns.to_dense(start, stop, option_indices)
+        ownership = features.astype(float)
+        all_similarities = (ownership * weights[:, :, None]).transpose(0, 2, 1) @ ownership
         similarity[start:stop] = all_similarities[:, i, j]
     return similarity + np.reshape(w_0, (-1, 1))
 
@@ -100,8 +103,12 @@ def read_similarities(posterior: Posterior) -> "Similarities":
     """Read the similarities that a model was fitted to from its posterior."""
     from thali._data.similarities import Similarities
 
-    labels, (first, second) = posterior.labels, posterior.pairs
-    matrix, judgements = np.full((2, len(labels), len(labels)), np.nan)
-    matrix[first, second] = matrix[second, first] = posterior.similarities
-    judgements[first, second] = judgements[second, first] = posterior.judgements
-    return Similarities(matrix, labels, judgements=judgements)
+    labels, (first_objects, second_objects) = posterior.labels, posterior.pairs
+    similarity_matrix, judgements = np.full((2, len(labels), len(labels)), np.nan)
+    similarity_matrix[first_objects, second_objects] = similarity_matrix[
+        second_objects, first_objects
+    ] = posterior.similarities
+    judgements[first_objects, second_objects] = judgements[second_objects, first_objects] = (
+        posterior.judgements
+    )
+    return Similarities(similarity_matrix, labels, judgements=judgements)

@@ -28,54 +28,63 @@ def compute_advantages(
         i
     ):  # with most pairs required, matrix products of all pairs are fast
         all_advantages = _compute_all_advantages(features, weights)
-        ij, ji = all_advantages[:, i, j], all_advantages[:, j, i]
+        first_advantage, second_advantage = all_advantages[:, i, j], all_advantages[:, j, i]
     else:
-        ij = np.zeros((len(features), len(i)))
-        ji = np.zeros_like(ij)
+        first_advantage = np.zeros((len(features), len(i)))
+        second_advantage = np.zeros_like(first_advantage)
         for k in range(features.shape[1]):
             has_first, has_second = features[:, k, i], features[:, k, j]
             weight = weights[:, k, None]
-            ij += np.where(has_first & ~has_second, weight, 0.0)
-            ji += np.where(has_second & ~has_first, weight, 0.0)
-    return ij + unique_weights[:, i], ji + unique_weights[:, j]
+            first_advantage += np.where(has_first & ~has_second, weight, 0.0)
+            second_advantage += np.where(has_second & ~has_first, weight, 0.0)
+    return first_advantage + unique_weights[:, i], second_advantage + unique_weights[:, j]
 
 
 def _compute_all_advantages(features: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return sum_k w_k f_ik (1 - f_jk) for all i, j."""
     # Products are computed for draws of one size, so that rounding does not depend on other draws.
-    sizes = (features.any(axis=2) * np.arange(1, features.shape[1] + 1)).max(axis=1, initial=0)
+    n_slots = (features.any(axis=2) * np.arange(1, features.shape[1] + 1)).max(axis=1, initial=0)
     advantages = np.empty((len(features), features.shape[2], features.shape[2]))
-    for size in np.flatnonzero(np.bincount(sizes)):
-        draws = np.flatnonzero(sizes == size)
-        owned = features[draws, :size]
-        advantages[draws] = (owned * weights[draws, :size, None]).transpose(0, 2, 1) @ (
-            ~owned
-        ).astype(float)
+    for used_slots in np.flatnonzero(np.bincount(n_slots)):
+        draw_indices = np.flatnonzero(n_slots == used_slots)
+        ownership = features[draw_indices, :used_slots]
+        advantages[draw_indices] = (ownership * weights[draw_indices, :used_slots, None]).transpose(
+            0, 2, 1
+        ) @ (~ownership).astype(float)
     return advantages
 
 
-def compute_choice_probability(ij: np.ndarray, ji: np.ndarray, lapse: float) -> np.ndarray:
+def compute_choice_probability(
+    first_advantage: np.ndarray, second_advantage: np.ndarray, lapse: float
+) -> np.ndarray:
     """Return the probability that i is chosen over j, from the two advantages.
 
     p̃ = (1 - ε) A_ij / (A_ij + A_ji) + ε/2, the fraction being 1/2 where both are 0
     """
-    total = ij + ji
-    fraction = np.divide(ij, total, out=np.full(np.shape(total), 0.5), where=total > 0)
-    return mix_with_guess(fraction, lapse)
+    total_advantage = first_advantage + second_advantage
+    first_share = np.divide(
+        first_advantage,
+        total_advantage,
+        out=np.full(np.shape(total_advantage), 0.5),
+        where=total_advantage > 0,
+    )
+    return mix_with_guess(first_share, lapse)
 
 
 def iterate_advantages(
     feature_columns: FeatureColumns, i: np.ndarray, j: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """Yield (draws, i's advantage, j's advantage) for blocks of draws."""
-    options, positions = np.unique(np.concatenate([i, j]), return_inverse=True)
+    option_indices, positions = np.unique(np.concatenate([i, j]), return_inverse=True)
     i, j = np.split(positions, 2)
-    width, m = int(feature_columns.n_features.max(initial=0)), len(options)
-    n_numbers = width * m + min(m * m, 4 * len(i)) + len(i)
-    for draws in iterate_slices(feature_columns.n_draws, n_numbers):
-        features, weights = feature_columns.to_dense(draws.start, draws.stop, options)
-        unique_weights = feature_columns.unique_weights[draws][:, options]
-        yield draws, *compute_advantages(features, weights, unique_weights, i, j)
+    max_features, n_selected = int(feature_columns.n_features.max(initial=0)), len(option_indices)
+    n_numbers = max_features * n_selected + min(n_selected * n_selected, 4 * len(i)) + len(i)
+    for draw_slice in iterate_slices(feature_columns.n_draws, n_numbers):
+        features, weights = feature_columns.to_dense(
+            draw_slice.start, draw_slice.stop, option_indices
+        )
+        unique_weights = feature_columns.unique_weights[draw_slice][:, option_indices]
+        yield draw_slice, *compute_advantages(features, weights, unique_weights, i, j)
 
 
 def iterate_probabilities(
@@ -86,14 +95,18 @@ def iterate_probabilities(
     offsets: CovariateOffsets | None = None,
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """Yield (draws, P(i over j), P(j over i)) for blocks of draws."""
-    for draws, ij, ji in iterate_advantages(feature_columns, np.asarray(i), np.asarray(j)):
+    for draw_slice, first_advantage, second_advantage in iterate_advantages(
+        feature_columns, np.asarray(i), np.asarray(j)
+    ):
         if offsets is not None:
-            ij, ji = multiply_first_advantage(ij, ji, offsets.log_odds(draws))
+            first_advantage, second_advantage = multiply_first_advantage(
+                first_advantage, second_advantage, offsets.log_odds(draw_slice)
+            )
         # The reverse probability has its own formula: 1 - p would lose digits of a small one.
         yield (
-            draws,
-            compute_choice_probability(ij, ji, lapse),
-            compute_choice_probability(ji, ij, lapse),
+            draw_slice,
+            compute_choice_probability(first_advantage, second_advantage, lapse),
+            compute_choice_probability(second_advantage, first_advantage, lapse),
         )
 
 
@@ -106,8 +119,8 @@ def compute_probability_draws(
 ) -> np.ndarray:
     """Return the probability of choosing i over j, shape (n_draws, n_pairs)."""
     probabilities = np.empty((feature_columns.n_draws, len(i)))
-    for draws, p, _ in iterate_probabilities(feature_columns, i, j, lapse, offsets):
-        probabilities[draws] = p
+    for draw_slice, p, _ in iterate_probabilities(feature_columns, i, j, lapse, offsets):
+        probabilities[draw_slice] = p
     return probabilities
 
 
@@ -119,7 +132,7 @@ def compute_mean_probabilities(
     offsets: CovariateOffsets | None = None,
 ) -> np.ndarray:
     """Return the posterior mean probability of choosing i over j, shape (n_pairs,)."""
-    total = np.zeros(len(i))
+    summed_probability = np.zeros(len(i))
     for _, p, _ in iterate_probabilities(feature_columns, i, j, lapse, offsets):
-        total += p.sum(axis=0)
-    return total / feature_columns.n_draws
+        summed_probability += p.sum(axis=0)
+    return summed_probability / feature_columns.n_draws

@@ -139,12 +139,12 @@ class KeptDraws(NamedTuple):
 
 def select_kept_draws(chains: Sequence["RecordedDraws"]) -> KeptDraws:
     """Select the chains and length that keep most draws; interrupted chains are short."""
-    chain_indices, draws = choose_longest_chains([len(chain.alpha) for chain in chains])
-    if draws == 0:
+    chain_indices, n_draws = choose_longest_chains([len(chain.alpha) for chain in chains])
+    if n_draws == 0:
         raise DataError(
             "no draws were kept, so there is no posterior; run the fit longer before stopping it"
         )
-    return KeptDraws([chains[number] for number in chain_indices], draws)
+    return KeptDraws([chains[number] for number in chain_indices], n_draws)
 
 
 def build_datatree(
@@ -162,64 +162,67 @@ def build_datatree(
     kept_draws = select_kept_draws(chains)
     feature_columns, shape = concatenate_chain_columns(*kept_draws), kept_draws.shape
     labels = np.asarray(data.labels, dtype=str)
-    dense = count_pairs(data.n_options) <= MAX_PAIRS
+    stores_pairs = count_pairs(data.n_options) <= MAX_PAIRS
     parameters = {name: kept_draws.stack_parameter(name) for name in kept_draws.chains[0].extra}
     flat_parameters = {name: array.ravel() for name, array in parameters.items()}
-    part = likelihood.build_posterior_part(feature_columns, flat_parameters, data, shape, dense)
+    data_part = likelihood.build_posterior_part(
+        feature_columns, flat_parameters, data, shape, stores_pairs
+    )
     variables = {
-        **kept_draws.build_variables(part.log_constant),
+        **kept_draws.build_variables(data_part.log_constant),
         # other parameters are in the part
         **{
             name: (("chain", "draw"), array)
             for name, array in parameters.items()
-            if name in part.descriptions
+            if name in data_part.descriptions
         },
-        **encode_features(feature_columns, shape, dense),
-        **part.variables,
+        **encode_features(feature_columns, shape, stores_pairs),
+        **data_part.variables,
     }
-    groups = kept_draws.build_groups(
-        variables, {"option": labels, **part.coordinates}, part.descriptions
+    tree_groups = kept_draws.build_groups(
+        variables, {"option": labels, **data_part.coordinates}, data_part.descriptions
     )
-    if part.pointwise:
+    if data_part.pointwise:
         # ArviZ looks for the log-likelihood of an observed variable under that variable's name.
-        groups["log_likelihood"] = xr.Dataset(
-            part.pointwise, {**kept_draws.build_coordinates(), **part.observed_coordinates}
+        tree_groups["log_likelihood"] = xr.Dataset(
+            data_part.pointwise,
+            {**kept_draws.build_coordinates(), **data_part.observed_coordinates},
         )
-    groups["observed_data"] = xr.Dataset(part.observed, part.observed_coordinates)
-    groups["constant_data"] = xr.Dataset(
-        {"kind": part.kind, **part.constants, "learned_alpha": bool(learned_alpha)},
-        {**part.observed_coordinates, "option": labels},
+    tree_groups["observed_data"] = xr.Dataset(data_part.observed, data_part.observed_coordinates)
+    tree_groups["constant_data"] = xr.Dataset(
+        {"kind": data_part.kind, **data_part.constants, "learned_alpha": bool(learned_alpha)},
+        {**data_part.observed_coordinates, "option": labels},
     )
     if task is not None:
         log_priors = compute_log_priors(
             task, likelihood, data, feature_columns, variables["alpha"][1].ravel(), flat_parameters
         )
-        by_chain = {name: array.reshape(shape) for name, array in log_priors.items()}
-        add_log_prior(groups, by_chain, LOG_PRIOR_NOTES)
-    return build_tree(groups, {**describe_origin(), **(attrs or {})})
+        log_priors_by_chain = {name: array.reshape(shape) for name, array in log_priors.items()}
+        add_log_prior(tree_groups, log_priors_by_chain, LOG_PRIOR_NOTES)
+    return build_tree(tree_groups, {**describe_origin(), **(attrs or {})})
 
 
 def _collect_stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
     """Stack the statistics of complete chains by name, padded along `level`."""
     variables = {}
     for name in stats[0]:
-        arrays = [np.asarray(chain.get(name, np.nan), float) for chain in stats]
-        if arrays[0].ndim == 0:
-            variables[name] = ("chain", arrays)
+        chain_arrays = [np.asarray(chain.get(name, np.nan), float) for chain in stats]
+        if chain_arrays[0].ndim == 0:
+            variables[name] = ("chain", chain_arrays)
         else:
-            levels = max(chain["temperature"].size for chain in stats)
-            padded = np.full((len(arrays), levels), np.nan)
-            for row, array in zip(padded, arrays, strict=True):
-                row[: array.size] = array
-            variables[name] = (("chain", "level"), padded)
+            max_levels = max(chain["temperature"].size for chain in stats)
+            padded_array = np.full((len(chain_arrays), max_levels), np.nan)
+            for padded_row, array in zip(padded_array, chain_arrays, strict=True):
+                padded_row[: array.size] = array
+            variables[name] = (("chain", "level"), padded_array)
     return variables
 
 
 def encode_features(
-    feature_columns: FeatureColumns, shape: tuple[int, int], dense: bool
+    feature_columns: FeatureColumns, shape: tuple[int, int], is_dense: bool
 ) -> dict[Any, Any]:
     """Return variables that store the features of all draws, dense or as lists."""
-    if dense:
+    if is_dense:
         return _encode_dense_features(feature_columns, shape)
     return _encode_owner_lists(feature_columns, shape)
 
@@ -244,21 +247,21 @@ def _encode_owner_lists(feature_columns: FeatureColumns, shape: tuple[int, int])
 
     def pad_draws(values: Any, counts: Any, fill: Any, dtype: Any) -> Any:
         """Return one row per draw of these values, padded with `fill`."""
-        array = np.full((feature_columns.n_draws, int(counts.max())), fill, dtype=dtype)
-        array[np.arange(array.shape[1]) < counts[:, None]] = values
-        return array.reshape(*shape, -1)
+        padded_rows = np.full((feature_columns.n_draws, int(counts.max())), fill, dtype=dtype)
+        padded_rows[np.arange(padded_rows.shape[1]) < counts[:, None]] = values
+        return padded_rows.reshape(*shape, -1)
 
-    by_feature, by_owner = ("chain", "draw", "feature"), ("chain", "draw", "owner")
+    feature_dims, owner_dims = ("chain", "draw", "feature"), ("chain", "draw", "owner")
     return {
         "weights": (
-            by_feature,
+            feature_dims,
             pad_draws(feature_columns.weights, feature_columns.n_features, 0.0, float),
         ),
         "feature_size": (
-            by_feature,
+            feature_dims,
             pad_draws(feature_columns.sizes, feature_columns.n_features, 0, np.int32),
         ),
-        "owners": (by_owner, pad_draws(feature_columns.owners, owners_per_draw, -1, np.int32)),
+        "owners": (owner_dims, pad_draws(feature_columns.owners, owners_per_draw, -1, np.int32)),
     }
 
 
@@ -287,16 +290,16 @@ def compute_log_priors(
     parameters: dict[str, np.ndarray],
 ) -> dict[str, np.ndarray]:
     """Return log prior densities by variable, each (n_draws,); a fixed alpha has none."""
-    weights = task.model.weights
+    weight_prior = task.model.weights
     log_priors = {}
     if task.model.learn_alpha:
         log_priors["alpha"] = -alpha  # Gamma(1, 1)
     log_priors["features"] = task.prior.log_prob_of_draws(feature_columns, alpha)
     log_priors["weights"] = feature_columns.sum_by_draw(
-        weights.log_density(feature_columns.weights)
+        weight_prior.log_density(feature_columns.weights)
     )
     if likelihood.unique:
-        log_priors["unique_weights"] = weights.log_density(feature_columns.unique_weights).sum(
+        log_priors["unique_weights"] = weight_prior.log_density(feature_columns.unique_weights).sum(
             axis=1
         )
-    return log_priors | likelihood.log_parameter_prior(parameters, data, weights)
+    return log_priors | likelihood.log_parameter_prior(parameters, data, weight_prior)

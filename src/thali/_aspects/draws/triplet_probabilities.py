@@ -27,7 +27,7 @@ def build_triplets_part(
     constant: np.ndarray | None,
     data: "Triplets",
     shape: tuple[int, int],
-    dense: bool,
+    stores_pairs: bool,
     *,
     link: str,
     lapse: float,
@@ -42,8 +42,8 @@ def build_triplets_part(
     }
     coordinates, pointwise = {}, {}
     questions = data.questions()
-    coefficients = questions.log_coefficients()
-    if dense:
+    log_coefficients = questions.log_coefficients()
+    if stores_pairs:
         i, j = np.triu_indices(data.n_options, k=1)
         variables["similarity"] = (
             ("chain", "draw", "pair"),
@@ -51,14 +51,16 @@ def build_triplets_part(
         )
         coordinates = all_pair_coordinates(np.asarray(data.labels, dtype=str))
     if len(data.first) <= MAX_PAIRS and is_pointwise(data.n_sets, feature_columns.n_draws):
-        p = compute_triplet_probabilities(
+        answer_probabilities = compute_triplet_probabilities(
             feature_columns, constant, data.start, data.first, data.second, link, lapse
         )
-        terms = questions.log_likelihoods(np.maximum(p, MIN_PROBABILITY))
-        pointwise = {"chosen": (("chain", "draw", "set"), terms.reshape(*shape, -1))}
+        log_likelihoods = questions.log_likelihoods(
+            np.maximum(answer_probabilities, MIN_PROBABILITY)
+        )
+        pointwise = {"chosen": (("chain", "draw", "set"), log_likelihoods.reshape(*shape, -1))}
     return DataPart(
         kind=TRIPLETS,
-        log_constant=float(coefficients.sum()),
+        log_constant=float(log_coefficients.sum()),
         descriptions={
             "constant": "c, part of the value of every pair",
             "n_shared_features": "features of at least two objects that affect an answer",
@@ -70,7 +72,7 @@ def build_triplets_part(
         observed={"chosen": ("place", data.counts)},
         constants={
             "set_size": ("set", data.sizes),
-            "log_multinomial_coefficient": ("set", coefficients),
+            "log_multinomial_coefficient": ("set", log_coefficients),
             "first": ("place", data.first),
             "second": ("place", data.second),
             "link": link,
@@ -97,31 +99,35 @@ def is_column_seen(feature_columns: FeatureColumns, link: str) -> np.ndarray:
 def compute_shared_weights(
     feature_columns: FeatureColumns,
     constant: np.ndarray | None,
-    first: np.ndarray,
-    second: np.ndarray,
+    first_objects: np.ndarray,
+    second_objects: np.ndarray,
     link: str,
 ) -> np.ndarray:
     """Return the summed weight of features that two objects share, (n_draws, n_pairs).
 
     With the link exp, columns that all objects own cancel and are omitted.
     """
-    common = feature_columns.sum_by_draw(
+    common_weight = feature_columns.sum_by_draw(
         np.where(is_column_seen(feature_columns, link), 0.0, feature_columns.weights)
     )
     if constant is None:
         constant = np.zeros(1)
-    return compute_similarities(feature_columns, constant - common, first, second)
+    return compute_similarities(
+        feature_columns, constant - common_weight, first_objects, second_objects
+    )
 
 
 def compute_pair_similarities(
     feature_columns: FeatureColumns,
     constant: np.ndarray | None,
-    first: np.ndarray,
-    second: np.ndarray,
+    first_objects: np.ndarray,
+    second_objects: np.ndarray,
     link: str,
 ) -> np.ndarray:
     """Return similarities: shared weight s, or (s + c) / mean, (n_draws, n_pairs)."""
-    shared_weights = compute_shared_weights(feature_columns, constant, first, second, link)
+    shared_weights = compute_shared_weights(
+        feature_columns, constant, first_objects, second_objects, link
+    )
     mean_weight = compute_mean_weight(feature_columns, constant)
     if mean_weight is None:
         return shared_weights
@@ -143,33 +149,46 @@ def compute_mean_weight(feature_columns: FeatureColumns, constant: np.ndarray | 
 def compute_triplet_probabilities(
     feature_columns: FeatureColumns,
     constant: np.ndarray | None,
-    start: np.ndarray,
-    first: np.ndarray,
-    second: np.ndarray,
+    set_starts: np.ndarray,
+    first_objects: np.ndarray,
+    second_objects: np.ndarray,
     link: str,
     lapse: float,
 ) -> np.ndarray:
     """Return the probability of every pair of every set, (n_draws, n_set_pairs)."""
     n_options = feature_columns.n_options
-    keys, pair_position = np.unique(np.asarray(first) * n_options + second, return_inverse=True)
-    weights = compute_shared_weights(
-        feature_columns, constant, keys // n_options, keys % n_options, link
-    )[:, pair_position]
-    sizes = np.diff(start)
-    if link != RATIO:
-        weights = np.exp(
-            weights - np.repeat(np.maximum.reduceat(weights, start[:-1], axis=1), sizes, axis=1)
-        )
-    total = np.repeat(np.add.reduceat(weights, start[:-1], axis=1), sizes, axis=1)
-    uniform = np.repeat(1.0 / sizes, sizes)
-    share = np.divide(
-        weights, total, out=np.broadcast_to(uniform, weights.shape).copy(), where=total > 0.0
+    pair_keys, pair_position = np.unique(
+        np.asarray(first_objects) * n_options + second_objects, return_inverse=True
     )
-    return (1.0 - lapse) * share + lapse * uniform
+    pair_weights = compute_shared_weights(
+        feature_columns, constant, pair_keys // n_options, pair_keys % n_options, link
+    )[:, pair_position]
+    set_sizes = np.diff(set_starts)
+    if link != RATIO:
+        pair_weights = np.exp(
+            pair_weights
+            - np.repeat(
+                np.maximum.reduceat(pair_weights, set_starts[:-1], axis=1), set_sizes, axis=1
+            )
+        )
+    set_totals = np.repeat(
+        np.add.reduceat(pair_weights, set_starts[:-1], axis=1), set_sizes, axis=1
+    )
+    uniform_probability = np.repeat(1.0 / set_sizes, set_sizes)
+    pair_share = np.divide(
+        pair_weights,
+        set_totals,
+        out=np.broadcast_to(uniform_probability, pair_weights.shape).copy(),
+        where=set_totals > 0.0,
+    )
+    return (1.0 - lapse) * pair_share + lapse * uniform_probability
 
 
 def iterate_triplet_sets(
-    posterior: Posterior, start: np.ndarray, first: np.ndarray, second: np.ndarray
+    posterior: Posterior,
+    set_starts: np.ndarray,
+    first_objects: np.ndarray,
+    second_objects: np.ndarray,
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield blocks of whole sets: their slice, and answer probabilities by draw."""
     feature_columns, constant, link, lapse = (
@@ -178,16 +197,22 @@ def iterate_triplet_sets(
         posterior.link,
         posterior.lapse,
     )
-    sizes = np.diff(start)
-    step = max(1, BLOCK // max(1, feature_columns.n_draws * int(sizes.max(initial=1))))
-    for first_set in range(0, len(sizes), step):
-        last_set = min(first_set + step, len(sizes))
-        block = slice(int(start[first_set]), int(start[last_set]))
-        block_start = start[first_set : last_set + 1] - start[first_set]
+    set_sizes = np.diff(set_starts)
+    n_block_sets = max(1, BLOCK // max(1, feature_columns.n_draws * int(set_sizes.max(initial=1))))
+    for first_set in range(0, len(set_sizes), n_block_sets):
+        last_set = min(first_set + n_block_sets, len(set_sizes))
+        pair_slice = slice(int(set_starts[first_set]), int(set_starts[last_set]))
+        block_starts = set_starts[first_set : last_set + 1] - set_starts[first_set]
         yield (
-            block,
+            pair_slice,
             compute_triplet_probabilities(
-                feature_columns, constant, block_start, first[block], second[block], link, lapse
+                feature_columns,
+                constant,
+                block_starts,
+                first_objects[pair_slice],
+                second_objects[pair_slice],
+                link,
+                lapse,
             ),
         )
 

@@ -135,10 +135,10 @@ class Additive:
                 " triplets use thali.likelihoods.MostSimilarPair; wrap a matrix as"
                 " Similarities(matrix)."
             )
-        sigma, sd = self.fixed_sigma(data), float(np.std(data.values))
+        sigma, similarity_sd = self.fixed_sigma(data), float(np.std(data.values))
         if (
             sigma is not None
-            and sigma * math.sqrt(mean_inverse_judgements(data)) < MIN_SIGMA_RATIO * sd
+            and sigma * math.sqrt(mean_inverse_judgements(data)) < MIN_SIGMA_RATIO * similarity_sd
             and not is_quiet()
         ):
             judgement_note = ", divided by the root of the number of judgements,"
@@ -148,8 +148,8 @@ class Additive:
                 DataWarning(
                     Setting("sigma", sigma),
                     f"{judgement_note} is less than {MIN_SIGMA_RATIO:g} times the standard"
-                    f" deviation of the similarities, {sd:.3g}, so chains mix very slowly; choose"
-                    " a larger value, or set ",
+                    f" deviation of the similarities, {similarity_sd:.3g}, so chains mix very"
+                    " slowly; choose a larger value, or set ",
                     Setting("sigma", LEARNED),
                     " to estimate sigma.",
                 )
@@ -171,15 +171,16 @@ class Additive:
         self._warn_of_scale(data, weights.shape, weights.rate)
         variance = self.first_variance(data)
         value, measured, share = arrange_squares(data)
-        single = bool((data.judgements == 1).all())
+        has_single_judgements = bool((data.judgements == 1).all())
         judgements = Judgements(
             value=value,
             measured=measured,
             share=share,
             pairs=float(data.values.size),
             total=float(data.judgements.sum()),
-            single=single,
-            complete=single and 2 * data.values.size == data.n_options * (data.n_options - 1),
+            single=has_single_judgements,
+            complete=has_single_judgements
+            and 2 * data.values.size == data.n_options * (data.n_options - 1),
             shape=weights.shape,
             rate=weights.rate,
             has_constant=bool(self.constant),
@@ -192,23 +193,23 @@ class Additive:
 
     def _warn_of_scale(self, data: Any, shape: float, rate: float) -> None:
         """Warn if prior weights are much smaller or larger than the similarities."""
-        largest = float(np.abs(data.values).max())
+        max_similarity = float(np.abs(data.values).max())
         if (
             is_quiet()
-            or largest == 0.0
-            or MIN_LARGEST_RATIO < largest * rate / shape < MAX_LARGEST_RATIO
+            or max_similarity == 0.0
+            or MIN_LARGEST_RATIO < max_similarity * rate / shape < MAX_LARGEST_RATIO
         ):
             return
-        suitable_rate = LARGEST_RATIO * shape / largest
+        suitable_rate = LARGEST_RATIO * shape / max_similarity
         warn(
             DataWarning(
-                f"The largest similarity is {largest:.3g} in absolute value, but weights have"
-                f" prior mean {shape / rate:.3g}, suitable for similarities of about"
+                f"The largest similarity is {max_similarity:.3g} in absolute value, but weights"
+                f" have prior mean {shape / rate:.3g}, suitable for similarities of about"
                 f" {LARGEST_RATIO * shape / rate:.3g}; set ",
                 Setting("weight_prior", (float(f"{shape:g}"), float(f"{suitable_rate:.2g}"))),
                 " for this scale, and ",
                 Argument("sigma"),
-                f" accordingly, or divide all similarities by {largest:.3g}.",
+                f" accordingly, or divide all similarities by {max_similarity:.3g}.",
             )
         )
 
@@ -257,20 +258,20 @@ class Additive:
 
     def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Return log prior densities of the learned constant and sigma, per draw."""
-        densities = {}
+        log_densities = {}
         if self.constant:
-            densities["constant"] = weights.log_density(draws["constant"])
+            log_densities["constant"] = weights.log_density(draws["constant"])
         if self.fixed_sigma(data) is None:
             # sigma^-2 is a Gamma variable, and |d sigma^-2 / d sigma| = 2 sigma^-3.
-            precision = GammaWeights(
+            precision_prior = GammaWeights(
                 VARIANCE_SHAPE, self.first_variance(data) * (VARIANCE_SHAPE - 1.0)
             )
-            densities["sigma"] = (
-                precision.log_density(draws["sigma"] ** -2.0)
+            log_densities["sigma"] = (
+                precision_prior.log_density(draws["sigma"] ** -2.0)
                 + math.log(2.0)
                 - 3.0 * np.log(draws["sigma"])
             )
-        return densities
+        return log_densities
 
     def simulate_data(
         self, feature_columns: Any, parameters: Any, data: Any, rng: np.random.Generator
@@ -283,12 +284,14 @@ class Additive:
             feature_columns, parameters["constant"], data.first, data.second
         )[0]
         noise = rng.standard_normal(fitted.size)
-        deviations = parameters["sigma"] / np.sqrt(data.judgements)
-        values = fitted + deviations * noise
+        residual_sds = parameters["sigma"] / np.sqrt(data.judgements)
+        simulated_values = fitted + residual_sds * noise
         log_density = -0.5 * float(noise @ noise) - float(
-            np.log(deviations * np.sqrt(2.0 * np.pi)).sum()
+            np.log(residual_sds * np.sqrt(2.0 * np.pi)).sum()
         )
-        return SimulatedData(data.with_values(values), {"similarity": values}, log_density)
+        return SimulatedData(
+            data.with_values(simulated_values), {"similarity": simulated_values}, log_density
+        )
 
     def build_posterior_part(
         self, feature_columns: Any, extra: Any, data: Any, shape: Any, dense: Any
@@ -316,10 +319,10 @@ def choose_weight_prior(data: Any) -> tuple[float, float]:
 
     Its mean is a tenth of the largest similarity.
     """
-    largest = float(np.abs(data.values).max())
-    if largest == 0.0:
+    max_similarity = float(np.abs(data.values).max())
+    if max_similarity == 0.0:
         return DEFAULT_WEIGHT_PRIOR
-    return 1.0, LARGEST_RATIO / largest
+    return 1.0, LARGEST_RATIO / max_similarity
 
 
 def mean_inverse_judgements(data: Any) -> float:

@@ -22,26 +22,28 @@ def build_comparison_probabilities(
     feature_columns: FeatureColumns,
     data: "PairedComparisons",
     lapse: float,
-    tie: np.ndarray | None,
-    beta: np.ndarray | None,
+    tie_draws: np.ndarray | None,
+    coefficient_draws: np.ndarray | None,
 ) -> AnswerProbabilities:
     """Return a function from a slice of comparisons to outcome probabilities.
 
-    `tie` and `beta` are the tie parameters and covariate coefficients per draw.
+    `tie_draws` and `coefficient_draws` are the tie parameters and covariate coefficients per draw.
     """
     cells = data.cells
 
     def compute_slice(questions: slice) -> np.ndarray:
         """Return outcome probabilities of these comparisons, (n_draws, n_outcomes)."""
         offsets = None
-        if beta is not None and beta.shape[1]:
-            offsets = CovariateOffsets(beta, cells.x[questions])
-        p = compute_probability_draws(
+        if coefficient_draws is not None and coefficient_draws.shape[1]:
+            offsets = CovariateOffsets(coefficient_draws, cells.x[questions])
+        first_probability = compute_probability_draws(
             feature_columns, cells.first[questions], cells.second[questions], lapse, offsets
         )
-        if tie is None:
-            return stack_outcomes(p).reshape(len(p), -1)
-        return compute_win_tie_loss(p, 1.0 - p, tie[:, None]).reshape(len(p), -1)
+        if tie_draws is None:
+            return stack_outcomes(first_probability).reshape(len(first_probability), -1)
+        return compute_win_tie_loss(
+            first_probability, 1.0 - first_probability, tie_draws[:, None]
+        ).reshape(len(first_probability), -1)
 
     return compute_slice
 
@@ -53,7 +55,7 @@ def build_choice_probabilities(
 
     def compute_slice(questions: slice) -> np.ndarray:
         """Return choice probabilities of these sets' members, (n_draws, n_members)."""
-        start, members = slice_sets(data.start, questions, data.members)
-        return compute_set_probabilities(feature_columns, start, members, lapse)
+        set_starts, members = slice_sets(data.start, questions, data.members)
+        return compute_set_probabilities(feature_columns, set_starts, members, lapse)
 
     return compute_slice

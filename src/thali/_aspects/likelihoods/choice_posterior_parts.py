@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from thali._data.pairs import PairedComparisons
 
 
-def build_data_part(stored: StoredData, unique: bool) -> DataPart:
+def build_data_part(stored_data: StoredData, unique: bool) -> DataPart:
     """Build the part of the posterior tree about the choices themselves, without draws."""
     return DataPart(
-        kind=stored.kind,
-        log_constant=stored.log_constant,
+        kind=stored_data.kind,
+        log_constant=stored_data.log_constant,
         descriptions={},
-        observed=stored.observed,
-        constants=stored.constants | {"unique": bool(unique)},
-        observed_coordinates=stored.coordinates,
-        rows=stored.rows,
+        observed=stored_data.observed,
+        constants=stored_data.constants | {"unique": bool(unique)},
+        observed_coordinates=stored_data.coordinates,
+        rows=stored_data.rows,
     )
 
 
@@ -51,7 +51,7 @@ def build_pairs_part(
     feature_columns: FeatureColumns,
     data: "PairedComparisons",
     shape: tuple[int, int],
-    dense: bool,
+    stores_pairs: bool,
     *,
     lapse: float,
     unique: bool,
@@ -63,7 +63,7 @@ def build_pairs_part(
     `tie` and `beta` are the tie parameters and covariate coefficients per draw.
     """
     labels, cells = np.asarray(data.labels, dtype=str), data.cells
-    stored = store_pairs(data, lapse, tie is not None)
+    stored_data = store_pairs(data, lapse, tie is not None)
     variables = {
         "unique_weights": (
             ("chain", "draw", "option"),
@@ -73,24 +73,26 @@ def build_pairs_part(
     coordinates, pointwise, answers = {}, {}, None
     if beta is not None:
         variables["covariate"] = (("chain", "draw", COVARIATE), beta.reshape(*shape, -1))
-        coordinates = {COVARIATE: stored.coordinates[COVARIATE]}
-    if dense and len(cells.pair) <= MAX_PAIRS:
+        coordinates = {COVARIATE: stored_data.coordinates[COVARIATE]}
+    if stores_pairs and len(cells.pair) <= MAX_PAIRS:
         answers = partial(
             build_comparison_probabilities(feature_columns, data, lapse, tie, beta),
             slice(0, len(cells.pair)),
         )
-    if dense:
+    if stores_pairs:
         i, j = np.triu_indices(data.n_options, k=1)
-        probability, terms = _compute_pair_draws(feature_columns, i, j, data, lapse, tie, beta)
+        pair_probability, log_likelihoods = _compute_pair_draws(
+            feature_columns, i, j, data, lapse, tie, beta
+        )
         variables["choice_probability"] = (
             ("chain", "draw", "pair"),
-            probability.reshape(*shape, -1),
+            pair_probability.reshape(*shape, -1),
         )
         coordinates |= all_pair_coordinates(labels)
-        terms = (terms + stored.coefficients).reshape(*shape, -1)
-        pointwise = {"wins": (("chain", "draw", "compared_pair"), terms)}
+        log_likelihoods = (log_likelihoods + stored_data.coefficients).reshape(*shape, -1)
+        pointwise = {"wins": (("chain", "draw", "compared_pair"), log_likelihoods)}
     return replace(
-        build_data_part(stored, unique),
+        build_data_part(stored_data, unique),
         descriptions={
             "choice_probability": "probability that the first of a pair is chosen, given that one"
             " is, including lapses",
@@ -117,40 +119,50 @@ def _compute_pair_draws(
     """Return draws of pair probabilities (i over j) and of compared pairs' log-likelihoods."""
     # The probabilities have covariates of 0, and the likelihoods are of compared pairs.
     pair_indices = pair_index(data.first, data.second, data.n_options)
-    probability = np.empty((feature_columns.n_draws, len(i)))
-    pointwise = np.empty((feature_columns.n_draws, len(pair_indices)))
-    for draws, ij, ji in iterate_advantages(feature_columns, i, j):
-        probability[draws] = compute_choice_probability(ij, ji, lapse)
+    pair_probability = np.empty((feature_columns.n_draws, len(i)))
+    pointwise_log_likelihood = np.empty((feature_columns.n_draws, len(pair_indices)))
+    for draw_slice, first_advantage, second_advantage in iterate_advantages(feature_columns, i, j):
+        pair_probability[draw_slice] = compute_choice_probability(
+            first_advantage, second_advantage, lapse
+        )
         if beta is None:
             # the reverse probability is computed from its advantage: 1 - p would lose the digits of
             # a small probability
             reverse_probability = compute_choice_probability(
-                ji[:, pair_indices], ij[:, pair_indices], lapse
+                second_advantage[:, pair_indices], first_advantage[:, pair_indices], lapse
             )
-            pointwise[draws] = _log_likelihood_terms(
-                probability[draws][:, pair_indices], reverse_probability, tie, draws, data
+            pointwise_log_likelihood[draw_slice] = _log_likelihood_terms(
+                pair_probability[draw_slice][:, pair_indices],
+                reverse_probability,
+                tie,
+                draw_slice,
+                data,
             )
             continue
         cells, covariate_values = data.cells, data.covariates.values
-        starts = np.searchsorted(cells.pair, np.arange(data.n_pairs))
+        cell_starts = np.searchsorted(cells.pair, np.arange(data.n_pairs))
         # in blocks, because there may be many more cells than pairs
-        for block in iterate_slices(ij.shape[0], len(cells.pair)):
-            block_draws = slice(draws.start + block.start, draws.start + block.stop)
-            pairs = pair_indices[cells.pair]
+        for block_slice in iterate_slices(first_advantage.shape[0], len(cells.pair)):
+            block_draws = slice(
+                draw_slice.start + block_slice.start, draw_slice.start + block_slice.stop
+            )
+            pair_of_cell = pair_indices[cells.pair]
             advantage_i, advantage_j = multiply_first_advantage(
-                ij[block][:, pairs],
-                ji[block][:, pairs],
+                first_advantage[block_slice][:, pair_of_cell],
+                second_advantage[block_slice][:, pair_of_cell],
                 CovariateOffsets(beta, covariate_values).log_odds(block_draws),
             )
-            terms = _log_likelihood_terms(
+            log_likelihoods = _log_likelihood_terms(
                 compute_choice_probability(advantage_i, advantage_j, lapse),
                 compute_choice_probability(advantage_j, advantage_i, lapse),
                 tie,
                 block_draws,
                 cells,
             )
-            pointwise[block_draws] = np.add.reduceat(terms, starts, axis=1)
-    return probability, pointwise
+            pointwise_log_likelihood[block_draws] = np.add.reduceat(
+                log_likelihoods, cell_starts, axis=1
+            )
+    return pair_probability, pointwise_log_likelihood
 
 
 def _log_likelihood_terms(
@@ -162,11 +174,11 @@ def _log_likelihood_terms(
     if tie is None:
         return xlogy(counts.wins, p) + xlogy(counts.losses, q)
     outcome_probability = np.moveaxis(compute_win_tie_loss(p, q, tie[draws, None]), -1, 0)
-    terms = [
+    outcome_terms = [
         xlogy(n, p)
         for n, p in zip((counts.wins, counts.tied, counts.losses), outcome_probability, strict=True)
     ]
-    return np.sum(terms, axis=0)
+    return np.sum(outcome_terms, axis=0)
 
 
 # Choices from sets: choice probabilities, and the likelihood of every set -------------------------
@@ -176,48 +188,53 @@ def build_sets_part(
     feature_columns: FeatureColumns,
     data: "Choices",
     shape: tuple[int, int],
-    dense: bool,
+    stores_pairs: bool,
     *,
     lapse: float,
     unique: bool,
 ) -> DataPart:
     """Build the part of the posterior tree about choices from sets from all draws."""
     labels, questions = np.asarray(data.labels, dtype=str), data.questions()
-    stored = store_sets(data, lapse)
+    stored_data = store_sets(data, lapse)
     variables: dict[Any, Any] = {
         "unique_weights": (
             ("chain", "draw", "option"),
             feature_columns.unique_weights.reshape(*shape, -1),
         )
     }
-    coordinates, pointwise, compute_answers = {}, {}, None
-    if dense:
+    coordinates, pointwise_log_likelihood, compute_answers = {}, {}, None
+    if stores_pairs:
         i, j = np.triu_indices(data.n_options, k=1)
-        probability = compute_probability_draws(feature_columns, i, j, lapse)
+        pair_probability = compute_probability_draws(feature_columns, i, j, lapse)
         variables["choice_probability"] = (
             ("chain", "draw", "pair"),
-            probability.reshape(*shape, -1),
+            pair_probability.reshape(*shape, -1),
         )
         coordinates = all_pair_coordinates(labels)
     if len(questions.counts) <= MAX_PAIRS:
-        answers = build_choice_probabilities(feature_columns, data, lapse)(slice(0, data.n_sets))
-        pointwise = {
+        answer_probabilities = build_choice_probabilities(feature_columns, data, lapse)(
+            slice(0, data.n_sets)
+        )
+        pointwise_log_likelihood = {
             "chosen": (
                 ("chain", "draw", "set"),
-                questions.log_likelihoods(answers).reshape(*shape, -1),
+                questions.log_likelihoods(answer_probabilities).reshape(*shape, -1),
             )
         }
-        variables["set_probability"] = (("chain", "draw", "place"), answers.reshape(*shape, -1))
+        variables["set_probability"] = (
+            ("chain", "draw", "place"),
+            answer_probabilities.reshape(*shape, -1),
+        )
         coordinates |= member_coordinates(data)
 
         def get_answers() -> np.ndarray:
             """Return the probability of every member of every set, (draws, members)."""
-            return answers
+            return answer_probabilities
 
         compute_answers = get_answers
 
     return replace(
-        build_data_part(stored, unique),
+        build_data_part(stored_data, unique),
         descriptions={
             "choice_probability": "probability that the first of a pair is chosen, including"
             " lapses",
@@ -226,6 +243,6 @@ def build_sets_part(
         },
         variables=variables,
         coordinates=coordinates,
-        pointwise=pointwise,
+        pointwise=pointwise_log_likelihood,
         answers=compute_answers,
     )

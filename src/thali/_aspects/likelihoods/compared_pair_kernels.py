@@ -59,12 +59,12 @@ from .pair_covariates import FIRST_COEFFICIENT, draw_coefficients
 def build_pair_data(data: PairedComparisons, lapse: float, unique: bool, ties: bool) -> Any:
     """Return compared pairs as kernels read them, and a function that makes a cache."""
     cells = data.cells
-    cls, x = PAIR_CLASSES[unique, ties], None
+    pair_class, x = PAIR_CLASSES[unique, ties], None
     if data.covariates is not None:
-        cls, x = WITH_COVARIATES[unique, ties], cells.x
+        pair_class, x = WITH_COVARIATES[unique, ties], cells.x
     win_loss_counts = cells.wins + cells.tied / 2.0, cells.losses + cells.tied / 2.0
     pairs = arrange_blocks(
-        cls, data.n_options, cells.first, cells.second, *win_loss_counts, lapse, x
+        pair_class, data.n_options, cells.first, cells.second, *win_loss_counts, lapse, x
     )
     return pairs, partial(
         make_pair_cache, n_ties=float(data.tied.sum()), n_covariates=cells.x.shape[1]

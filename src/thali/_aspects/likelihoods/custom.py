@@ -196,9 +196,9 @@ class Custom:
             **{name: float(getattr(observed.fields, name)) for name in self.parameters}
         )
         prior_rows = map(_encode_prior, self.parameters.values())
-        prior_codes, first, second = map(np.array, zip(*prior_rows, strict=True))
+        prior_codes, first_values, second_values = map(np.array, zip(*prior_rows, strict=True))
         return self._get_kernel_data_class(allocates, is_signed, type(fields))(
-            fields, observed.n_options, prior_codes, first, second
+            fields, observed.n_options, prior_codes, first_values, second_values
         )
 
     @property
@@ -220,7 +220,7 @@ class Custom:
     ) -> Any:
         """Return the NamedTuple class of kernel data for these functions, cached."""
         # Equal functions have the same class.
-        key = (
+        class_key = (
             self.log_likelihood,
             self.of_pair,
             self.of_option,
@@ -230,17 +230,19 @@ class Custom:
             *self.parameters,
             self.log_prior,
         )
-        if key not in _CLASSES:
-            source = self._source(allocates, is_signed, data_class)
-            name = f"Custom_{source[:24]}"
-            if not source:
-                _CLASSES[key] = _make_class(self, allocates, is_signed, data_class, "Custom", False)
-            else:  # functions that were defined once more are the same functions
-                new_class = globals().get(name) or _make_class(
-                    self, allocates, is_signed, data_class, name, True
+        if class_key not in _CLASSES:
+            source_hash = self._source(allocates, is_signed, data_class)
+            class_name = f"Custom_{source_hash[:24]}"
+            if not source_hash:
+                _CLASSES[class_key] = _make_class(
+                    self, allocates, is_signed, data_class, "Custom", False
                 )
-                _CLASSES[key] = globals()[name] = new_class
-        return _CLASSES[key]
+            else:  # functions that were defined once more are the same functions
+                new_class = globals().get(class_name) or _make_class(
+                    self, allocates, is_signed, data_class, class_name, True
+                )
+                _CLASSES[class_key] = globals()[class_name] = new_class
+        return _CLASSES[class_key]
 
     def _source(self, allocates: bool, is_signed: bool, data_class: Any) -> str:
         """Return a hash of all that the kernel class depends on; "" if a function has none."""
@@ -297,20 +299,20 @@ class Custom:
         assert self.simulate is not None
         owners, weights = feature_columns.to_dense(0, 1)
         features, weights = owners[0].T.astype(float), weights[0]
-        original = self.wrap_data(data).original
-        simulated = Observed(
+        original_data = self.wrap_data(data).original
+        simulated_data = Observed(
             self.simulate(
-                self.set_parameters(original, parameters), features.copy(), weights.copy(), rng
+                self.set_parameters(original_data, parameters), features.copy(), weights.copy(), rng
             )
         )
         log_likelihood = call_checked(
             "log_likelihood",
             self.log_likelihood,
-            simulated.fields,
+            simulated_data.fields,
             arrange_like_samplers(features),
             weights,
         )
-        fields = simulated.fields._asdict()
+        fields = simulated_data.fields._asdict()
         data_arrays = {
             f"data.{name}": np.asarray(field)
             for name, field in fields.items()
@@ -318,7 +320,8 @@ class Custom:
         }
         return SimulatedData(
             self.set_parameters(
-                simulated.original, {name: getattr(original, name) for name in self.parameters}
+                simulated_data.original,
+                {name: getattr(original_data, name) for name in self.parameters},
             ),
             data_arrays,
             log_likelihood,
@@ -380,8 +383,8 @@ def _make_class(
     cls: Any = namedtuple(name, fields, module=__name__)
     cls.source = is_known
     cls.allocates = allocates
-    for operation, implementation in custom._kernel_module.OPERATIONS.items():
-        operation.register(cls)(implementation)
+    for operation, operation_function in custom._kernel_module.OPERATIONS.items():
+        operation.register(cls)(operation_function)
     register_answers(cls, {custom_term_kernels.has_signed_sums: is_signed})
     log_likelihood = register_user_function(custom.log_likelihood, inline=False)
     custom_term_kernels.full_log_likelihood.register(cls)(
@@ -396,18 +399,20 @@ def _make_class(
 
 def _register_parameters(cls, custom: Custom, data_class: Any) -> None:
     """Register kernel operations that draw and record the user's parameters."""
-    names = list(custom.parameters)
+    parameter_names = list(custom.parameters)
     custom_term_kernels.starting_parameters.register(cls)(
-        lambda likelihood: [getattr(likelihood.data, name) for name in names]
+        lambda likelihood: [getattr(likelihood.data, name) for name in parameter_names]
     )
     fields = {name: f"likelihood.data.{name}" for name in data_class._fields} | {
-        name: f"c.parameters[{p}]" for p, name in enumerate(names)
+        name: f"c.parameters[{p}]" for p, name in enumerate(parameter_names)
     }
     last_fields = "likelihood.n, likelihood.kind, likelihood.first, likelihood.second"
     # compiled code does not support _replace
-    code = f"lambda likelihood, c: cls(data_class({', '.join(fields.values())}), {last_fields})"
+    constructor_code = (
+        f"lambda likelihood, c: cls(data_class({', '.join(fields.values())}), {last_fields})"
+    )
     custom_term_kernels.insert_parameters.register(cls)(
-        eval(code, {"__name__": __name__, "cls": cls, "data_class": data_class})
+        eval(constructor_code, {"__name__": __name__, "cls": cls, "data_class": data_class})
     )
     kernel_operations.draw_parameters.register(cls)(draw_parameters_by_slice)
     kernel_operations.record_parameters.register(cls)(record_values)
@@ -477,11 +482,12 @@ def _check_signature(
         raise ArgumentError(
             f"{requirement}; got {function!r}, whose arguments cannot be determined."
         ) from None
-    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD, p.KEYWORD_ONLY) for p in parameters) or len(
-        parameters
-    ) not in (
+    if any(
+        parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD, parameter.KEYWORD_ONLY)
+        for parameter in parameters
+    ) or len(parameters) not in (
         min_arguments,
         len(arguments),
     ):
-        signature = ", ".join(str(p) for p in parameters)
+        signature = ", ".join(str(parameter) for parameter in parameters)
         raise ArgumentError(f"{requirement}; got {_format_name(function)}({signature}).")

@@ -36,10 +36,10 @@ def build_custom_part(
     for name, field_value in zip(observed.fields._fields, observed.fields, strict=True):
         if name in parameters:
             continue
-        array = np.asarray(field_value)
+        field_array = np.asarray(field_value)
         stored_fields[f"data.{name}"] = (
-            tuple(f"{name}_{axis}" for axis in range(array.ndim)),
-            array,
+            tuple(f"{name}_{axis}" for axis in range(field_array.ndim)),
+            field_array,
         )
     constants = {"unique": False, "sees_single": sees_single, "parameters": ",".join(parameters)}
     if not sees_weights:
@@ -140,8 +140,11 @@ def compute_pointwise(
     if not is_pointwise(predictions[0].size, feature_columns.n_draws):
         return {}
     predictions = predict_by_draw(custom, observed, feature_columns, parameter_draws, "pointwise")
-    pointwise = np.asarray(predictions)
-    axes = tuple(f"observation_{axis}" for axis in range(pointwise.ndim - 1))
+    pointwise_log_likelihood = np.asarray(predictions)
+    axis_names = tuple(f"observation_{axis}" for axis in range(pointwise_log_likelihood.ndim - 1))
     return {
-        "observations": (("chain", "draw", *axes), pointwise.reshape(*shape, *pointwise.shape[1:]))
+        "observations": (
+            ("chain", "draw", *axis_names),
+            pointwise_log_likelihood.reshape(*shape, *pointwise_log_likelihood.shape[1:]),
+        )
     }

@@ -32,39 +32,39 @@ class WorstDifference:
         return self.size <= self.allowed
 
     def worse(
-        self, first_value: float, second_value: float, allowed: float, words: str
+        self, first_value: float, second_value: float, allowed_difference: float, words: str
     ) -> "WorstDifference":
         """Return this or the new comparison, whichever differs more beyond rounding.
 
         Equal infinities agree.
         """
-        size = 0.0
+        excess = 0.0
         if first_value != second_value:
-            size = abs(first_value - second_value)
-        if np.isnan(size):
-            size = np.inf
-        if self.count == 0 or size * self.allowed > self.size * allowed:
-            return WorstDifference(self.count + 1, float(size), allowed, words)
+            excess = abs(first_value - second_value)
+        if np.isnan(excess):
+            excess = np.inf
+        if self.count == 0 or excess * self.allowed > self.size * allowed_difference:
+            return WorstDifference(self.count + 1, float(excess), allowed_difference, words)
         return WorstDifference(self.count + 1, self.size, self.allowed, self.words)
 
 
 def sample_states(
-    prior: Any, n: int, weights: Any, rng: np.random.Generator, count: int
+    prior: Any, n: int, weights: Any, rng: np.random.Generator, n_states: int
 ) -> list[Any]:
-    """Sample `count` pairs (features, weights) from the prior for n options.
+    """Sample `n_states` pairs (features, weights) from the prior for n options.
 
     The first state has no column if the prior allows it.
     """
     states = []
-    for i in range(count):
-        matrix = prior.sample(n, 1.0 + i / 2, rng)
+    for i in range(n_states):
+        ownership = prior.sample(n, 1.0 + i / 2, rng)
         if prior.is_infinite:
             if i == 0:
-                matrix = matrix[:, :0]
+                ownership = ownership[:, :0]
             else:
-                matrix = np.hstack([matrix, rng.random((n, 2)) < 0.5])
-            matrix = matrix[:, matrix.any(0)]
-        states.append((matrix.astype(float), weights.random(rng, matrix.shape[1])))
+                ownership = np.hstack([ownership, rng.random((n, 2)) < 0.5])
+            ownership = ownership[:, ownership.any(0)]
+        states.append((ownership.astype(float), weights.random(rng, ownership.shape[1])))
     return states
 
 
@@ -74,9 +74,9 @@ def arrange_like_samplers(features: np.ndarray) -> np.ndarray:
     Compiled code then has the type of the array.
     """
     n, n_columns = features.shape
-    rows = np.zeros((n_columns + 2, n + 1))
-    rows[:n_columns, :n] = features.T
-    return rows[:n_columns, :n].T
+    padded_rows = np.zeros((n_columns + 2, n + 1))
+    padded_rows[:n_columns, :n] = features.T
+    return padded_rows[:n_columns, :n].T
 
 
 def build_state(features: np.ndarray, weights: np.ndarray) -> FeatureState:
@@ -92,10 +92,10 @@ def build_state(features: np.ndarray, weights: np.ndarray) -> FeatureState:
 
 def bound_rounding(cache: Any, log_value: float) -> float:
     """Return a bound on the rounding error of a log-likelihood value."""
-    terms = 0.0
+    term_sum = 0.0
     if isinstance(cache, TermSums):
-        terms = np.abs(cache.option).sum() + 0.5 * np.abs(cache.pair).sum()
-    return RELATIVE_ROUNDING * (1.0 + abs(log_value) + float(terms))
+        term_sum = np.abs(cache.option).sum() + 0.5 * np.abs(cache.pair).sum()
+    return RELATIVE_ROUNDING * (1.0 + abs(log_value) + float(term_sum))
 
 
 def compare_changes(
@@ -107,12 +107,11 @@ def compare_changes(
     rng: np.random.Generator,
     max_changes: int,
 ) -> WorstDifference:
-    """Compare log-likelihood changes of the kernels with differences of the full function.
+    """Compare the kernels' log-likelihood changes with differences of `log_likelihood`.
 
-    `whole` is the full function of features and weights, and up to `most` changes of each kind are
-    compared.
+    At most `max_changes` changes of each kind are compared.
     """
-    worst = WorstDifference()
+    worst_difference = WorstDifference()
     for features, weights in states:
         state, cache = build_state(features, weights), make_cache(likelihood)
         kernel_operations.rebuild_cache(likelihood, cache, state)
@@ -122,13 +121,15 @@ def compare_changes(
         )
         for change, changed_state, words in changes.iterate():
             new_value = log_likelihood(*changed_state)
-            allowed = bound_rounding(cache, old_value) + bound_rounding(cache, new_value)
+            allowed_difference = bound_rounding(cache, old_value) + bound_rounding(cache, new_value)
             sentence = (
                 f"when {words}, the terms change by {change:.6g} and log_likelihood by"
                 f" {new_value - old_value:.6g}"
             )
-            worst = worst.worse(change, new_value - old_value, allowed, sentence)
-    return worst
+            worst_difference = worst_difference.worse(
+                change, new_value - old_value, allowed_difference, sentence
+            )
+    return worst_difference
 
 
 @dataclass(frozen=True)
@@ -156,8 +157,8 @@ class StateChanges:
 
     def _choose(self, candidates: list[Any]) -> list[Any]:
         """Return a random selection of the candidates, at most `max_changes`."""
-        order = self.rng.permutation(len(candidates))
-        return [candidates[t] for t in order[: self.max_changes]]
+        random_order = self.rng.permutation(len(candidates))
+        return [candidates[t] for t in random_order[: self.max_changes]]
 
     def _format_owners(self, column: np.ndarray) -> str:
         """Return up to six owners of a feature as text in braces."""
@@ -212,25 +213,25 @@ class StateChanges:
         """Yield changes in which a new feature is added."""
         n, n_columns = self.features.shape
         for _ in range(min(self.max_changes, 4)):
-            column = (self.rng.random(n) < self.rng.uniform(0.2, 0.9)).astype(float)
-            column[self.rng.integers(n)] = 1.0
+            has_feature = (self.rng.random(n) < self.rng.uniform(0.2, 0.9)).astype(float)
+            has_feature[self.rng.integers(n)] = 1.0
             weight = self.rng.standard_exponential()
-            self.state.Z[n_columns, :n] = column
+            self.state.Z[n_columns, :n] = has_feature
             yield (
-                self._delta_weight(n_columns, int(column.sum()), weight),
-                (np.column_stack([self.features, column]), np.append(self.weights, weight)),
-                f"a feature of {self._format_owners(column)} is added",
+                self._delta_weight(n_columns, int(has_feature.sum()), weight),
+                (np.column_stack([self.features, has_feature]), np.append(self.weights, weight)),
+                f"a feature of {self._format_owners(has_feature)} is added",
             )
 
     def _transfer_owners(self) -> Iterator[Any]:
         """Yield changes in which a feature takes over, or gives up, the owners of another."""
         n, n_columns = self.features.shape
         for k, partner in self._choose(list(permutations(range(n_columns), 2))):
-            column, partner_column = self.features[:, k], self.features[:, partner]
-            shared = column @ partner_column
-            if shared == partner_column.sum() < column.sum():
+            has_feature, partner_column = self.features[:, k], self.features[:, partner]
+            n_common = has_feature @ partner_column
+            if n_common == partner_column.sum() < has_feature.sum():
                 sign, verb = -1.0, "gives up"
-            elif shared == 0.0 and self.weights[partner] > self.weights[k]:
+            elif n_common == 0.0 and self.weights[partner] > self.weights[k]:
                 sign, verb = 1.0, "takes over"
             else:
                 continue
@@ -244,6 +245,6 @@ class StateChanges:
             yield (
                 change,
                 (new_features, new_weights),
-                f"the feature of {self._format_owners(column)} {verb}"
+                f"the feature of {self._format_owners(has_feature)} {verb}"
                 f" {self._format_owners(partner_column)}",
             )

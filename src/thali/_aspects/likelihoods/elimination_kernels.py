@@ -65,14 +65,14 @@ class SetCache(NamedTuple):
 def arrange_sets(n: int, start: Any, members: Any, counts: Any, lapse: float) -> OfferedSets:
     """Return sets and choice counts as the arrays that kernels read."""
     set_of_place = part_indices(start)
-    order = np.argsort(members, kind="stable")
+    place_order = np.argsort(members, kind="stable")
     first_place = part_bounds(np.bincount(members, minlength=n))
     return OfferedSets(
         start=np.array(start, np.int64),
         member=np.array(members, np.int64),
         count=np.array(counts, float),
         first=first_place.astype(np.int64),
-        within=set_of_place[order].astype(np.int64),
+        within=set_of_place[place_order].astype(np.int64),
         lapse=float(lapse),
     )
 

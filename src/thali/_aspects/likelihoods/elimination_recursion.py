@@ -68,34 +68,34 @@ def elimination_probabilities(
     size = len(options)
     # probability that elimination reaches each set of options
     set_probability = {(1 << size) - 1: 1.0}
-    waiting: list[set[int]] = [set() for _ in range(size + 1)]
-    waiting[size] = set(set_probability)
+    waiting_sets: list[set[int]] = [set() for _ in range(size + 1)]
+    waiting_sets[size] = set(set_probability)
     probability = np.zeros(size)
     while size > 0:  # larger sets first, because elimination leads to smaller sets
-        for current_set in waiting[size]:
-            reached = set_probability.pop(current_set)
+        for current_set in waiting_sets[size]:
+            current_probability = set_probability.pop(current_set)
             next_weights: dict[int, float] = {}
             for owners, weight in weight_by_owners.items():
                 next_set = owners & current_set
                 if next_set and next_set != current_set:
                     next_weights[next_set] = next_weights.get(next_set, 0.0) + weight
-            total = sum(next_weights.values())
-            if total == 0.0:
+            total_weight = sum(next_weights.values())
+            if total_weight == 0.0:
                 for x in range(len(options)):
                     if current_set >> x & 1:
-                        probability[x] += reached / size
+                        probability[x] += current_probability / size
                 continue
             for next_set, weight in next_weights.items():
-                set_probability[next_set] = set_probability.get(next_set, 0.0) + reached * (
-                    weight / total
-                )
-                waiting[next_set.bit_count()].add(next_set)
-            if sum(map(len, waiting)) > MAX_SETS:
+                set_probability[next_set] = set_probability.get(
+                    next_set, 0.0
+                ) + current_probability * (weight / total_weight)
+                waiting_sets[next_set.bit_count()].add(next_set)
+            if sum(map(len, waiting_sets)) > MAX_SETS:
                 raise ArgumentError(
                     f"Elimination from these {len(options)} options reaches more than {MAX_SETS:,}"
                     " sets; use fewer options, or fewer overlapping aspects."
                 )
-        waiting[size] = set()
+        waiting_sets[size] = set()
         size -= 1
     return (1.0 - lapse) * probability + lapse / len(options)
 
@@ -109,23 +109,23 @@ def _sum_by_owners(
     for i, option in enumerate(options):
         if option in options[:i]:
             raise ArgumentError(f"The option {option!r} is listed twice; list each once.")
-    owners: dict[Any, Any] = {}
+    owner_bits_by_aspect: dict[Any, Any] = {}
     for i, option in enumerate(options):
         if option not in aspects:
             raise ArgumentError(
                 f"`aspects` lacks the option {option!r}; give it an empty list if it has none."
             )
         for name in _read_names(aspects[option], option):
-            owners[name] = owners.get(name, 0) | 1 << i
+            owner_bits_by_aspect[name] = owner_bits_by_aspect.get(name, 0) | 1 << i
     weight_by_owners: dict[int, float] = {}
-    for name, bits in owners.items():
+    for name, owner_bits in owner_bits_by_aspect.items():
         weight = weights.get(name)
         if weight is None or not 0.0 <= float(weight) < float("inf"):
             raise ArgumentError(
                 f"The weight of aspect {name!r} must be a finite number >= 0; got {weight!r}."
             )
         if weight > 0.0:
-            weight_by_owners[bits] = weight_by_owners.get(bits, 0.0) + float(weight)
+            weight_by_owners[owner_bits] = weight_by_owners.get(owner_bits, 0.0) + float(weight)
     return weight_by_owners
 
 

@@ -120,11 +120,13 @@ class MostSimilarPair:
         from ..draws.triplet_probabilities import compute_triplet_probabilities
 
         constant = np.array([parameters.get("constant", 0.0)])
-        p = compute_triplet_probabilities(
+        answer_probabilities = compute_triplet_probabilities(
             feature_columns, constant, data.start, data.first, data.second, self.link, self.lapse
         )[0]
-        set_sums = sum_parts(p, data.start)
-        return simulate_answers(data, p / np.repeat(set_sums, data.sizes), False, rng)
+        set_sums = sum_parts(answer_probabilities, data.start)
+        return simulate_answers(
+            data, answer_probabilities / np.repeat(set_sums, data.sizes), False, rng
+        )
 
     def build_posterior_part(
         self, feature_columns: Any, extra: Any, data: Any, shape: Any, dense: Any

@@ -224,7 +224,7 @@ def _is_group_scale_free(sets: Any) -> Any:
 
 @kernel_operations.sum_scaled_priors.register(AnsweredPairSets)
 def _sum_scaled_priors(sets: Any, c: Any) -> Any:
-    """Return prior shape of the constant, and prior rate times the constant."""
+    """Return the shape of the constant's Gamma prior, and its rate times the constant c0."""
     return sets.shape, sets.rate * c.real[CONSTANT]
 
 

@@ -68,19 +68,19 @@ def arrange_pair_sets(
     """Return answered sets of pairs as the arrays that kernels read."""
     n, place_indices = data.n_options, list_answered_places(data)
     has_answer = np.bincount(data.set_of, data.counts) > 0.0
-    start = part_bounds(data.sizes[has_answer])
-    keys, pair = np.unique(data.first * n + data.second, return_inverse=True)
-    lower, upper = (keys // n).astype(np.int32), (keys % n).astype(np.int32)
-    pair = pair[place_indices].astype(np.int32)
-    set_indices = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
-    set_start, by_pair = _group_by_key(pair, len(keys))
+    set_starts = part_bounds(data.sizes[has_answer])
+    pair_keys, pair_index = np.unique(data.first * n + data.second, return_inverse=True)
+    lower, upper = (pair_keys // n).astype(np.int32), (pair_keys % n).astype(np.int32)
+    pair_index = pair_index[place_indices].astype(np.int32)
+    set_indices = np.repeat(np.arange(len(set_starts) - 1, dtype=np.int32), np.diff(set_starts))
+    set_start, by_pair = _group_by_key(pair_index, len(pair_keys))
     objects = np.concatenate([lower, upper])
     pair_start, by_object = _group_by_key(objects, n)
-    pair_of = (by_object % len(keys)).astype(np.int32)
+    pair_of = (by_object % len(pair_keys)).astype(np.int32)
     partners = np.concatenate([upper, lower])[by_object]
     return AnsweredPairSets(
-        start,
-        pair,
+        set_starts,
+        pair_index,
         data.counts[place_indices].astype(float),
         lower,
         upper,
@@ -98,9 +98,9 @@ def arrange_pair_sets(
 
 def list_answered_places(data: Any) -> np.ndarray:
     """List the entries of sets with answers, most chosen pair first in each set."""
-    places = np.lexsort((-data.counts, data.set_of))
+    ordered_places = np.lexsort((-data.counts, data.set_of))
     has_answer = np.bincount(data.set_of, data.counts) > 0.0
-    return places[has_answer[data.set_of[places]]]
+    return ordered_places[has_answer[data.set_of[ordered_places]]]
 
 
 def _group_by_key(keys: np.ndarray, n_keys: int) -> tuple[np.ndarray, np.ndarray]:

@@ -234,10 +234,10 @@ class LogNormal:
     def log_density(self, values: np.ndarray) -> np.ndarray:
         """Return the log density of each value; minus infinity at and below 0."""
         is_positive = values > 0.0
-        logs = np.log(np.where(is_positive, values, 1.0))
+        log_values = np.log(np.where(is_positive, values, 1.0))
         return np.where(
             is_positive,
-            NormalWeights(float(self.mean), float(self.sd)).log_density(logs) - logs,
+            NormalWeights(float(self.mean), float(self.sd)).log_density(log_values) - log_values,
             -np.inf,
         )
 
@@ -291,10 +291,10 @@ class Beta:
 
         is_inside = (values > 0.0) & (values < 1.0)
         x = np.where(is_inside, values, 0.5)
-        density = (
+        log_density = (
             (self.a - 1.0) * np.log(x) + (self.b - 1.0) * np.log1p(-x) - betaln(self.a, self.b)
         )
-        return np.where(is_inside, density, -np.inf)
+        return np.where(is_inside, log_density, -np.inf)
 
 
 PRIORS = Normal, HalfNormal, LogNormal, Gamma, Beta
@@ -327,13 +327,13 @@ def read_starting_values(parameters: Mapping[str, Any], fields: Any, log_prior: 
 
     They must be numbers that the priors allow.
     """
-    starts = []
+    starting_values = []
     for name, prior in parameters.items():
-        start = getattr(fields, name, None)
+        starting_value = getattr(fields, name, None)
         if (
-            isinstance(start, bool)
-            or not isinstance(start, int | float)
-            or not math.isfinite(start)
+            isinstance(starting_value, bool)
+            or not isinstance(starting_value, int | float)
+            or not math.isfinite(starting_value)
         ):
             number_fields = shorten(
                 [
@@ -347,12 +347,14 @@ def read_starting_values(parameters: Mapping[str, Any], fields: Any, log_prior: 
                 " must be a single finite number; the fields with a single number are:"
                 f" {number_fields or 'none'}."
             )
-        if prior is not None and not np.isfinite(prior.log_density(np.array([float(start)]))[0]):
+        if prior is not None and not np.isfinite(
+            prior.log_density(np.array([float(starting_value)]))[0]
+        ):
             raise ArgumentError(
-                f"The parameter {name!r} starts at {start:g}, where its prior {prior!r} has"
-                " density 0; start it at a value that the prior allows."
+                f"The parameter {name!r} starts at {starting_value:g}, where its prior {prior!r}"
+                " has density 0; start it at a value that the prior allows."
             )
-        starts.append(float(start))
+        starting_values.append(float(starting_value))
     if log_prior is not None and not math.isfinite(
         float(getattr(log_prior, "py_func", log_prior)(fields))
     ):
@@ -360,7 +362,7 @@ def read_starting_values(parameters: Mapping[str, Any], fields: Any, log_prior: 
             "log_prior is not finite at the values of the data; change the starting values of the"
             " parameters."
         )
-    return np.array(starts)
+    return np.array(starting_values)
 
 
 @generic

@@ -30,10 +30,10 @@ def compute_set_probabilities(
         return compute_luce_probabilities(
             feature_columns.unique_weights[draws], start, members, lapse
         )
-    if (largest := int(np.diff(start).max())) > MAX_SET_SIZE:
+    if (max_set_size := int(np.diff(start).max())) > MAX_SET_SIZE:
         raise DataError(
-            f"A set may have at most {MAX_SET_SIZE} options; the largest set has {largest}. Remove"
-            " some options."
+            f"A set may have at most {MAX_SET_SIZE} options; the largest set has {max_set_size}."
+            " Remove some options."
         )
     sets = arrange_sets(feature_columns.n_options, start, members, np.zeros(len(members)), lapse)
     state = make_empty_state(
@@ -53,7 +53,7 @@ def compute_set_probabilities(
             probability,
         )
     except OverflowError as error:
-        raise DataError(error, f" The largest set has {largest} options.") from None
+        raise DataError(error, f" The largest set has {max_set_size} options.") from None
     return probability
 
 
@@ -64,21 +64,26 @@ def compute_luce_probabilities(
 
     `weights` has shape (draws, options), and no aspect is shared.
     """
-    sizes = np.diff(start)
-    chance, set_of = np.repeat(1.0 / sizes, sizes), repeat_indices(sizes)
+    set_sizes = np.diff(start)
+    uniform_probability, set_index = (
+        np.repeat(1.0 / set_sizes, set_sizes),
+        repeat_indices(set_sizes),
+    )
     shares = np.empty((len(weights), len(members)))
-    step = max(1, CACHE_NUMBERS // max(1, len(members)))
-    for start_draw in range(0, len(weights), step):
-        share = shares[start_draw : start_draw + step]
-        np.take(weights[start_draw : start_draw + step], members, axis=1, out=share)
-        total = np.add.reduceat(share, start[:-1], axis=1)
-        if not total.all():  # in a set without weights, options are equally probable
-            is_empty = (total == 0.0)[:, set_of]
-            share[is_empty] = np.broadcast_to(chance, share.shape)[is_empty]
-            total[total == 0.0] = 1.0
-        share /= total[:, set_of]
-        share *= 1.0 - lapse
-        share += lapse * chance
+    n_block_draws = max(1, CACHE_NUMBERS // max(1, len(members)))
+    for start_draw in range(0, len(weights), n_block_draws):
+        share_block = shares[start_draw : start_draw + n_block_draws]
+        np.take(weights[start_draw : start_draw + n_block_draws], members, axis=1, out=share_block)
+        set_totals = np.add.reduceat(share_block, start[:-1], axis=1)
+        if not set_totals.all():  # in a set without weights, options are equally probable
+            is_empty = (set_totals == 0.0)[:, set_index]
+            share_block[is_empty] = np.broadcast_to(uniform_probability, share_block.shape)[
+                is_empty
+            ]
+            set_totals[set_totals == 0.0] = 1.0
+        share_block /= set_totals[:, set_index]
+        share_block *= 1.0 - lapse
+        share_block += lapse * uniform_probability
     return shares
 
 
@@ -91,28 +96,33 @@ def compute_answer_probabilities(
 ) -> np.ndarray:
     """Return probabilities of all (best, worst) answers, (n_draws, n_answers)."""
     draws = draws or slice(0, feature_columns.n_draws)
-    if (largest := int(np.diff(start).max())) > 3:
+    if (max_set_size := int(np.diff(start).max())) > 3:
         raise DataError(
-            f"Best and worst can be predicted only for sets of up to three options; got {largest}."
+            "Best and worst can be predicted only for sets of up to three options; got"
+            f" {max_set_size}."
         )
     # the sets from which one option is chosen, and two positions in them for each answer
-    sets, factors = [], []
+    all_sets, factors = [], []
     for set_members in np.split(members, start[1:-1]):
-        full_start, rest_starts = sum(map(len, sets)), {}
-        sets.append(set_members)
+        full_start, rest_starts = sum(map(len, all_sets)), {}
+        all_sets.append(set_members)
         for best, worst in zip(*list_ordered_pairs(len(set_members)), strict=True):
             middle_members = [k for k in range(len(set_members)) if k not in (best, worst)]
             if middle_members and best not in rest_starts:
-                rest_starts[best] = sum(map(len, sets))
-                sets.append(np.delete(set_members, best))
+                rest_starts[best] = sum(map(len, all_sets))
+                all_sets.append(np.delete(set_members, best))
             middle_index = -1
             if middle_members:
                 middle_index = rest_starts[best] + int(middle_members[0] > worst)
             factors.append((full_start + best, middle_index))
     best_index, middle_indices = np.array(factors).T
-    set_starts = part_bounds(list(map(len, sets)))
-    p = compute_set_probabilities(feature_columns, set_starts, np.concatenate(sets), lapse, draws)
-    return p[:, best_index] * np.where(middle_indices < 0, 1.0, p[:, middle_indices])
+    set_starts = part_bounds(list(map(len, all_sets)))
+    set_probabilities = compute_set_probabilities(
+        feature_columns, set_starts, np.concatenate(all_sets), lapse, draws
+    )
+    return set_probabilities[:, best_index] * np.where(
+        middle_indices < 0, 1.0, set_probabilities[:, middle_indices]
+    )
 
 
 def average_over_draws(compute_draws: Any, n_draws: int, size: int) -> np.ndarray:
@@ -120,10 +130,10 @@ def average_over_draws(compute_draws: Any, n_draws: int, size: int) -> np.ndarra
 
     `draws_of` computes them for a slice of draws.
     """
-    total = np.zeros(size)
-    for draws in iterate_slices(n_draws, size):
-        total += compute_draws(draws).sum(axis=0)
-    return total / n_draws
+    summed_probability = np.zeros(size)
+    for draw_slice in iterate_slices(n_draws, size):
+        summed_probability += compute_draws(draw_slice).sum(axis=0)
+    return summed_probability / n_draws
 
 
 @compiled

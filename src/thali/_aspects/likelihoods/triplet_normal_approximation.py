@@ -34,25 +34,27 @@ def approximate_answers(sets: AnsweredPairSets) -> tuple[Judgements, GammaWeight
     weights of answers.
     """
     # the prior mean of the constant, where chains start
-    unit = 1.0
+    weight_unit = 1.0
     if sets.is_ratio:
-        unit = sets.shape / sets.rate
+        weight_unit = sets.shape / sets.rate
     shape = max(sets.shape, 1.0)
-    weights = GammaWeights(shape, unit * sets.rate * shape / sets.shape)
-    pairs, sizes = len(sets.lower), np.diff(sets.start)
-    answers = sum_parts(sets.times, sets.start)
-    chance = np.repeat(answers / sizes, sizes)
-    scores = np.bincount(sets.pair, weights=sets.times - chance, minlength=pairs)
+    weights = GammaWeights(shape, weight_unit * sets.rate * shape / sets.shape)
+    n_pairs, sizes = len(sets.lower), np.diff(sets.start)
+    n_answers = sum_parts(sets.times, sets.start)
+    expected_counts = np.repeat(n_answers / sizes, sizes)
+    scores = np.bincount(sets.pair, weights=sets.times - expected_counts, minlength=n_pairs)
     information = np.bincount(
-        sets.pair, weights=chance * (1.0 - 1.0 / np.repeat(sizes, sizes)), minlength=pairs
+        sets.pair,
+        weights=expected_counts * (1.0 - 1.0 / np.repeat(sizes, sizes)),
+        minlength=n_pairs,
     )
-    squares = (
+    square_matrices = (
         arrange_square(len(sets.pair_start) - 1, sets.lower, sets.upper, entries)
         for entries in (SIMILARITY_SHIFT + scores / information, information, 1.0 / information)
     )
     judgements = Judgements(
-        *squares,
-        pairs=float(pairs),
+        *square_matrices,
+        pairs=float(n_pairs),
         total=float(information.sum()),
         single=False,
         complete=False,
@@ -64,4 +66,4 @@ def approximate_answers(sets: AnsweredPairSets) -> tuple[Judgements, GammaWeight
         prior_shape=VARIANCE_SHAPE,
         prior_scale=1.0,
     )
-    return judgements, weights, unit
+    return judgements, weights, weight_unit

@@ -31,10 +31,10 @@ def check_functions(custom: Any, observed: Any, weights: Any, checks_terms: bool
         [(data, arrange_like_samplers(f), w) for f, w in states],
     )
     if custom.of_option is not None:
-        calls = [
+        option_calls = [
             (data, i, float(f[i] @ w)) for f, w in states for i in range(min(f.shape[0], MAX_CALLS))
         ]
-        allocates |= _compare_compiled("of_option", custom.of_option, calls)[0]
+        allocates |= _compare_compiled("of_option", custom.of_option, option_calls)[0]
     if custom.of_pair is not None:
         allocates |= _compare_compiled(
             "of_pair", custom.of_pair, _list_pair_calls(custom, data, states, rng)
@@ -49,16 +49,18 @@ def check_functions(custom: Any, observed: Any, weights: Any, checks_terms: bool
 
 def _check_pointwise(custom: Any, observed: Any, features: np.ndarray, weights: np.ndarray) -> None:
     """Raise ArgumentError if `pointwise` does not sum to log_likelihood."""
-    terms = np.asarray(custom.pointwise(observed.original, features.copy(), weights.copy()), float)
+    pointwise_terms = np.asarray(
+        custom.pointwise(observed.original, features.copy(), weights.copy()), float
+    )
     log_likelihood = call_checked(
         "log_likelihood", custom.log_likelihood, observed.fields, features, weights
     )
-    if not abs(terms.sum() - log_likelihood) <= MAX_RELATIVE_MISS * (
-        np.abs(terms).sum() + abs(log_likelihood) + 1.0
+    if not abs(pointwise_terms.sum() - log_likelihood) <= MAX_RELATIVE_MISS * (
+        np.abs(pointwise_terms).sum() + abs(log_likelihood) + 1.0
     ):
         raise ArgumentError(
-            f"`pointwise` must sum to log_likelihood; its {terms.size} terms sum to"
-            f" {terms.sum():.6g}, but log_likelihood is {log_likelihood:.6g}."
+            f"`pointwise` must sum to log_likelihood; its {pointwise_terms.size} terms sum to"
+            f" {pointwise_terms.sum():.6g}, but log_likelihood is {log_likelihood:.6g}."
         )
 
 
@@ -71,9 +73,9 @@ def _check_terms(
     rng: np.random.Generator,
 ) -> None:
     """Raise ArgumentError if the terms disagree with log_likelihood."""
-    compiled, make_cache = custom.build_uncompiled(observed, weights)
-    worst = compare_changes(
-        compiled,
+    compiled_likelihood, make_cache = custom.build_uncompiled(observed, weights)
+    worst_difference = compare_changes(
+        compiled_likelihood,
         make_cache,
         lambda f, w: log_likelihood(observed.fields, arrange_like_samplers(f), w),
         states,
@@ -81,10 +83,10 @@ def _check_terms(
         rng,
         MAX_CHANGES,
     )
-    if not worst.is_rounding:
+    if not worst_difference.is_rounding:
         raise ArgumentError(
-            f"{custom.terms} disagree with log_likelihood by {worst.size:.3g}: {worst.words}; run"
-            " thali.testing.check for details."
+            f"{custom.terms} disagree with log_likelihood by {worst_difference.size:.3g}:"
+            f" {worst_difference.words}; run thali.testing.check for details."
         )
 
 
@@ -95,7 +97,7 @@ def _list_pair_calls(
     from inspect import signature
 
     sees_own = len(signature(getattr(custom.of_pair, "py_func", custom.of_pair)).parameters) == 6
-    calls = []
+    argument_tuples = []
     for features, weights in states:
         n = features.shape[0]
         pairs = np.array(
@@ -105,8 +107,8 @@ def _list_pair_calls(
             arguments = [data, i, j, float(features[i] * features[j] @ weights)]
             if sees_own:
                 arguments += [float(features[o] @ weights) for o in (i, j)]
-            calls.append(tuple(arguments))
-    return calls
+            argument_tuples.append(tuple(arguments))
+    return argument_tuples
 
 
 def _compare_compiled(name: str, function: Any, calls: list[tuple[Any, ...]]) -> tuple[bool, Any]:
@@ -137,42 +139,42 @@ def call_checked(name: str, function: Any, *arguments: Any) -> float:
     ArgumentError: it fails, changes its arguments, or does not return a finite number.
     """
     python_function = getattr(function, "py_func", function)
-    copies = tuple(_copy_argument(a) for a in arguments)
+    argument_copies = tuple(_copy_argument(a) for a in arguments)
     with np.errstate(all="ignore"):
         try:
-            returned = python_function(*copies)
+            returned_value = python_function(*argument_copies)
         except Exception as error:
             raise ArgumentError(
                 f"{name} raised {type(error).__name__}: {error} (called with"
                 f" {_describe(arguments)})."
             ) from error
-    if isinstance(returned, np.ndarray) and returned.ndim == 0:
-        returned = returned[()]
-    if isinstance(returned, bool | np.bool_) or not isinstance(returned, numbers.Real):
+    if isinstance(returned_value, np.ndarray) and returned_value.ndim == 0:
+        returned_value = returned_value[()]
+    if isinstance(returned_value, bool | np.bool_) or not isinstance(returned_value, numbers.Real):
         raise ArgumentError(
-            f"{name} must return a number; it returned {_shorten_repr(returned)} for"
+            f"{name} must return a number; it returned {_shorten_repr(returned_value)} for"
             f" {_describe(arguments)}."
         )
-    for argument, copy in zip(arguments, copies, strict=True):
+    for argument, copy in zip(arguments, argument_copies, strict=True):
         for field, old, new in _iterate_arrays(argument, copy):
             if not np.array_equal(old, new, equal_nan=old.dtype.kind == "f"):
                 raise ArgumentError(
                     f"{name} must not modify its arguments, but changed {field or 'them'}; let the"
                     " function work on a copy."
                 )
-    returned = float(returned)
-    if np.isnan(returned) or returned == np.inf:
+    returned_value = float(returned_value)
+    if np.isnan(returned_value) or returned_value == np.inf:
         raise ArgumentError(
-            f"{name} must return a finite number; it returned {returned} for"
+            f"{name} must return a finite number; it returned {returned_value} for"
             f" {_describe(arguments)}."
         )
-    if returned == -np.inf:
+    if returned_value == -np.inf:
         raise ArgumentError(
             f"{name} returned -inf for {_describe(arguments)}, so the observations are impossible"
             " there and a sampler could not leave this state; give every observation a small"
             " probability, for instance with a lapse rate."
         )
-    return returned
+    return returned_value
 
 
 def _copy_argument(argument: Any) -> Any:
@@ -197,19 +199,19 @@ def _iterate_arrays(original: Any, copy: Any) -> Any:
 def _describe(arguments: Any) -> str:
     """Return words for a call's arguments after the data, for error messages."""
     if len(arguments) == 3 and isinstance(arguments[1], np.ndarray):
-        n, n_features = arguments[1].shape
-        return f"{n} options and {n_features} features"
-    names: tuple[str, ...] = ("i", "own")
+        n_options, n_features = arguments[1].shape
+        return f"{n_options} options and {n_features} features"
+    argument_names: tuple[str, ...] = ("i", "own")
     if len(arguments) > 3:
-        names = ("i", "j", "shared", "own_i", "own_j")
+        argument_names = ("i", "j", "shared", "own_i", "own_j")
     return ", ".join(
-        f"{name}={number:.4g}" for name, number in zip(names, arguments[1:], strict=False)
+        f"{name}={number:.4g}" for name, number in zip(argument_names, arguments[1:], strict=False)
     )
 
 
 def _shorten_repr(returned: Any) -> str:
     """Return the repr of a value, cut to 60 characters with its type's name."""
-    text = repr(returned).replace("\n", " ")
-    if len(text) < 60:
-        return text
-    return f"{text[:50]}... ({type(returned).__name__})"
+    repr_text = repr(returned).replace("\n", " ")
+    if len(repr_text) < 60:
+        return repr_text
+    return f"{repr_text[:50]}... ({type(returned).__name__})"

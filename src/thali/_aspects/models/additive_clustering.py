@@ -98,31 +98,31 @@ def score_sigmas(
     n_parts = N_PARTS
     if data.n_pairs > MAX_PAIRS_MANY_PARTS:
         n_parts = N_FEW_PARTS
-    part = rng.permutation(data.n_pairs) % min(n_parts, data.n_pairs)
-    spread = float(np.std(data.values)) / math.sqrt(mean_inverse_judgements(data))
-    chains = [
+    part_of_pair = rng.permutation(data.n_pairs) % min(n_parts, data.n_pairs)
+    max_sigma = float(np.std(data.values)) / math.sqrt(mean_inverse_judgements(data))
+    chain_splits = [
         (
-            _build_chain(data.take(part != k), task_arguments, spread, rng.spawn(1)[0]),
-            data.take(part == k),
+            _build_chain(data.take(part_of_pair != k), task_arguments, max_sigma, rng.spawn(1)[0]),
+            data.take(part_of_pair == k),
         )
-        for k in np.unique(part)
+        for k in np.unique(part_of_pair)
     ]
     scores: dict[float, float] = {}
-    n_worse, limit = 0, TimeLimit(max_time)
+    n_worse, time_limit = 0, TimeLimit(max_time)
     with Progress(
-        show_progress, "choosing sigma", len(SIGMA_SHARES) * len(chains), "runs"
+        show_progress, "choosing sigma", len(SIGMA_SHARES) * len(chain_splits), "runs"
     ) as progress:
         progress.note("compiling, once")
-        for share in SIGMA_SHARES:
-            sigma, total = share * spread, 0.0
-            for chain, held_out in chains:
-                total += _score_held_out(chain, held_out, sigma)
-                progress.update(len(scores) * len(chains))
-                limit.check()
+        for sigma_share in SIGMA_SHARES:
+            sigma, total_score = sigma_share * max_sigma, 0.0
+            for chain, held_out in chain_splits:
+                total_score += _score_held_out(chain, held_out, sigma)
+                progress.update(len(scores) * len(chain_splits))
+                time_limit.check()
             n_worse += 1
-            if total / data.n_pairs > max(scores.values(), default=-math.inf):
+            if total_score / data.n_pairs > max(scores.values(), default=-math.inf):
                 n_worse = 0
-            scores[sigma] = total / data.n_pairs
+            scores[sigma] = total_score / data.n_pairs
             if n_worse == MAX_WORSE:
                 break
     return pd.Series(
@@ -132,8 +132,8 @@ def score_sigmas(
 
 def smooth_scores(scores: list[float]) -> np.ndarray:
     """Return each score averaged with its neighbours in the list."""
-    padded = np.concatenate([scores[:1], scores, scores[-1:]])
-    return 0.25 * padded[:-2] + 0.5 * padded[1:-1] + 0.25 * padded[2:]
+    padded_scores = np.concatenate([scores[:1], scores, scores[-1:]])
+    return 0.25 * padded_scores[:-2] + 0.5 * padded_scores[1:-1] + 0.25 * padded_scores[2:]
 
 
 def _build_chain(
@@ -170,9 +170,11 @@ def _score_held_out(chain: FeatureChain, held_out: Any, sigma: float) -> float:
         mu[state_index] = chain.cache.real[CONSTANT] + w @ (
             Z[:, held_out.first] * Z[:, held_out.second]
         )
-    deviation = sigma / np.sqrt(held_out.judgements)
-    logs = log_normal_density(held_out.values, mu, deviation)
-    return float(np.asarray(logsumexp(logs, axis=0)).sum()) - held_out.n_pairs * math.log(STATES)
+    residual_sd = sigma / np.sqrt(held_out.judgements)
+    log_densities = log_normal_density(held_out.values, mu, residual_sd)
+    return float(np.asarray(logsumexp(log_densities, axis=0)).sum()) - held_out.n_pairs * math.log(
+        STATES
+    )
 
 
 # Rules of additive clustering for each data kind: the likelihood, and the default prior of weights
@@ -277,22 +279,22 @@ def choose_rules(data: Any) -> SimilarityRules:
 LAPSE = 0.01
 
 
-def require_similarities(model: Any, name: str) -> None:
+def require_similarities(model: Any, answer_name: str) -> None:
     """Raise ArgumentError unless draws of one group's similarities exist."""
-    require_data_kind(SIMILARITIES, model._view, name)
+    require_data_kind(SIMILARITIES, model._view, answer_name)
 
 
-def require_similarity_draws(model: Any, name: str) -> None:
+def require_similarity_draws(model: Any, answer_name: str) -> None:
     """Raise ArgumentError unless draws of similarities exist, of any groups."""
     if model._view.sigma is None:
-        require_similarities(model, name)
+        require_similarities(model, answer_name)
 
 
-def require_respondent_weights(model: Any, name: str) -> None:
+def require_respondent_weights(model: Any, answer_name: str) -> None:
     """Raise ArgumentError unless respondents have individual weights."""
     from ..results.individual_weights import require_individual_weights
 
-    require_individual_weights(model._view, name)
+    require_individual_weights(model._view, answer_name)
 
 
 class AdditiveClustering(AdditiveAnswers):
@@ -456,13 +458,13 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _build_task_arguments(self, data: Any) -> dict[Any, Any]:
         """Return arguments of the sampling task; cross-validate sigma if it is None."""
-        task_arguments = self._build_first_arguments(data)
+        task_arguments = self._build_arguments_before_sigma(data)
         if self._needs_sigma_choice(data):
             task_arguments["likelihood"] = Additive(self._choose_sigma(data), bool(self.constant))
         return task_arguments
 
-    def _build_first_arguments(self, data: Any) -> dict[Any, Any]:
-        """Return arguments of the sampling task, with sigma learned if not given."""
+    def _build_arguments_before_sigma(self, data: Any) -> dict[Any, Any]:
+        """Return arguments of the sampling task before sigma is cross-validated."""
         check_allowed("constant", self.constant, (True, False))
         rules = choose_rules(data)
         self._check_argument_kinds(rules.kind)
@@ -512,7 +514,10 @@ class AdditiveClustering(AdditiveAnswers):
         """Return whether sigma must be chosen by cross-validation."""
         if self.sigma is not None or not choose_rules(data).lacks_sigma():
             return False
-        return can_estimate_sigma(data) and self._build_first_arguments(data)["prior"].learns_alpha
+        return (
+            can_estimate_sigma(data)
+            and self._build_arguments_before_sigma(data)["prior"].learns_alpha
+        )
 
     def _choose_sigma(
         self, data: Any, show_progress: bool = False, max_time: float | None = None
@@ -523,8 +528,8 @@ class AdditiveClustering(AdditiveAnswers):
         stored_choice = vars(self).get("_sigma_choice", (None, None, None))
         if stored_choice[0] is not data or stored_choice[1] != get_model_parameters(self):
             try:
-                scores = score_sigmas(
-                    data, self._build_first_arguments(data), show_progress, max_time
+                sigma_scores = score_sigmas(
+                    data, self._build_arguments_before_sigma(data), show_progress, max_time
                 )
             except TimeIsUp:
                 raise ArgumentError(
@@ -534,7 +539,7 @@ class AdditiveClustering(AdditiveAnswers):
                     Argument("sigma"),
                     ".",
                 ) from None
-            stored_choice = self._sigma_choice = data, get_model_parameters(self), scores
+            stored_choice = self._sigma_choice = data, get_model_parameters(self), sigma_scores
         return float(stored_choice[2].index[int(stored_choice[2].to_numpy().argmax())])
 
     def _matches_fit(self, data: Any) -> bool:
@@ -578,7 +583,7 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _build_prepare_arguments(self, data: Any) -> dict[Any, Any]:
         """Return the arguments of the sampling task, without a choice of sigma."""
-        return self._build_first_arguments(data)
+        return self._build_arguments_before_sigma(data)
 
     def _build_sampling(self, source: Any, run: Run) -> Sampling[Any]:
         """Cross-validate sigma if it is None, then prepare the chains of a fit."""
@@ -589,7 +594,7 @@ class AdditiveClustering(AdditiveAnswers):
             draws=run.min_draws,
             tune=run.tune,
             thin=run.thin,
-            **self._build_first_arguments(source),
+            **self._build_arguments_before_sigma(source),
         )
         self._choose_sigma(source, run.progressbar, run.max_time)
         scores = self._sigma_choice[2]
@@ -607,7 +612,8 @@ class AdditiveClustering(AdditiveAnswers):
         return None
 
     def _copy_with_fixed_prior(self, data: Any) -> Any:
-        """Return an unfitted copy; prior parameters set by the data keep the values for `data`."""
+        """Return an unfitted copy with data-dependent prior parameters fixed at values for"
+        " `data`."""
         return OPEN.load()(**self._build_task_arguments(data))._copy_with_fixed_prior(data)
 
     def _get_prior_tree(self) -> Tree | None:
@@ -658,7 +664,7 @@ class AdditiveClustering(AdditiveAnswers):
         def compute_estimate() -> "Estimate":
             """Return the estimate of this kind from all draws."""
             data = read_similarities(posterior)
-            task_arguments = self._build_first_arguments(data)
+            task_arguments = self._build_arguments_before_sigma(data)
             prior = task_arguments["prior"]
             if self._get_prior_tree():
                 prior = prior.for_labels(data.labels)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     import pandas
 
 
-def require_triplets(model: Any, name: str) -> None:
+def require_triplets(model: Any, answer_name: str) -> None:
     """Raise ArgumentError unless draws of one group's triplets exist."""
-    require_data_kind(TRIPLETS, model._view, name)
+    require_data_kind(TRIPLETS, model._view, answer_name)
 
 
 class AdditiveAnswers(LatentFeatures):
@@ -56,13 +56,13 @@ class AdditiveAnswers(LatentFeatures):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        table = super().features(min_probability, similar, ci)
+        features_table = super().features(min_probability, similar, ci)
         if similar is not None:
-            return table
-        shared: Any = table[table["members"].map(len) > 1]
-        table = shared.reset_index(drop=True)
-        insert_feature_names(table, "feature", self._features, self._view.labels)
-        return table
+            return features_table
+        shared_features: Any = features_table[features_table["members"].map(len) > 1]
+        features_table = shared_features.reset_index(drop=True)
+        insert_feature_names(features_table, "feature", self._features, self._view.labels)
+        return features_table
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a posterior predictive check of measured similarities, or pairs of triplets.

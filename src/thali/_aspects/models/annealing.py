@@ -131,26 +131,36 @@ def find_best_end(
     finished_chains = [chain for chain in chains if chain.recorded]
     sigma2 = float(np.mean([chain.cache.real[VARIANCE] for chain in finished_chains]))
     alpha = float(np.mean([chain.state.real[ALPHA] for chain in finished_chains]))
-    constant = np.array([chain.cache.real[CONSTANT] for chain in finished_chains])
+    constants = np.array([chain.cache.real[CONSTANT] for chain in finished_chains])
     shape, rate = task_arguments["weight_prior"]
-    features = [_read_shared_features(chain) for chain in finished_chains]
+    features_by_run = [_read_shared_features(chain) for chain in finished_chains]
     if is_exchangeable(task.model.prior):
-        value, measured, _ = arrange_squares(data)
+        similarity_matrix, judgement_matrix, _ = arrange_squares(data)
         state = finished_chains[0].state
-        log_rate, keeps = state.by_size.copy(), bool(keeps_empty(task.model.prior))
-        log_alpha = 0.0
-        if not keeps:
-            log_alpha = float(np.log(alpha))
-        climb = ClimbProblem(
-            value, measured, log_rate, log_alpha, sigma2, float(shape), float(rate), keeps
+        log_rate_by_size, keeps_empty_features = (
+            state.by_size.copy(),
+            bool(keeps_empty(task.model.prior)),
         )
-        features = [
-            climb_features(owners, weights, float(w0), climb)
-            for (owners, weights), w0 in zip(features, constant, strict=True)
+        log_alpha = 0.0
+        if not keeps_empty_features:
+            log_alpha = float(np.log(alpha))
+        climb_problem = ClimbProblem(
+            similarity_matrix,
+            judgement_matrix,
+            log_rate_by_size,
+            log_alpha,
+            sigma2,
+            float(shape),
+            float(rate),
+            keeps_empty_features,
+        )
+        features_by_run = [
+            climb_features(owners, weights, float(w0), climb_problem)
+            for (owners, weights), w0 in zip(features_by_run, constants, strict=True)
         ]
-    feature_columns = _stack_columns(features, data.n_options)
+    feature_columns = _stack_columns(features_by_run, data.n_options)
     likelihood = task_arguments["likelihood"]
-    problem = FeatureSearchProblem(
+    search_problem = FeatureSearchProblem(
         first=data.first,
         second=data.second,
         values=data.values,
@@ -161,15 +171,17 @@ def find_best_end(
         prior=task.prior,
         shape=float(shape),
         rate=float(rate),
-        constant=constant,
+        constant=constants,
         with_constant=bool(likelihood.constant),
     )
     feature_sets = find_feature_sets(feature_columns, data.n_options)
-    best_set = search_best_set("map-features", feature_sets, problem)
-    evidence = compute_evidence(feature_sets, problem, np.arange(len(feature_sets.counts)))
+    best_set = search_best_set("map-features", feature_sets, search_problem)
+    evidence_by_set = compute_evidence(
+        feature_sets, search_problem, np.arange(len(feature_sets.counts))
+    )
     n_reached = int(
         sum(
-            evidence[int(number)] > evidence[best_set.number] - REACHED_NATS
+            evidence_by_set[int(number)] > evidence_by_set[best_set.number] - REACHED_NATS
             for number in feature_sets.of_draw
         )
     )
@@ -186,15 +198,17 @@ def _read_shared_features(chain: FeatureChain) -> tuple[np.ndarray, np.ndarray]:
     return b.Z[:n_columns, :-1][is_shared].astype(bool), b.w[:n_columns][is_shared].copy()
 
 
-def _stack_columns(features: list[tuple[np.ndarray, np.ndarray]], n_options: int) -> FeatureColumns:
+def _stack_columns(
+    features_by_run: list[tuple[np.ndarray, np.ndarray]], n_options: int
+) -> FeatureColumns:
     """Return the features of all runs as draws, one draw per run."""
-    owners = np.concatenate([owners for owners, _ in features])
+    owners = np.concatenate([owners for owners, _ in features_by_run])
     return FeatureColumns(
-        n_features=np.array([len(weights) for _, weights in features]),
-        weights=np.concatenate([weights for _, weights in features]),
+        n_features=np.array([len(weights) for _, weights in features_by_run]),
+        weights=np.concatenate([weights for _, weights in features_by_run]),
         sizes=owners.sum(axis=1),
         owners=np.nonzero(owners)[1],
-        unique_weights=np.zeros((len(features), n_options)),
+        unique_weights=np.zeros((len(features_by_run), n_options)),
     )
 
 
@@ -209,13 +223,13 @@ def _build_best_draw(
     """Return the best feature set as the only draw of a chain."""
     owners = np.repeat(patterns[best_set.patterns], best_set.copies, axis=0)
     weights = np.repeat(best_set.weights / best_set.copies, best_set.copies)
-    has_both = (owners[:, data.first] & owners[:, data.second]).astype(float)
-    residuals = data.values - best_set.constant - weights @ has_both
-    squares = float(data.judgements @ residuals**2)
+    owns_both = (owners[:, data.first] & owners[:, data.second]).astype(float)
+    residuals = data.values - best_set.constant - weights @ owns_both
+    squared_residuals = float(data.judgements @ residuals**2)
     return RecordedDraws(
         alpha=np.array([alpha]),
         log_likelihood=np.array(
-            [-0.5 * (squares / sigma2 + data.n_pairs * np.log(sigma2 / first_variance))]
+            [-0.5 * (squared_residuals / sigma2 + data.n_pairs * np.log(sigma2 / first_variance))]
         ),
         unique_weights=np.zeros((1, data.n_options)),
         n_features=np.array([len(owners)]),
@@ -259,9 +273,9 @@ def find_best_state(
         for chain in chains
         if chain.recorded
     ]
-    best = max(best_states, key=lambda state: state[0])[1]
-    owners = _list_shared_owners(best)
-    return best, sum(_list_shared_owners(draw) == owners for _, draw in best_states)
+    best_state = max(best_states, key=lambda state: state[0])[1]
+    owners = _list_shared_owners(best_state)
+    return best_state, sum(_list_shared_owners(draw) == owners for _, draw in best_states)
 
 
 def _find_best_draw(
@@ -350,10 +364,10 @@ def climb_features(
             residuals += w[k] * np.outer(z[k], z[k]) * problem.measured
             has_changed |= _flip_best_owners(z[k], residuals, problem)
             A, B = 0.5 * z[k] @ problem.measured @ z[k], 0.5 * z[k] @ residuals @ z[k]
-            size = int(z[k].sum())
+            n_owners = int(z[k].sum())
             if (
                 not problem.keeps
-                and problem.log_alpha + problem.log_rate[size] + problem.gain(A, B) < 0.0
+                and problem.log_alpha + problem.log_rate[n_owners] + problem.gain(A, B) < 0.0
             ):
                 is_kept[k], has_changed, w[k] = False, True, 0.0
                 continue
@@ -369,22 +383,22 @@ def _flip_best_owners(z: np.ndarray, residuals: np.ndarray, problem: ClimbProble
     """Flip owners of one feature, best first, while density rises; return whether any."""
     # `residuals` exclude the feature. Return whether an owner was flipped.
     has_flipped = False
-    pull, judgements = residuals @ z, problem.measured @ z
+    residual_sums, judgement_sums = residuals @ z, problem.measured @ z
     while True:
-        A, B, size = 0.5 * z @ judgements, 0.5 * z @ pull, int(z.sum())
-        sign = 1.0 - 2.0 * z
-        new_size = size + sign.astype(int)
-        gains = problem.gain(A + sign * judgements, B + sign * pull) - problem.gain(
-            np.array(A), np.array(B)
-        )
-        gains += problem.log_rate[new_size] - problem.log_rate[size]
-        gains[new_size < 2] = -np.inf
-        best = int(np.argmax(gains))
-        if not gains[best] > 1e-9:
+        A, B, n_owners = 0.5 * z @ judgement_sums, 0.5 * z @ residual_sums, int(z.sum())
+        toggle_sign = 1.0 - 2.0 * z
+        new_n_owners = n_owners + toggle_sign.astype(int)
+        gains = problem.gain(
+            A + toggle_sign * judgement_sums, B + toggle_sign * residual_sums
+        ) - problem.gain(np.array(A), np.array(B))
+        gains += problem.log_rate[new_n_owners] - problem.log_rate[n_owners]
+        gains[new_n_owners < 2] = -np.inf
+        best_option = int(np.argmax(gains))
+        if not gains[best_option] > 1e-9:
             return has_flipped
-        z[best] += sign[best]
-        pull += sign[best] * residuals[best]
-        judgements += sign[best] * problem.measured[best]
+        z[best_option] += toggle_sign[best_option]
+        residual_sums += toggle_sign[best_option] * residuals[best_option]
+        judgement_sums += toggle_sign[best_option] * problem.measured[best_option]
         has_flipped = True
 
 

@@ -232,12 +232,14 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
 
         from thali._posterior.summary import build_summary
 
-        summary, answers = self.summary(), self._data_results
-        judged: Any = summary[[answers.is_agreement_row(name) for name in summary.index]]
-        if more := answers.agreement_quantities():
-            judged = pd.concat([judged, build_summary(more)])
-        judged.attrs.update(summary.attrs)
-        return judged
+        summary_table, data_results = self.summary(), self._data_results
+        judged_rows: Any = summary_table[
+            [data_results.is_agreement_row(name) for name in summary_table.index]
+        ]
+        if more_draws := data_results.agreement_quantities():
+            judged_rows = pd.concat([judged_rows, build_summary(more_draws)])
+        judged_rows.attrs.update(summary_table.attrs)
+        return judged_rows
 
     def _get_advice(self) -> "Advice":
         """Return the remedy for chains that disagree, by the kind of data."""
@@ -330,11 +332,13 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         """
         from ..results.feature_table import feature_plot_inputs, locate_in_tree
 
-        table = self._data_results.features(min_probability, similar, self._match_features, ci)
-        table.attrs |= feature_plot_inputs(self._view) | {"interval": ci}
+        features_table = self._data_results.features(
+            min_probability, similar, self._match_features, ci
+        )
+        features_table.attrs |= feature_plot_inputs(self._view) | {"interval": ci}
         if prior_tree := self._get_prior_tree():
-            table.insert(0, "place", locate_in_tree(table["members"], prior_tree))
-        return table
+            features_table.insert(0, "place", locate_in_tree(features_table["members"], prior_tree))
+        return features_table
 
     @requires(require_draws)
     def membership(self, similar: float = 0.8, min_probability: float = 0.05) -> "pandas.DataFrame":
@@ -364,13 +368,13 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         from ..results.matched_features import matched_features_table, membership_table
 
         matched = self._match_features(similar, min_probability)
-        table = membership_table(self._view, matched)
+        memberships = membership_table(self._view, matched)
         features = matched_features_table(self._view, matched)
-        names = [name for name in ("probability", "weight", "converged") if name in features]
-        table.attrs |= {name: features[name].tolist() for name in names} | {
+        column_names = [name for name in ("probability", "weight", "converged") if name in features]
+        memberships.attrs |= {name: features[name].tolist() for name in column_names} | {
             "word": self._view.facts.word
         }
-        return table
+        return memberships
 
     @requires(require_draws)
     def option_similarity(self) -> "pandas.DataFrame":
@@ -511,7 +515,7 @@ class LatentFeatures(MultiGroupModel, MarkovChainModel):
         """Return the features matched across draws, cached by setting."""
         from ..results.matched_features import match_posterior
 
-        settings = similar, min_probability
+        match_settings = similar, min_probability
         return self._compute_once(
-            ("matched", *settings), lambda: match_posterior(self._view, *settings)
+            ("matched", *match_settings), lambda: match_posterior(self._view, *match_settings)
         )

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     import pandas
 
 
-def require_choice_draws(model: Any, name: str) -> None:
-    """Raise ArgumentError unless draws of one group's choices exist."""
-    require_choices(model._view, name)
+def require_choice_draws(model: Any, answer_name: str) -> None:
+    """Raise ArgumentError unless the model was fitted to choices of one group."""
+    require_choices(model._view, answer_name)
 
 
-def require_common_ranks(model: Any, name: str) -> None:
+def require_common_ranks(model: Any, answer_name: str) -> None:
     """Raise ArgumentError unless all respondents share one order of the options."""
     if model._view.common_worth is None:
-        require_choice_draws(model, name)
+        require_choice_draws(model, answer_name)
 
 
 class ChoiceAnswers(LatentFeatures):

@@ -49,10 +49,10 @@ if TYPE_CHECKING:
     from .aspect_respondent_results import AspectRespondents
 
 
-def require_respondents(model: Any, name: str) -> None:
+def require_respondents(model: Any, answer_name: str) -> None:
     """Raise ArgumentError without individual weights or latent classes."""
     if model._view.population not in (PEOPLE, KINDS):
-        raise respondents_required_error(name, "weights")
+        raise respondents_required_error(answer_name, "weights")
 
 
 class EliminationByAspects(ChoiceAnswers):
@@ -204,11 +204,11 @@ class EliminationByAspects(ChoiceAnswers):
                 raise individual_weights_error("segments")
             # without respondents the fit raises
             if self._is_fitted():
-                respondents = self._groups
+                group_names = self._groups
             else:
-                respondents = data.respondents
-            if len(respondents):
-                list_segment_numbers(settings.segments, len(respondents), "segments")
+                group_names = data.respondents
+            if len(group_names):
+                list_segment_numbers(settings.segments, len(group_names), "segments")
         return settings
 
     def _choose_dependence(self, data: Any, task_arguments: dict[str, Any]) -> Dependence | None:
@@ -222,8 +222,8 @@ class EliminationByAspects(ChoiceAnswers):
         lapse = Elimination.lapse
         if self.lapse is not None:
             lapse = self.lapse
-        ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
-        likelihood = Elimination(lapse, bool(self.unique), ties, data.covariate_names)
+        models_ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
+        likelihood = Elimination(lapse, bool(self.unique), models_ties, data.covariate_names)
         if self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0:
             self._check_unique(likelihood.convert_data(data))
         if isinstance(data, GroupedData):
@@ -367,10 +367,10 @@ class EliminationByAspects(ChoiceAnswers):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        table = super().features(min_probability, similar, ci)
+        aspects_table = super().features(min_probability, similar, ci)
         if similar is None:
-            insert_feature_names(table, "aspect", self.aspects, self._view.labels)
-        return table
+            insert_feature_names(aspects_table, "aspect", self.aspects, self._view.labels)
+        return aspects_table
 
     def _part_of_class(self, number: int) -> "EliminationByAspects":
         """Return a copy of the model with the posterior of latent class `number`."""

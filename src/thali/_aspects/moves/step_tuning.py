@@ -56,7 +56,7 @@ def select_tuning(tuning: Any, t: Any) -> Any:
 
 def compute_acceptance_rates(tuning: Tuning) -> dict[str, float]:
     """Return the acceptance rate of each move since the last adaptation, by name."""
-    moves = {
+    counts_by_move = {
         "acceptance_unique_weights": (tuning.unique_accepted.sum(), tuning.unique_tried.sum()),
         "acceptance_weights": (tuning.accepted[COLUMN_WEIGHT], tuning.tried[COLUMN_WEIGHT]),
         "acceptance_compensated_weights": (
@@ -64,7 +64,11 @@ def compute_acceptance_rates(tuning: Tuning) -> dict[str, float]:
             tuning.tried[COMPENSATED_WEIGHT],
         ),
     }
-    return {name: float(accepted / tried) for name, (accepted, tried) in moves.items() if tried > 0}
+    return {
+        name: float(accepted / tried)
+        for name, (accepted, tried) in counts_by_move.items()
+        if tried > 0
+    }
 
 
 @scalar

@@ -123,11 +123,13 @@ class GroupChain(FeatureChain):
     def _initialize(self) -> None:
         """Sample initial states of all groups from the prior; build caches and record."""
         task, rng = self.task, self.rng
-        starts = [sample_group_states(rng, task, _build_base) for _ in task.temperatures]
-        n_rows = max(capacity(groups[0]) for groups, _ in starts)
-        levels = [stack_states([resize_state(b, n_rows) for b in groups]) for groups, _ in starts]
-        self.states = stack_states(levels)
-        self.bases = stack_states([add_rows(base, n_rows + 2) for _, base in starts])
+        start_states = [sample_group_states(rng, task, _build_base) for _ in task.temperatures]
+        n_rows = max(capacity(groups[0]) for groups, _ in start_states)
+        states_by_level = [
+            stack_states([resize_state(b, n_rows) for b in groups]) for groups, _ in start_states
+        ]
+        self.states = stack_states(states_by_level)
+        self.bases = stack_states([add_rows(base, n_rows + 2) for _, base in start_states])
         likelihoods = [
             select_group_likelihood(task.model.likelihood, g) for g in range(task.n_groups)
         ]
@@ -135,14 +137,14 @@ class GroupChain(FeatureChain):
             make_cache(likelihood)
             for make_cache, likelihood in zip(task.make_cache, likelihoods, strict=True)
         ]
-        self.caches = stack_states([stack_states(caches) for _ in levels])
+        self.caches = stack_states([stack_states(caches) for _ in states_by_level])
         tuning = stack_states([build_tuning(task.n_options) for _ in range(task.n_groups)])
-        self.tunings = stack_states([tuning for _ in levels])
-        size = task.draws, task.n_options, task.n_groups, len(task.parameters)
+        self.tunings = stack_states([tuning for _ in states_by_level])
+        record_shape = task.draws, task.n_options, task.n_groups, len(task.parameters)
         n_common = 0
         if task.model.persons:
             n_common = 1 + task.model.known.shape[1]
-        self.record = empty_group_record(*size, n_common=n_common)
+        self.record = empty_group_record(*record_shape, n_common=n_common)
 
     def _count_pilot_statistics(self) -> int:
         """Return how many statistics the pilot run monitors."""
@@ -177,22 +179,26 @@ class GroupChain(FeatureChain):
     def _compute_pilot_statistics(self) -> np.ndarray:
         """Compute the statistics that the pilot run monitors, from the current state."""
         if self.task.model.persons:
-            base = select_common_weights(self.bases, self.ladder.at[0])
-            common = replica(self.state, 0)._replace(w=base.v, s=base.unique)
-            return np.append(
-                compute_pilot_statistics(self.task.model, common, self.pairs),
-                np.log(base.real[KAPPA]),
+            common_weights = select_common_weights(self.bases, self.ladder.at[0])
+            common_state = replica(self.state, 0)._replace(
+                w=common_weights.v, s=common_weights.unique
             )
-        groups = [replica(self.state, g) for g in range(min(self.task.n_groups, MONITORED_GROUPS))]
+            return np.append(
+                compute_pilot_statistics(self.task.model, common_state, self.pairs),
+                np.log(common_weights.real[KAPPA]),
+            )
+        group_states = [
+            replica(self.state, g) for g in range(min(self.task.n_groups, MONITORED_GROUPS))
+        ]
         return np.concatenate(
-            [compute_pilot_statistics(self.task.model, group, self.pairs) for group in groups]
+            [compute_pilot_statistics(self.task.model, group, self.pairs) for group in group_states]
         )
 
     def _extend_ladder(self) -> None:
         """Add temperatures where swaps are rare; copy common weights to them."""
-        below = self.ladder.at[find_gaps_to_split(self.ladder)]
+        colder_replicas = self.ladder.at[find_gaps_to_split(self.ladder)]
         super()._extend_ladder()
-        self.bases = append_rows(self.bases, below)
+        self.bases = append_rows(self.bases, colder_replicas)
 
     def _kernel_arrays(self) -> tuple[Any, ...]:
         """Return the arrays that the kernel updates: states and common weights."""
@@ -214,25 +220,31 @@ def sample_group_states(
     """Sample states of all groups from the prior; `build_base` gives common weights."""
     model, n_options = task.model, task.n_options
     alpha = sample_alpha(rng, task.alpha)
-    matrix = task.prior.sample(n_options, alpha, rng)
-    n_columns = matrix.shape[1]
+    ownership = task.prior.sample(n_options, alpha, rng)
+    n_columns = ownership.shape[1]
     n_rows = 4 * n_columns + 2 * MIN_FREE_ROWS
-    base = build_base(rng, task, n_rows + 2)
-    groups = []
+    common_weights = build_base(rng, task, n_rows + 2)
+    group_states = []
     for g in range(task.n_groups):
         state = make_empty_state(n_options, n_rows, n_nodes=0)  # for the published sampler only
-        state.Z[:n_columns, :n_options] = matrix.T
-        kappa, mean = base.real[KAPPA], base.v[:n_columns] * base.covariate_factor[g, :n_columns]
-        state.w[:n_columns] = np.maximum(rng.gamma(kappa, mean / kappa), MIN_WEIGHT)
-        state.m[:n_columns] = matrix.sum(0)
+        state.Z[:n_columns, :n_options] = ownership.T
+        kappa, mean_weights = (
+            common_weights.real[KAPPA],
+            common_weights.v[:n_columns] * common_weights.covariate_factor[g, :n_columns],
+        )
+        state.w[:n_columns] = np.maximum(rng.gamma(kappa, mean_weights / kappa), MIN_WEIGHT)
+        state.m[:n_columns] = ownership.sum(0)
         state.whole[COLUMNS] = n_columns
         state.real[ALPHA] = alpha
         if model.unique:
             state.s[:n_options] = np.maximum(
-                rng.gamma(kappa, base.unique * base.unique_covariate_factor[g] / kappa), MIN_WEIGHT
+                rng.gamma(
+                    kappa, common_weights.unique * common_weights.unique_covariate_factor[g] / kappa
+                ),
+                MIN_WEIGHT,
             )
-        groups.append(state)
-    return groups, base
+        group_states.append(state)
+    return group_states, common_weights
 
 
 # Sampling tasks of groups: a prior, the likelihoods of all groups and a sampler -------------------
@@ -267,11 +279,11 @@ def build_group_task(
     **task_arguments: Any,
 ) -> GroupSamplingTask:
     """Check all arguments and build the sampling task; `noun` names a group in errors."""
-    for name, data in groups.items():
+    for group_name, data in groups.items():
         try:
             task_arguments["likelihood"].check(task_arguments["prior"], data)
         except DataError as error:
-            raise DataError(f"{noun.capitalize()} {name!r}: ", error) from None
+            raise DataError(f"{noun.capitalize()} {group_name!r}: ", error) from None
     if (
         task_arguments["tempering"] in (None, "auto")
         and task_arguments["prior"].learns_alpha
@@ -308,12 +320,12 @@ def build_joint_task(
         sweep = group_sweeps.sweep_infinite_groups
     if likelihood.unique:
         unique = FIXED_UNIQUE
-    prior: Any = task.model.weights
+    weight_prior: Any = task.model.weights
     model = GroupModel(
         prior=task.model.prior,
         likelihood=stack_likelihoods([compiled for compiled, _ in compiled_parts]),
-        shape=prior.shape,
-        rate=prior.rate,
+        shape=weight_prior.shape,
+        rate=weight_prior.rate,
         unique=unique,
         learn_alpha=task.model.learn_alpha,
         similar=weights == SIMILAR,

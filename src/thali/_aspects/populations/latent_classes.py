@@ -46,7 +46,7 @@ from .several_groups import (
     rebuild_group_level,
     refuse_sensitivity,
 )
-from .single_group import TaskArguments, Population
+from .single_group import Population, TaskArguments
 from .tempered_evidence import run_ladders
 
 if TYPE_CHECKING:
@@ -139,8 +139,8 @@ class LatentClassPopulation(Population):
             run_settings.thin,
             task_arguments | {"tempering": False},
         )
-        constant = build_group_constant(task_arguments["likelihood"], [data])
-        return run_ladders(task, constant, run_settings, ClassPriorLadder)[0]
+        compute_constant = build_group_constant(task_arguments["likelihood"], [data])
+        return run_ladders(task, compute_constant, run_settings, ClassPriorLadder)[0]
 
     def check_update(self) -> None:
         """Raise ArgumentError: a fit with latent classes takes no new comparisons."""
@@ -214,10 +214,12 @@ class ClassGroupChain(GroupChain):
             n_sweeps, n_recorded = self.sweeps, self.recorded
             # with several replicas, sweeps stop at each draw, to record the classes of the replica
             # that is at temperature 1
-            steps = [SWEEPS_PER_MOVE]
+            sweep_counts = [SWEEPS_PER_MOVE]
             if self.ladder.at.size > 1:
-                steps.append(self.thin)
-            super()._run_kernel(min(until, *((n_sweeps // step + 1) * step for step in steps)))
+                sweep_counts.append(self.thin)
+            super()._run_kernel(
+                min(until, *((n_sweeps // step + 1) * step for step in sweep_counts))
+            )
             self.record.classes[n_recorded : self.recorded] = self.membership.of[self.ladder.at[0]]
             if self.sweeps > n_sweeps and self.sweeps % SWEEPS_PER_MOVE == 0:
                 update_class_membership(
@@ -234,9 +236,9 @@ class ClassGroupChain(GroupChain):
 
     def _extend_ladder(self) -> None:
         """Add temperatures where swaps are rare; copy memberships to them."""
-        below = self.ladder.at[find_gaps_to_split(self.ladder)]
+        colder_replicas = self.ladder.at[find_gaps_to_split(self.ladder)]
         super()._extend_ladder()
-        self.membership = append_rows(self.membership, below)
+        self.membership = append_rows(self.membership, colder_replicas)
 
 
 # The evidence: ladders of latent classes from posterior to prior ----------------------------------
@@ -311,7 +313,7 @@ def build_class_task(
     """Check all arguments and build the sampling task of latent classes."""
     task = build_task(data=data, draws=draws, tune=tune, thin=thin, **task_arguments)
     compiled_part = task_arguments["likelihood"].compiled(data, task.model.weights)
-    groups = build_joint_task(
+    group_task = build_joint_task(
         task, [compiled_part] * people.classes, task_arguments["likelihood"], people.weights
     )
-    return ClassSamplingTask(**vars(groups), people=build_class_answers(data, compiled_part[0]))
+    return ClassSamplingTask(**vars(group_task), people=build_class_answers(data, compiled_part[0]))

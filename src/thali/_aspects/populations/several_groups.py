@@ -54,8 +54,8 @@ from .group_chains import (
     sample_group_states,
 )
 from .single_group import (
-    TaskArguments,
     Population,
+    TaskArguments,
     build_observed,
     build_prior_sample,
     concatenate_draws,
@@ -83,10 +83,10 @@ class SeveralGroups(Population):
 
     def convert_data(self, fit_data: Any, convert: Callable[[Any], Any]) -> Any:
         """Return the converted data of all groups, pooled if weights are common."""
-        groups = convert_groups(fit_data, self.weights)
-        if isinstance(groups, GroupedData):
-            return groups.map_groups(convert)
-        return convert(groups)
+        grouped_data = convert_groups(fit_data, self.weights)
+        if isinstance(grouped_data, GroupedData):
+            return grouped_data.map_groups(convert)
+        return convert(grouped_data)
 
     def build_task(
         self, data: Any, draws: int, tune: int, thin: Any, task_arguments: TaskArguments
@@ -169,11 +169,11 @@ class SeveralGroups(Population):
             run_settings.thin,
             task_arguments | {"tempering": False},
         )
-        constant = build_group_constant(
+        compute_constant = build_group_constant(
             task_arguments["likelihood"], self._list_constant_data(data)
         )
         return run_ladders(
-            self._complete_task(task, data), constant, run_settings, GroupPriorLadder
+            self._complete_task(task, data), compute_constant, run_settings, GroupPriorLadder
         )[0]
 
     def _list_constant_data(self, data: GroupedData) -> Sequence[Any]:
@@ -193,10 +193,10 @@ class SeveralGroups(Population):
 
         refuse_sensitivity(run_settings)
         group_data = copy.copy(model).set_params(people=Groups())._convert_data(fit_data)
-        pooled = model._convert_data(fit_data)
-        task_arguments = model._build_evidence_arguments(pooled)
+        pooled_data = model._convert_data(fit_data)
+        task_arguments = model._build_evidence_arguments(pooled_data)
         return run_ladders(
-            build_evidence_task(task_arguments, pooled, run_settings),
+            build_evidence_task(task_arguments, pooled_data, run_settings),
             build_constant(task_arguments["likelihood"], group_data.data),
             run_settings,
         )[0]
@@ -213,12 +213,12 @@ class IndividualRespondents(SeveralGroups):
     def convert_data(self, fit_data: Any, convert: Callable[[Any], Any]) -> Any:
         """Return the data split by respondent as `GroupedData`; raise without respondents."""
         if not isinstance(fit_data, Mapping):
-            group = convert(fit_data)
+            converted_data = convert(fit_data)
             try:
-                data_by_respondent = group.by_respondent()
+                data_by_respondent = converted_data.by_respondent()
             except DataError:
                 raise unknown_respondents_error(self.people) from None
-            fit_data = GroupedData(data_by_respondent, group.people)
+            fit_data = GroupedData(data_by_respondent, converted_data.people)
         elif any(len(part.respondents) > 1 for part in convert_groups(fit_data, SIMILAR).data):
             raise ArgumentError(
                 Setting("people", self.people),
@@ -281,9 +281,9 @@ class IndividualRespondents(SeveralGroups):
 
     def check_data(self, data: Any) -> Any:
         """Return the data; raise ArgumentError for comparisons with covariates."""
-        for part in data.data:
-            if part.covariate_names:
-                part.covariates.refuse_options("elimination by aspects")
+        for respondent_data in data.data:
+            if respondent_data.covariate_names:
+                respondent_data.covariates.refuse_options("elimination by aspects")
                 raise ArgumentError(
                     Setting("people", self.people),
                     " does not support comparisons with covariates; set ",
@@ -326,21 +326,24 @@ def rebuild_group_level(model: Any, caches: Any, states: Any, r: Any) -> None:
 
 def sample_base(rng: np.random.Generator, task: GroupSamplingTask, rows: int) -> CommonWeights:
     """Sample common weights, kappa and covariate slopes from their prior."""
-    model, base = task.model, make_common_weights(task.n_options, rows, task.model, task.n_groups)
+    model, common_weights = (
+        task.model,
+        make_common_weights(task.n_options, rows, task.model, task.n_groups),
+    )
     if model.similar:
-        for weights in (base.v, base.unique):
-            draws = rng.gamma(model.shape, 1.0 / model.rate, weights.size)
-            weights[:] = np.maximum(draws, MIN_WEIGHT)
+        for weights in (common_weights.v, common_weights.unique):
+            gamma_draws = rng.gamma(model.shape, 1.0 / model.rate, weights.size)
+            weights[:] = np.maximum(gamma_draws, MIN_WEIGHT)
         if math.isnan(model.kappa):
-            base.real[KAPPA] = rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE)
+            common_weights.real[KAPPA] = rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE)
     if model.known.shape[1]:
         for slope, covariate_factor in (
-            (base.slope, base.covariate_factor),
-            (base.unique_slope, base.unique_covariate_factor),
+            (common_weights.slope, common_weights.covariate_factor),
+            (common_weights.unique_slope, common_weights.unique_covariate_factor),
         ):
             slope[:] = SLOPE_SD * rng.standard_normal(slope.shape)
             covariate_factor[:] = np.exp(model.known @ slope.T)
-    return base
+    return common_weights
 
 
 class GroupPriorLadder(EvidenceLadder, GroupChain):
@@ -348,30 +351,30 @@ class GroupPriorLadder(EvidenceLadder, GroupChain):
 
     def _redraw_prior(self) -> None:
         """Replace the states at the last temperature by draws from the prior."""
-        groups, base = sample_group_states(self.rng, self.task, sample_base)
-        n_columns = int(groups[0].whole[COLUMNS])
+        prior_states, prior_weights = sample_group_states(self.rng, self.task, sample_base)
+        n_columns = int(prior_states[0].whole[COLUMNS])
         while capacity(self.select_group_state(0, 0)) <= n_columns:
             self._enlarge_states()
         prior_replica = int(self.ladder.at[-1])
-        for g, prior_state in enumerate(groups):
-            b = self.select_group_state(prior_replica, g)
-            copy_prior_state(prior_state, b)
+        for g, prior_state in enumerate(prior_states):
+            state = self.select_group_state(prior_replica, g)
+            copy_prior_state(prior_state, state)
         self.bases.v[prior_replica, :n_columns], self.bases.unique[prior_replica] = (
-            base.v[:n_columns],
-            base.unique,
+            prior_weights.v[:n_columns],
+            prior_weights.unique,
         )
         (
             self.bases.covariate_factor[prior_replica, :, :n_columns],
             self.bases.unique_covariate_factor[prior_replica],
         ) = (
-            base.covariate_factor[:, :n_columns],
-            base.unique_covariate_factor,
+            prior_weights.covariate_factor[:, :n_columns],
+            prior_weights.unique_covariate_factor,
         )
         self.bases.slope[prior_replica, :n_columns], self.bases.unique_slope[prior_replica] = (
-            base.slope[:n_columns],
-            base.unique_slope,
+            prior_weights.slope[:n_columns],
+            prior_weights.unique_slope,
         )
-        self.bases.real[prior_replica, KAPPA] = base.real[KAPPA]
+        self.bases.real[prior_replica, KAPPA] = prior_weights.real[KAPPA]
         self._update_energies()
 
     def _update_energies(self) -> None:
@@ -396,18 +399,20 @@ def sample_prior_groups(
     build_posterior: Callable[[RecordedDraws], Posterior],
 ) -> PriorSample:
     """Sample features, weights and parameters of all groups, and data at each draw."""
-    draws, new_data, data = [], [], []
+    prior_draws, simulated_groups, data_by_draw = [], [], []
     for rng in rngs:
         draw = _sample_group_draw(task, likelihood, groups, rng)
-        draws.append(draw)
+        prior_draws.append(draw)
         group_parts = [
             _simulate_group_data(likelihood, draw, g, group_data, rng)
             for g, group_data in enumerate(groups.data)
         ]
-        new_data.append(group_parts)
+        simulated_groups.append(group_parts)
         data_by_name = dict(zip(groups.names, (part.data for part in group_parts), strict=True))
-        data.append((GroupedData(data_by_name, groups.people),))
-    return build_prior_sample(build_posterior(concatenate_draws(draws)), new_data, data)
+        data_by_draw.append((GroupedData(data_by_name, groups.people),))
+    return build_prior_sample(
+        build_posterior(concatenate_draws(prior_draws)), simulated_groups, data_by_draw
+    )
 
 
 def _simulate_group_data(
@@ -424,7 +429,7 @@ def _sample_group_draw(
     task: GroupSamplingTask, likelihood: Any, groups: GroupedData, rng: np.random.Generator
 ) -> RecordedDraws:
     """Sample all groups from the prior, as a chain of one draw."""
-    states, base = sample_group_states(rng, task, sample_base)
+    states, common_weights = sample_group_states(rng, task, sample_base)
     first_group, n_options, weights = (
         states[0],
         task.n_options,
@@ -432,29 +437,29 @@ def _sample_group_draw(
     )
     Z = first_group.Z[: first_group.whole[COLUMNS], :n_options]
     column_indices = np.flatnonzero(Z.any(axis=1))  # columns of a finite prior may lack owners
-    extra = {
+    parameter_draws = {
         f"{name} {g}": np.array([parameter])
         for g, data in enumerate(groups.data)
         for name, parameter in likelihood.sample_prior_parameters(data, weights, rng).items()
     }
     for name in likelihood.common_parameters:
-        extra |= {f"{name} {g}": extra[f"{name} 0"] for g in range(len(groups))}
-    common, unique = _list_base_weights(task.model, base)
+        parameter_draws |= {f"{name} {g}": parameter_draws[f"{name} 0"] for g in range(len(groups))}
+    feature_values, option_values = _list_base_weights(task.model, common_weights)
     return RecordedDraws(
         alpha=np.array([first_group.real[ALPHA]]),
         log_likelihood=np.zeros(1),
-        unique_weights=np.stack([*(b.s[:n_options] for b in states), *unique])[None],
+        unique_weights=np.stack([*(b.s[:n_options] for b in states), *option_values])[None],
         n_features=np.array([len(column_indices)]),
         weights=np.stack(
             [
                 *(b.w[column_indices] for b in states),
-                *(base_weights[column_indices] for base_weights in common),
+                *(base_weights[column_indices] for base_weights in feature_values),
             ],
             axis=1,
         ),
         sizes=Z[column_indices].sum(axis=1).astype(np.int64),
         owners=np.nonzero(Z[column_indices])[1].astype(np.int32),
-        extra=extra | {"kappa": np.array([base.real[KAPPA]])},
+        extra=parameter_draws | {"kappa": np.array([common_weights.real[KAPPA]])},
     )
 
 
@@ -506,10 +511,10 @@ def build_group_constant(
 
     def compute_constant(ladder: GroupPriorLadder) -> float:
         """Return the summed log-likelihood constants of all groups."""
-        draws, total = ladder.collect_draws(1), 0.0
+        first_draw, total = ladder.collect_draws(1), 0.0
         for g, data in enumerate(observed_data):
-            parameters = {name: draws.extra[f"{name} {g}"] for name in likelihood.parameters}
-            feature_columns = select_group_columns(KeptDraws([draws], 1), g)
+            parameters = {name: first_draw.extra[f"{name} {g}"] for name in likelihood.parameters}
+            feature_columns = select_group_columns(KeptDraws([first_draw], 1), g)
             total += likelihood.build_posterior_part(
                 feature_columns, parameters, data, (1, 1), False
             ).log_constant

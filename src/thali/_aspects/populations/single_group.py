@@ -231,11 +231,11 @@ def simulate_replicates(
             feature_columns.select_draw(draw), draw_parameters, data, rng
         )
         replicates.append(new_data.observed)
-    arrays = {}
+    replicate_arrays = {}
     for name in replicates[0]:
         array = np.asarray([replicate[name] for replicate in replicates])
-        arrays[name] = array.reshape(*posterior.shape, *array.shape[1:])
-    return arrays
+        replicate_arrays[name] = array.reshape(*posterior.shape, *array.shape[1:])
+    return replicate_arrays
 
 
 def build_observed(posterior: Posterior, likelihood: Any, data: Any) -> dict[str, np.ndarray]:
@@ -244,10 +244,10 @@ def build_observed(posterior: Posterior, likelihood: Any, data: Any) -> dict[str
         name: values[:1]
         for name, values in read_parameter_draws(posterior, likelihood.parameters).items()
     }
-    part = likelihood.build_posterior_part(
+    data_part = likelihood.build_posterior_part(
         read_columns(posterior).select_draw(0), parameters, data, (1, 1), False
     )
-    return select_observed(posterior, part)
+    return select_observed(posterior, data_part)
 
 
 # Draws from the prior: any prior over features, joined with any likelihood ------------------------
@@ -257,21 +257,23 @@ def sample_prior_features(
     task: "SamplingTask", likelihood: Any, data: Any, rngs: Sequence[np.random.Generator]
 ) -> PriorSample:
     """Sample features, weights and parameters of the prior, and data at each draw."""
-    draws, new = [], []
+    prior_draws, simulated_data = [], []
     for rng in rngs:
         draw = _sample_prior_draw(task, likelihood, data, rng)
-        draws.append(draw)
+        prior_draws.append(draw)
         parameters = {name: array[0] for name, array in draw.extra.items()}
-        new.append(
+        simulated_data.append(
             likelihood.simulate_data(concatenate_chain_columns([draw], 1), parameters, data, rng)
         )
     posterior = Posterior(
         build_datatree(
-            [concatenate_draws(draws)], data, likelihood, learned_alpha=task.model.learn_alpha
+            [concatenate_draws(prior_draws)], data, likelihood, learned_alpha=task.model.learn_alpha
         )
     )
     return build_prior_sample(
-        posterior, [[new_data] for new_data in new], [(new_data.data,) for new_data in new]
+        posterior,
+        [[new_data] for new_data in simulated_data],
+        [(new_data.data,) for new_data in simulated_data],
     )
 
 
@@ -282,19 +284,19 @@ def build_prior_sample(
 
     `data` are the new data as `fit` takes them.
     """
-    observed = posterior.observed
+    observed_data = posterior.observed
     dims, log_likelihood = add_sample_dimensions(
         [sum(group.log_likelihood for group in groups) for groups in new_data]
     )
     attributes = {"description": "of the data simulated at the same draw, natural logarithm"}
     prior = posterior.draws.assign(log_likelihood=(dims, log_likelihood, attributes))
-    simulated = {}
-    for name in map(str, observed.data_vars):
+    simulated_arrays = {}
+    for name in map(str, observed_data.data_vars):
         draws = [np.concatenate([group.observed[name] for group in groups]) for groups in new_data]
-        simulated[name] = np.asarray(draws)[None]
-    predictive = build_predictive_dataset(observed, prior, simulated)
-    fixed = {"observed_data": observed, "constant_data": posterior.fixed}
-    return PriorSample(prior, predictive, data, fixed, posterior.latent)
+        simulated_arrays[name] = np.asarray(draws)[None]
+    predictive_dataset = build_predictive_dataset(observed_data, prior, simulated_arrays)
+    fixed_datasets = {"observed_data": observed_data, "constant_data": posterior.fixed}
+    return PriorSample(prior, predictive_dataset, data, fixed_datasets, posterior.latent)
 
 
 def _sample_prior_draw(
@@ -306,14 +308,14 @@ def _sample_prior_draw(
     owners_by_feature = task.prior.sample(n_options, alpha, rng).T
     owners_by_feature = owners_by_feature[owners_by_feature.any(axis=1)]
     weights = model.weights.random(rng, len(owners_by_feature))
-    unique = np.zeros(n_options)
+    unique_weights = np.zeros(n_options)
     if likelihood.unique:
-        unique = model.weights.random(rng, n_options)
+        unique_weights = model.weights.random(rng, n_options)
     parameters = likelihood.sample_prior_parameters(data, model.weights, rng)
     return RecordedDraws(
         alpha=np.array([alpha], float),
         log_likelihood=np.zeros(1),
-        unique_weights=unique[None],
+        unique_weights=unique_weights[None],
         n_features=np.array([len(owners_by_feature)]),
         weights=weights,
         sizes=owners_by_feature.sum(axis=1),
@@ -329,5 +331,7 @@ def concatenate_draws(draws: Sequence[RecordedDraws]) -> RecordedDraws:
         for array_field in fields(RecordedDraws)
         if array_field.name not in ("extra", "stats")
     }
-    extra = {name: np.concatenate([draw.extra[name] for draw in draws]) for name in draws[0].extra}
-    return RecordedDraws(**arrays, extra=extra)
+    parameter_draws = {
+        name: np.concatenate([draw.extra[name] for draw in draws]) for name in draws[0].extra
+    }
+    return RecordedDraws(**arrays, extra=parameter_draws)

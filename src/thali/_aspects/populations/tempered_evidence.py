@@ -72,27 +72,31 @@ def build_evidence_task(
 
 def run_ladders(
     task: Any,
-    constant: Callable[[Any], float],
+    compute_constant: Callable[[Any], float],
     run_settings: EvidenceRun,
     ladder_class: Any = PriorLadder,
 ) -> tuple[LogEvidence, list[Any]]:
     """Run tempered chains from posterior to prior; return the log evidence and chains."""
     seeds = build_seed_sequence(run_settings.random_seed).spawn(3)
-    total = run_settings.chains * (task.tune + task.draws) * task.thin
+    n_sweeps = run_settings.chains * (task.tune + task.draws) * task.thin
     warn_duration = build_duration_warning("The log evidence", "fewer ", Argument("draws"))
     with Progress(
-        run_settings.progressbar, "log evidence", total, "sweeps", warn_duration
+        run_settings.progressbar, "log evidence", n_sweeps, "sweeps", warn_duration
     ) as progress:
         compile_ahead(task, progress)
-        beta = _place_temperatures(task, run_settings, seeds, progress, ladder_class)
-        ladders = build_ladders(task, beta, run_settings.chains, seeds[2], ladder_class)
+        inverse_temperatures = _place_temperatures(
+            task, run_settings, seeds, progress, ladder_class
+        )
+        ladders = build_ladders(
+            task, inverse_temperatures, run_settings.chains, seeds[2], ladder_class
+        )
         run_in_threads(ladders, run_settings.cores, progress)
         progress.note("combining the draws of all temperatures")
-        accepted = np.sum([chain.ladder.accepted for chain in ladders], axis=0)
-        tried = np.sum([chain.ladder.tried for chain in ladders], axis=0)
-        rates = accepted / np.maximum(tried, 1.0)
+        n_accepted = np.sum([chain.ladder.accepted for chain in ladders], axis=0)
+        n_tried = np.sum([chain.ladder.tried for chain in ladders], axis=0)
+        swap_rates = n_accepted / np.maximum(n_tried, 1.0)
         return estimate_log_evidence(
-            beta, _stack_energies(ladders), rates, constant(ladders[0])
+            inverse_temperatures, _stack_energies(ladders), swap_rates, compute_constant(ladders[0])
         ), ladders
 
 
@@ -105,10 +109,16 @@ def _place_temperatures(
 ) -> np.ndarray:
     """Choose inverse temperatures from 1 to 0 by short pilot runs."""
 
-    def run_pilot(draws: int, tune: int, beta: np.ndarray, chains: int, seed: Any) -> np.ndarray:
+    def run_pilot(
+        n_pilot_draws: int, tune: int, inverse_temperatures: np.ndarray, chains: int, seed: Any
+    ) -> np.ndarray:
         """Run short chains at these inverse temperatures; return their log-likelihoods."""
         pilot_ladders = build_ladders(
-            replace(task, draws=draws, tune=tune, thin=1), beta, chains, seed, ladder_class
+            replace(task, draws=n_pilot_draws, tune=tune, thin=1),
+            inverse_temperatures,
+            chains,
+            seed,
+            ladder_class,
         )
         progress.note("placing the temperatures")
         run_in_threads(pilot_ladders, run_settings.cores, NoProgress())
@@ -121,11 +131,14 @@ def _place_temperatures(
             " the evidence cannot be computed; check the likelihood, or choose priors that match"
             " the data."
         )
-    beta, draws = (
+    inverse_temperatures, n_pilot_draws = (
         place_first_levels(prior_log_likelihoods),
         max(PRIOR_DRAWS, run_settings.draws // PILOT_SHARE),
     )
-    return place_levels(beta, run_pilot(draws, draws, beta, PILOT_CHAINS, seeds[1]))
+    return place_levels(
+        inverse_temperatures,
+        run_pilot(n_pilot_draws, n_pilot_draws, inverse_temperatures, PILOT_CHAINS, seeds[1]),
+    )
 
 
 def _stack_energies(ladders: Sequence[Any]) -> np.ndarray:
@@ -138,10 +151,12 @@ def build_constant(likelihood: Any, data: Sequence[Any]) -> Callable[[PriorLadde
 
     def compute_constant(ladder: PriorLadder) -> float:
         """Return the log-likelihood constant at the chain's first draw."""
-        draws = ladder.collect_draws(1)
-        feature_columns = concatenate_chain_columns([draws], 1)
+        first_draw = ladder.collect_draws(1)
+        feature_columns = concatenate_chain_columns([first_draw], 1)
         data_parts = [
-            likelihood.build_posterior_part(feature_columns, draws.extra, part_data, (1, 1), False)
+            likelihood.build_posterior_part(
+                feature_columns, first_draw.extra, part_data, (1, 1), False
+            )
             for part_data in data
         ]
         return float(sum(part.log_constant for part in data_parts))
@@ -165,34 +180,40 @@ def estimate_sensitivity(
     """Return the log evidence under other priors, one row per changed prior."""
     import pandas as pd
 
-    rows = {}
+    table_rows = {}
     if ladders[0].task.model.learn_alpha:
         for factor in PRIOR_FACTORS:
-            change, error = _reweight_alpha([ladder.draws.alpha for ladder in ladders], factor)
-            rows[f"rate of alpha x {factor:g}"] = (
-                evidence.value + change,
+            evidence_change, error = _reweight_alpha(
+                [ladder.draws.alpha for ladder in ladders], factor
+            )
+            table_rows[f"rate of alpha x {factor:g}"] = (
+                evidence.value + evidence_change,
                 math.hypot(evidence.standard_error, error),
             )
-    for name, changed_parts in _list_prior_changes(task_arguments, ladders[0].task.model, data):
+    for prior_name, changed_parts in _list_prior_changes(
+        task_arguments, ladders[0].task.model, data
+    ):
         changed_evidence = run_ladders(
             build_evidence_task(changed_parts, data, run_settings),
             build_constant(changed_parts["likelihood"], [data]),
             run_settings,
         )[0]
-        rows[name] = changed_evidence.value, changed_evidence.standard_error
-    table = pd.DataFrame(rows, ["log_evidence", "std_error"]).T.rename_axis("prior")
-    return table.assign(difference=table["log_evidence"] - evidence.value)
+        table_rows[prior_name] = changed_evidence.value, changed_evidence.standard_error
+    sensitivity_table = pd.DataFrame(table_rows, ["log_evidence", "std_error"]).T.rename_axis(
+        "prior"
+    )
+    return sensitivity_table.assign(difference=sensitivity_table["log_evidence"] - evidence.value)
 
 
 def _reweight_alpha(alpha: Sequence[np.ndarray], rate: float) -> tuple[float, float]:
     """Return the log evidence change if alpha ~ Gamma(1, rate), with its error."""
     # It is log E[rate exp(-(rate - 1) alpha)].
     log_ratios = math.log(rate) - (rate - 1.0) * np.array(alpha)
-    change = log_mean_exp(log_ratios)
-    chain_means = np.exp(log_ratios - change).mean(axis=1)
+    evidence_change = log_mean_exp(log_ratios)
+    chain_means = np.exp(log_ratios - evidence_change).mean(axis=1)
     if len(chain_means) == 1:
-        return change, math.nan
-    return change, float(chain_means.std(ddof=1) / math.sqrt(len(chain_means)))
+        return evidence_change, math.nan
+    return evidence_change, float(chain_means.std(ddof=1) / math.sqrt(len(chain_means)))
 
 
 def _list_prior_changes(
@@ -211,12 +232,15 @@ def _list_prior_changes(
 
 def _list_weight_priors(model: Any, least_shape: float) -> Iterator[tuple[str, Any]]:
     """Yield (name, prior) for alternative priors of the weights."""
-    weights = model.weights
+    weight_prior = model.weights
     for factor in PRIOR_FACTORS:
-        if isinstance(weights, NormalWeights):
-            yield f"sd of weights x {factor:g}", Normal(weights.mean, weights.sd * factor)
-        elif weights.shape * factor >= least_shape:  # at the same mean
-            yield f"shape of weights x {factor:g}", (weights.shape * factor, weights.rate * factor)
-    if isinstance(weights, GammaWeights) and not is_scale_free(model.likelihood):
+        if isinstance(weight_prior, NormalWeights):
+            yield f"sd of weights x {factor:g}", Normal(weight_prior.mean, weight_prior.sd * factor)
+        elif weight_prior.shape * factor >= least_shape:  # at the same mean
+            yield (
+                f"shape of weights x {factor:g}",
+                (weight_prior.shape * factor, weight_prior.rate * factor),
+            )
+    if isinstance(weight_prior, GammaWeights) and not is_scale_free(model.likelihood):
         for factor in PRIOR_FACTORS:
-            yield f"mean of weights x {factor:g}", (weights.shape, weights.rate / factor)
+            yield f"mean of weights x {factor:g}", (weight_prior.shape, weight_prior.rate / factor)

@@ -215,16 +215,16 @@ def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
         b.log_rate[k] = b.by_size[b.m[k]]
 
 
-class AlphaLine(NamedTuple):
-    """Conditional density of log alpha given the owners, for slice sampling."""
+class AlphaDensity(NamedTuple):
+    """Log density of log alpha given the owners in a state, for slice sampling."""
 
     prior: Any
     state: Any
 
 
-@log_density.register(AlphaLine)
+@log_density.register(AlphaDensity)
 def _log_alpha_density(line: Any, log_alpha: Any) -> Any:
-    """Return the log conditional density of a value of log alpha."""
+    """Return log p(log alpha | owners) up to a constant; `line` is prior and state."""
     prior, b = line
     alpha = math.exp(log_alpha)
     n = b.by_size.shape[0] - 1
@@ -237,4 +237,4 @@ def _log_alpha_density(line: Any, log_alpha: Any) -> Any:
 @kernel_operations.draw_alpha.register(OpenColumns)
 def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
     """Draw alpha given the owners, by slice sampling of log alpha."""
-    return math.exp(draw_on_line(rng, AlphaLine(prior, b), math.log(b.real[ALPHA]), 1.0))
+    return math.exp(draw_on_line(rng, AlphaDensity(prior, b), math.log(b.real[ALPHA]), 1.0))

@@ -42,16 +42,16 @@ class IndianBuffet:
     learns_alpha = True
 
     def usual_columns(self, n: int) -> float:
-        """Return a typical number of columns for n options, for forecasts of run time."""
+        """Return a typical number of columns for n options, by a rule of thumb for any alpha."""
         return 1.5 * math.log2(n)
 
     def compiled(self, n: int) -> "Buffet":
         """Return the prior for n options as kernels read it."""
         sizes = np.arange(1, n + 1)
         log_factorial = np.concatenate([[0.0], np.cumsum(np.log(sizes))])
-        table = np.full(n + 1, -np.inf)
-        table[1:] = log_factorial[sizes - 1] + log_factorial[n - sizes] - log_factorial[n]
-        return Buffet(table, np.concatenate([[0.0], np.cumsum(1.0 / sizes)]))
+        log_rates = np.full(n + 1, -np.inf)
+        log_rates[1:] = log_factorial[sizes - 1] + log_factorial[n - sizes] - log_factorial[n]
+        return Buffet(log_rates, np.concatenate([[0.0], np.cumsum(1.0 / sizes)]))
 
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
         """Draw an ownership matrix (n, K) from the prior.
@@ -69,12 +69,12 @@ class IndianBuffet:
         ndarray of bool, shape (n, K)
             Options by features, features in random order, none without an owner.
         """
-        feature_owners, probability = [], 1.0 / np.arange(1, n + 1)
-        for _ in range(rng.poisson(alpha * probability.sum())):
-            size = 1 + rng.choice(n, p=probability / probability.sum())
-            column = np.zeros(n, bool)
-            column[rng.choice(n, size, replace=False)] = True
-            feature_owners.append(column)
+        feature_owners, size_rates = [], 1.0 / np.arange(1, n + 1)
+        for _ in range(rng.poisson(alpha * size_rates.sum())):
+            n_owners = 1 + rng.choice(n, p=size_rates / size_rates.sum())
+            is_owner = np.zeros(n, bool)
+            is_owner[rng.choice(n, n_owners, replace=False)] = True
+            feature_owners.append(is_owner)
         return np.array(feature_owners, bool).reshape(-1, n).T
 
     def log_prob(self, matrix: Any, alpha: float) -> float:
@@ -95,9 +95,10 @@ class IndianBuffet:
         """
         matrix = np.asarray(matrix, bool)
         n = matrix.shape[0]
-        table = self.compiled(n).log_rate
+        log_rate_by_size = self.compiled(n).log_rate
         return float(
-            np.sum(np.log(alpha) + table[matrix.sum(0)]) - alpha * np.sum(1.0 / np.arange(1, n + 1))
+            np.sum(np.log(alpha) + log_rate_by_size[matrix.sum(0)])
+            - alpha * np.sum(1.0 / np.arange(1, n + 1))
         )
 
     def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:

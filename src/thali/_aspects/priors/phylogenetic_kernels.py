@@ -174,8 +174,8 @@ def flip_gains(prior: Any, b: Any, sums: Any, k: Any, i: Any) -> None:
 
 
 @kernel_operations.record_toggle.register(PhylogeneticColumns)
-def _toggled(prior: Any, b: Any, k: Any, i: Any) -> None:
-    """Update the sums that `open_column` stored, before option i is toggled."""
+def _record_toggle(prior: Any, b: Any, k: Any, i: Any) -> None:
+    """Update the owner counts (or gains) that `open_column` stored, before a toggle of i."""
     if not has_table(prior):
         flip_gains(prior, b, b.grid, k, i)
         step = -1

@@ -47,25 +47,25 @@ def build_feature_prior(
         return Given(_build_matrix(argument, features, labels))
     if hasattr(features, "reindex"):  # a data frame: rows are found by their label
         if not features.columns.is_unique:
-            repeated = features.columns[features.columns.duplicated()][0]
+            repeated_name = features.columns[features.columns.duplicated()][0]
             raise ArgumentError(
                 "The table of ",
                 Argument(argument),
-                f" has several columns named {repeated!r}; rename all but one.",
+                f" has several columns named {repeated_name!r}; rename all but one.",
             )
         if not features.index.map(str).is_unique:
-            repeated = features.index[features.index.map(str).duplicated()][0]
+            repeated_name = features.index[features.index.map(str).duplicated()][0]
             raise ArgumentError(
                 "The table of ",
                 Argument(argument),
-                f" has several rows for {repeated!r}; give one row per option.",
+                f" has several rows for {repeated_name!r}; give one row per option.",
             )
-        missing = [label for label in labels if label not in set(map(str, features.index))]
-        if missing:
+        missing_labels = [label for label in labels if label not in set(map(str, features.index))]
+        if missing_labels:
             raise ArgumentError(
                 "The table of ",
                 Argument(argument),
-                f" has no row for {missing[0]!r}; its rows are"
+                f" has no row for {missing_labels[0]!r}; its rows are"
                 f" {shorten(list(features.index), 10)}.",
             )
         features = features.rename(index=str).reindex(list(labels)).to_numpy()
@@ -74,22 +74,24 @@ def build_feature_prior(
 
 def insert_feature_names(table: Any, column: str, features: Any, labels: Any) -> None:
     """Insert the names of given features as the first column of a table."""
-    owners: dict[str, set[str]] = {}
+    owners_by_feature: dict[str, set[str]] = {}
     if isinstance(features, Mapping):
-        for label, owned in features.items():
-            for feature in _list_features(owned):
-                owners.setdefault(str(feature), set()).add(str(label))
+        for label, option_features in features.items():
+            for feature in _list_features(option_features):
+                owners_by_feature.setdefault(str(feature), set()).add(str(label))
     elif hasattr(features, "reindex"):
-        owners = {
+        owners_by_feature = {
             str(f): {str(label) for label in features.index[features[f].astype(bool)]}
             for f in features.columns
         }
-    names: dict[frozenset[Any], list[str]] = {}
-    for feature, members in owners.items():
-        names.setdefault(frozenset(members & set(labels)), []).append(feature)
-    if names:
+    names_by_members: dict[frozenset[Any], list[str]] = {}
+    for feature, members in owners_by_feature.items():
+        names_by_members.setdefault(frozenset(members & set(labels)), []).append(feature)
+    if names_by_members:
         table.insert(
-            0, column, [", ".join(names[frozenset(members)]) for members in table["members"]]
+            0,
+            column,
+            [", ".join(names_by_members[frozenset(members)]) for members in table["members"]],
         )
 
 
@@ -132,9 +134,10 @@ def _build_matrix(
                 Argument(argument),
                 f" lacks the option {label!r}; give it an empty list if it has none.",
             )
-    columns = _list_distinct_features(features_by_label, labels)
+    distinct_features = _list_distinct_features(features_by_label, labels)
     return np.array(
-        [[column in features_by_label[label] for column in columns] for label in labels], bool
+        [[column in features_by_label[label] for column in distinct_features] for label in labels],
+        bool,
     ).reshape(len(labels), -1)
 
 

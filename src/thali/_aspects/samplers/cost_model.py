@@ -132,8 +132,10 @@ def add_work_counts(task: "SamplingTask", progressbar: bool) -> "SamplingTask":
 
 def forecast_sweep_seconds(task: "SamplingTask") -> float:
     """Forecast the CPU seconds of one sweep of a chain at all temperatures."""
-    cost, n_numbers = _select_cost(task), count_stored_numbers(task.model.likelihood)
-    column_cost = cost.number * n_numbers + cost.option * task.n_options + cost.column
+    sweep_cost, n_numbers = _select_cost(task), count_stored_numbers(task.model.likelihood)
+    column_cost = (
+        sweep_cost.number * n_numbers + sweep_cost.option * task.n_options + sweep_cost.column
+    )
     return forecast_levels(task) * (forecast_columns(task) + 1.0) * column_cost / 1e9
 
 
@@ -142,10 +144,10 @@ def compute_cost_ratio(task: Any, chains: Sequence["FeatureChain"]) -> float:
     if any(chain.recorded == 0 for chain in chains):
         return 1.0
     # mean over the groups of a level, sum over levels, whose number may differ between chains
-    columns = [chain.states.whole[..., COLUMNS] + 1.0 for chain in chains]
+    columns_by_chain = [chain.states.whole[..., COLUMNS] + 1.0 for chain in chains]
     mean_columns = sum(
         chain_columns.mean(axis=tuple(range(1, chain_columns.ndim))).sum()
-        for chain_columns in columns
+        for chain_columns in columns_by_chain
     ) / len(chains)
     return float(mean_columns) / (task.forecast_levels() * (task.forecast_columns() + 1.0))
 
@@ -182,11 +184,11 @@ def forecast_group_columns(task: Any) -> float:
 def forecast_group_seconds(task: Any, n_respondents: int = 0) -> float:
     """Forecast the CPU seconds of one sweep of all groups or latent classes."""
     n_groups, n_numbers = task.n_groups, count_stored_numbers(task.model.likelihood)
-    cost = GROUP_COST
+    sweep_cost = GROUP_COST
     if task.model.persons:
-        cost = PERSON_COSTS.get(type(task.model.likelihood), OTHER_PERSON_COST)
-    column_cost = cost.number * n_numbers + n_groups * (
-        cost.option * task.n_options + cost.person * n_respondents
+        sweep_cost = PERSON_COSTS.get(type(task.model.likelihood), OTHER_PERSON_COST)
+    column_cost = sweep_cost.number * n_numbers + n_groups * (
+        sweep_cost.option * task.n_options + sweep_cost.person * n_respondents
     )
     nanoseconds = task.forecast_levels() * (task.forecast_columns() + 1.0) * column_cost
     if n_respondents > 0:
@@ -226,18 +228,18 @@ def count_stored_numbers(arrays: Any) -> int:
 
 def _select_cost(task: "SamplingTask") -> SweepCost:
     """Return the measured sweep cost for a task's kernel and likelihood."""
-    by_kernel = SIMILARITY_COSTS | {default_sweeps.sweep_unique_weights: UNIQUE_COST}
-    if task.kernel in by_kernel:
-        return by_kernel[task.kernel]
-    classes = type(task.model.likelihood).__mro__
-    cost = next(
+    cost_by_kernel = SIMILARITY_COSTS | {default_sweeps.sweep_unique_weights: UNIQUE_COST}
+    if task.kernel in cost_by_kernel:
+        return cost_by_kernel[task.kernel]
+    likelihood_classes = type(task.model.likelihood).__mro__
+    sweep_cost = next(
         (
             LIKELIHOOD_COSTS[likelihood_class]
-            for likelihood_class in classes
+            for likelihood_class in likelihood_classes
             if likelihood_class in LIKELIHOOD_COSTS
         ),
         SET_COST,
     )
-    if cost is PAIR_COST and task.model.unique == NO_UNIQUE:
+    if sweep_cost is PAIR_COST and task.model.unique == NO_UNIQUE:
         return COST_WITHOUT_UNIQUE
-    return cost
+    return sweep_cost

@@ -62,16 +62,16 @@ def empty_record(
     draws: int, n_options: int, n_parameters: int = 0, n_respondents: int = 0
 ) -> ChainRecord:
     """Allocate arrays for all draws, with guessed room for their features."""
-    n_features = 16 * draws + 64
+    feature_room = 16 * draws + 64
     return ChainRecord(
         used=np.zeros(3, np.int64),
         alpha=np.zeros(draws),
         log_likelihood=np.zeros(draws),
         n_features=np.zeros(draws, np.int64),
         unique_weights=np.zeros((draws, n_options)),
-        weights=np.zeros(n_features),
-        sizes=np.zeros(n_features, np.int64),
-        owners=np.zeros(4 * n_features + 64 * n_options, np.int32),
+        weights=np.zeros(feature_room),
+        sizes=np.zeros(feature_room, np.int64),
+        owners=np.zeros(4 * feature_room + 64 * n_options, np.int32),
         extra=np.zeros((draws, n_parameters)),
         classes=np.zeros((draws, n_respondents), np.int16),
     )
@@ -96,13 +96,17 @@ _BY_DRAW = ("alpha", "log_likelihood", "n_features", "unique_weights", "extra", 
 
 def slice_draws(record: ChainRecord, first: int, stop: int, n_skipped: int) -> Arrays:
     """Return draws `first` to `stop` - 1; the record lacks the first `n_skipped` draws."""
-    arrays = {name: getattr(record, name)[first:stop] for name in _BY_DRAW}
+    draw_arrays = {name: getattr(record, name)[first:stop] for name in _BY_DRAW}
     offset = int(record.n_features[n_skipped:first].sum())
-    features = slice(offset, offset + int(record.n_features[first:stop].sum()))
-    offset = int(record.sizes[: features.start].sum())
-    sizes = record.sizes[features]
+    feature_slice = slice(offset, offset + int(record.n_features[first:stop].sum()))
+    offset = int(record.sizes[: feature_slice.start].sum())
+    sizes = record.sizes[feature_slice]
     owners = record.owners[offset : offset + int(sizes.sum())]
-    return arrays | {"weights": record.weights[features], "sizes": sizes, "owners": owners}
+    return draw_arrays | {
+        "weights": record.weights[feature_slice],
+        "sizes": sizes,
+        "owners": owners,
+    }
 
 
 def prepend_draws(record: ChainRecord, draws: Arrays, start: int) -> ChainRecord:
@@ -113,12 +117,12 @@ def prepend_draws(record: ChainRecord, draws: Arrays, start: int) -> ChainRecord
     n_features, sizes, owners = draws["n_features"], draws["sizes"], draws["owners"]
     if not (n_features.sum() == len(sizes) == len(draws["weights"]) and sizes.sum() == len(owners)):
         raise ValueError("draws whose features are not there")
-    ragged = {
+    ragged_arrays = {
         name: np.concatenate([draws[name], getattr(record, name)])
         for name in ("weights", "sizes", "owners")
     }
-    used = np.array([stop, len(draws["weights"]), len(draws["owners"])])
-    return record._replace(used=used, **ragged)
+    used_counts = np.array([stop, len(draws["weights"]), len(draws["owners"])])
+    return record._replace(used=used_counts, **ragged_arrays)
 
 
 def skip_draws(record: ChainRecord, n_draws: int) -> ChainRecord:

@@ -65,11 +65,11 @@ def sample_prior_state(
 ) -> FeatureState:
     """Sample a state from the prior, with all features that samplers draw with alpha."""
     concentration = sample_alpha(rng, alpha)
-    matrix = prior.sample(n_options, concentration, rng)
-    state = build_state_with_weights(rng, model, matrix, concentration)
-    n_owners = matrix.sum(0)
+    ownership = prior.sample(n_options, concentration, rng)
+    state = build_state_with_weights(rng, model, ownership, concentration)
+    n_owners = ownership.sum(0)
     if model.lo == 2:
-        state.singles[:] = matrix[:, n_owners == 1].sum(1)
+        state.singles[:] = ownership[:, n_owners == 1].sum(1)
     if model.hi < n_options:
         state.whole[FULL] = (n_owners == n_options).sum()
     return state
@@ -150,17 +150,17 @@ def place_first_levels(energies: np.ndarray) -> np.ndarray:
         weights = np.exp(beta * log_ratios)
         return float(weights.sum() ** 2 / (weights**2).sum() / energies.size)
 
-    low, high = -40.0, 0.0  # of log beta
+    low_log_beta, high_log_beta = -40.0, 0.0  # of log beta
     if effective_share(1.0) >= PRIOR_OVERLAP:
         return np.array([1.0, 0.0])
     for _ in range(40):
-        middle = 0.5 * (low + high)
-        if effective_share(math.exp(middle)) >= PRIOR_OVERLAP:
-            low = middle
+        middle_log_beta = 0.5 * (low_log_beta + high_log_beta)
+        if effective_share(math.exp(middle_log_beta)) >= PRIOR_OVERLAP:
+            low_log_beta = middle_log_beta
         else:
-            high = middle
-    n_gaps = math.ceil(-low / math.log(FIRST_RATIO))
-    return np.append(np.exp(np.linspace(0.0, low, n_gaps + 1)), 0.0)
+            high_log_beta = middle_log_beta
+    n_gaps = math.ceil(-low_log_beta / math.log(FIRST_RATIO))
+    return np.append(np.exp(np.linspace(0.0, low_log_beta, n_gaps + 1)), 0.0)
 
 
 def place_levels(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
@@ -171,18 +171,23 @@ def place_levels(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
     """
     negative_log_z = -estimate_constants(beta, energies, 1).log_z
     log_likelihoods = energies[np.isfinite(energies)]
-    mixture = np.logaddexp.reduce(negative_log_z[:, None] + beta[:, None] * log_likelihoods, axis=0)
-    grid = np.append(0.0, np.geomspace(0.01 * beta[-2], 1.0, GRID_POINTS))
-    sd = np.empty(grid.size)
-    for point, beta_g in enumerate(grid):
-        weights = beta_g * log_likelihoods - mixture
+    log_mixture = np.logaddexp.reduce(
+        negative_log_z[:, None] + beta[:, None] * log_likelihoods, axis=0
+    )
+    beta_grid = np.append(0.0, np.geomspace(0.01 * beta[-2], 1.0, GRID_POINTS))
+    sd = np.empty(beta_grid.size)
+    for grid_index, beta_g in enumerate(beta_grid):
+        weights = beta_g * log_likelihoods - log_mixture
         weights = scale_to_maximum(weights)
         weights /= weights.sum()
-        sd[point] = math.sqrt(float(weights @ (log_likelihoods - weights @ log_likelihoods) ** 2))
-    distance = np.append(0.0, np.cumsum(0.5 * (sd[1:] + sd[:-1]) * np.diff(grid)))
-    n_gaps = int(min(max(1, math.ceil(distance[-1] / LEVEL_SPACING)), MAX_LEVELS - 1))
+        sd[grid_index] = math.sqrt(
+            float(weights @ (log_likelihoods - weights @ log_likelihoods) ** 2)
+        )
+    cumulative_sd = np.append(0.0, np.cumsum(0.5 * (sd[1:] + sd[:-1]) * np.diff(beta_grid)))
+    n_gaps = int(min(max(1, math.ceil(cumulative_sd[-1] / LEVEL_SPACING)), MAX_LEVELS - 1))
     return np.append(
-        np.interp(np.linspace(distance[-1], 0.0, n_gaps + 1)[:-1], distance, grid), 0.0
+        np.interp(np.linspace(cumulative_sd[-1], 0.0, n_gaps + 1)[:-1], cumulative_sd, beta_grid),
+        0.0,
     )
 
 

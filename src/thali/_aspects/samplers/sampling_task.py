@@ -70,14 +70,16 @@ def build_task(
         prior = prior.for_labels(data.labels)
     _check_parts(prior, likelihood)
     n_options = data.n_options
-    weights = build_weight_prior(weight_prior, likelihood)
+    compiled_weight_prior = build_weight_prior(weight_prior, likelihood)
     if alpha is not None:
         alpha = _check_alpha(alpha, prior, n_options)
     draws = check_integer("draws", draws, 1)
     tune = check_integer("tune", tune, 0)
     learns_alpha = prior.learns_alpha and alpha is None
     has_own_sweep = sweep is not None
-    model, make_cache = _build_model(prior, likelihood, data, weights, has_own_sweep, learns_alpha)
+    model, make_cache = _build_model(
+        prior, likelihood, data, compiled_weight_prior, has_own_sweep, learns_alpha
+    )
     if alpha is None and not learns_alpha:
         alpha = float("nan")
     if isinstance(tempering, str):
@@ -86,13 +88,13 @@ def build_task(
     temperatures, lengthens = _choose_temperatures(
         tempering, likelihood.needs_tempering and may_temper
     )
-    joint = (
+    updates_jointly = (
         n_options >= MIN_ANNEALED
         and len(temperatures) > 1
         and type(model.likelihood) in draw_weights.answers
     )
     if sweep is None:
-        sweep = _choose_kernel(prior, model, joint)
+        sweep = _choose_kernel(prior, model, updates_jointly)
     thin = _check_thin(thin, len(temperatures) > 1)
     check_run_length(draws, tune, 1, thin)
     return SamplingTask(
@@ -107,7 +109,7 @@ def build_task(
         thin,
         tuple(each / power for each in temperatures),
         lengthens,
-        joint and lengthens,
+        updates_jointly and lengthens,
         tuple(likelihood.parameters),
         may_temper=may_temper and tempering is None and len(temperatures) == 1,
         sample_start=_choose_start(prior, likelihood, n_options),
@@ -116,10 +118,10 @@ def build_task(
 
 def _check_parts(prior: Any, likelihood: Any) -> None:
     """Raise ArgumentError unless these are a prior and a likelihood of this package."""
-    for part, method in ((prior, "sample"), (likelihood, "check")):
-        if not hasattr(part, method):
+    for component, method in ((prior, "sample"), (likelihood, "check")):
+        if not hasattr(component, method):
             raise ArgumentError(
-                f"{part!r} is neither a prior of thali.priors nor a likelihood of"
+                f"{component!r} is neither a prior of thali.priors nor a likelihood of"
                 " thali.likelihoods; pass one of those."
             )
 
@@ -135,12 +137,12 @@ def _check_alpha(alpha: Any, prior: Any, n_options: int) -> float:
             ".",
         )
     # an upper bound for a phylogenetic prior
-    expected = alpha * float(np.sum(1.0 / np.arange(1, n_options + 1)))
-    if expected > MAX_EXPECTED:
+    expected_features = alpha * float(np.sum(1.0 / np.arange(1, n_options + 1)))
+    if expected_features > MAX_EXPECTED:
         raise ArgumentError(
             Setting("alpha", alpha),
-            f" implies a prior mean of {expected:,.6g} features; choose a value that implies"
-            f" at most {MAX_EXPECTED:,}.",
+            f" implies a prior mean of {expected_features:,.6g} features; choose a value that"
+            f" implies at most {MAX_EXPECTED:,}.",
         )
     return alpha
 
@@ -231,12 +233,12 @@ def _choose_temperatures(tempering: Any, tempers: bool) -> tuple[tuple[float, ..
     )
 
 
-def _choose_kernel(prior: Any, model: ChainModel, joint: bool) -> Any:
+def _choose_kernel(prior: Any, model: ChainModel, updates_jointly: bool) -> Any:
     """Return the sampler kernel that suits the prior and the likelihood."""
     from . import default_sweeps
 
     if type(model.likelihood) in draw_weights.answers:
-        if joint:
+        if updates_jointly:
             return default_sweeps.sweep_conjugate_jointly
         return default_sweeps.sweep_conjugate
     if isinstance(prior, Given) and prior.matrix.shape[1] == 0:
@@ -330,12 +332,12 @@ def sample_approximate_start(
 
     `approximate` returns similarities, their prior of weights, and the factor of the weights.
     """
-    likelihood, weights, unit = approximate(task.model.likelihood)
+    likelihood, approximate_prior, weight_unit = approximate(task.model.likelihood)
     model, n_options = task.model, task.n_options
     annealing_task = replace(
         task.shorten(1, APPROXIMATE_SWEEPS - 1),
         kernel=sweep_conjugate_jointly,
-        model=model._replace(likelihood=likelihood, weights=weights, hi=n_options),
+        model=model._replace(likelihood=likelihood, weights=approximate_prior, hi=n_options),
         make_cache=make_residual_cache,
         parameters=("constant", "sigma"),
         sample_start=None,
@@ -352,6 +354,6 @@ def sample_approximate_start(
         annealed_state.Z[column_indices],
         annealed_state.m[column_indices],
     )
-    state.w[: column_indices.size] = unit * annealed_state.w[column_indices]
+    state.w[: column_indices.size] = weight_unit * annealed_state.w[column_indices]
     state.whole[COLUMNS], state.real[ALPHA] = column_indices.size, annealed_state.real[ALPHA]
     return state

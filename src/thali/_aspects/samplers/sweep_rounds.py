@@ -43,34 +43,34 @@ def sample_initial_state(
     rng: np.random.Generator, model: ChainModel, prior: Any, n_options: int, alpha: float
 ) -> FeatureState:
     """Sample a state of n options from the prior, where chains start."""
-    matrix = prior.sample(n_options, alpha, rng)
+    ownership = prior.sample(n_options, alpha, rng)
     if model.unique == NO_UNIQUE and model.lo == 1 and n_options <= MAX_SINGLE_COLUMNS:
         # A prior draw leaves most pairs undecided, and chains then find structure very slowly.
         # With a single column for each option one chain in four still got stuck on real data,
         # with three none of 48.
-        matrix = np.hstack([matrix, np.tile(np.eye(n_options, dtype=bool), 3)])
-    return build_state_with_weights(rng, model, matrix, alpha)
+        ownership = np.hstack([ownership, np.tile(np.eye(n_options, dtype=bool), 3)])
+    return build_state_with_weights(rng, model, ownership, alpha)
 
 
 def build_state_with_weights(
-    rng: np.random.Generator, model: ChainModel, matrix: np.ndarray, alpha: float
+    rng: np.random.Generator, model: ChainModel, ownership: np.ndarray, alpha: float
 ) -> FeatureState:
     """Build a state from an (n, K) matrix, with weights drawn from the prior."""
-    n = len(matrix)
-    weights = model.weights.random(rng, matrix.shape[1])
-    owners = matrix.sum(0)
-    column_indices = np.flatnonzero((owners >= model.lo) & (owners <= model.hi))
+    n = len(ownership)
+    weights = model.weights.random(rng, ownership.shape[1])
+    n_owners = ownership.sum(0)
+    column_indices = np.flatnonzero((n_owners >= model.lo) & (n_owners <= model.hi))
     state = make_empty_state(n, 4 * column_indices.size + 2 * MIN_FREE_ROWS)
-    state.Z[: column_indices.size, :n] = matrix[:, column_indices].T
+    state.Z[: column_indices.size, :n] = ownership[:, column_indices].T
     state.w[: column_indices.size] = weights[column_indices]
-    state.m[: column_indices.size] = owners[column_indices]
+    state.m[: column_indices.size] = n_owners[column_indices]
     state.whole[COLUMNS] = column_indices.size
     state.real[ALPHA] = alpha
     if model.unique != NO_UNIQUE:
         state.s[:n] = model.weights.random(rng, n)
     if model.unique == TOTAL_UNIQUE:
-        is_single = owners == 1
-        state.s[:n] += matrix[:, is_single] @ weights[is_single]
+        is_single = n_owners == 1
+        state.s[:n] += ownership[:, is_single] @ weights[is_single]
     return state
 
 
