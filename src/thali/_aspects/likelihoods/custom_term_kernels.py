@@ -258,7 +258,7 @@ def _delta_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> An
 
 
 def _apply_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    """Update the option and pair sums and terms in cache `c`: the weight of feature k grows by d."""
+    """Update the option and pair sums in the cache `c`: the weight of feature k grows by d."""
     likelihood = insert_parameters(likelihood, c)
     g = count_born_columns(b, k, d)
     for i in range(likelihood.n):
