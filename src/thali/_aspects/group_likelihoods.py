@@ -189,10 +189,10 @@ def _add_rows(likelihoods: Sequence[Any], name: str, row: list[int]) -> list[Any
             name: np.concatenate([entries, np.tile(np.array(row, entries.dtype), n_missing)])
         }
         new_ends = likelihood.start[-1] + len(row) * np.arange(1, n_missing + 1)
-        times = np.concatenate([likelihood.times, np.zeros(n_missing)])
+        new_times = np.concatenate([likelihood.times, np.zeros(n_missing)])
         padded_parts.append(
             likelihood._replace(
-                start=np.concatenate([likelihood.start, new_ends]), times=times, **new_field
+                start=np.concatenate([likelihood.start, new_ends]), times=new_times, **new_field
             )
         )
     return padded_parts
@@ -292,10 +292,10 @@ def _find_pair_places(data: Any, pairs: Any) -> np.ndarray:
     """Return where each outcome of each comparison is stored in the blocks of pairs."""
     # They are three times the position of the cell in the blocks of its first option, plus 0, 1 and
     # 2.
-    cells = data.cells
+    comparison_cells = data.cells
     block_option = np.repeat(np.arange(data.n_options), np.diff(pairs.start) * WIDTH)
     slot_key = block_option * (data.n_options + 1) + pairs.neighbour.ravel().astype(np.int64)
-    cell_key = cells.first * (data.n_options + 1) + cells.second
+    cell_key = comparison_cells.first * (data.n_options + 1) + comparison_cells.second
     cell_slot = np.empty(len(cell_key), np.int64)
     key_order = np.argsort(slot_key, kind="stable")  # keeps the order of the cells of a pair
     cell_slot[np.argsort(cell_key, kind="stable")] = key_order[

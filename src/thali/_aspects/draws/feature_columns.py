@@ -69,13 +69,13 @@ class FeatureColumns:
 
     def select_draw(self, draw: int) -> "FeatureColumns":
         """Return the features of one draw."""
-        start, stop = self.column_offsets[draw], self.column_offsets[draw + 1]
-        owners = self.owners[self.owner_offsets[start] : self.owner_offsets[stop]]
+        first_column, last_column = self.column_offsets[draw], self.column_offsets[draw + 1]
+        owners = self.owners[self.owner_offsets[first_column] : self.owner_offsets[last_column]]
         draw_slice = slice(draw, draw + 1)
         return FeatureColumns(
             self.n_features[draw_slice],
-            self.weights[start:stop],
-            self.sizes[start:stop],
+            self.weights[first_column:last_column],
+            self.sizes[first_column:last_column],
             owners,
             self.unique_weights[draw_slice],
         )
@@ -85,13 +85,13 @@ class FeatureColumns:
         n_taken = self.n_features[draws]
         column_shifts = self.column_offsets[draws] - np.cumsum(n_taken) + n_taken
         column_indices = np.repeat(column_shifts, n_taken) + np.arange(n_taken.sum())
-        sizes = self.sizes[column_indices]
-        column_shifts = self.owner_offsets[column_indices] - np.cumsum(sizes) + sizes
-        owner_indices = np.repeat(column_shifts, sizes) + np.arange(sizes.sum())
+        n_owners = self.sizes[column_indices]
+        column_shifts = self.owner_offsets[column_indices] - np.cumsum(n_owners) + n_owners
+        owner_indices = np.repeat(column_shifts, n_owners) + np.arange(n_owners.sum())
         return FeatureColumns(
             n_taken,
             self.weights[column_indices],
-            sizes,
+            n_owners,
             self.owners[owner_indices],
             self.unique_weights[draws],
         )
@@ -113,7 +113,7 @@ class FeatureColumns:
             self.owner_offsets[column_slice.start] : self.owner_offsets[column_slice.stop]
         ]
         draw_index = self.draw[column_slice] - start
-        slot = (
+        slot_in_draw = (
             np.arange(column_slice.start, column_slice.stop)
             - self.column_offsets[start + draw_index]
         )
@@ -124,13 +124,13 @@ class FeatureColumns:
             option_position[options] = np.arange(n_selected)
         max_features = int(self.n_features[start:stop].max(initial=0))
         weights = np.zeros((stop - start, max_features))
-        weights[draw_index, slot] = self.weights[column_slice]
+        weights[draw_index, slot_in_draw] = self.weights[column_slice]
         column_of_owner = repeat_indices(self.sizes[column_slice])
         is_included = option_position[owners] >= 0
         features = np.zeros((stop - start, max_features, n_selected), dtype=bool)
         features[
             draw_index[column_of_owner[is_included]],
-            slot[column_of_owner[is_included]],
+            slot_in_draw[column_of_owner[is_included]],
             option_position[owners[is_included]],
         ] = True
         return features, weights
@@ -165,12 +165,12 @@ def read_columns(posterior: Posterior) -> FeatureColumns:
         unique_weights = flatten_chains(posterior.unique)
     if posterior.features is not None:
         features = flatten_chains(posterior.features)
-        sizes = features.sum(axis=-1, dtype=np.int64)
+        n_owners = features.sum(axis=-1, dtype=np.int64)
         owners = np.nonzero(features)[2]
     else:
-        sizes, owners = flatten_chains(posterior.feature_sizes), posterior.owners
+        n_owners, owners = flatten_chains(posterior.feature_sizes), posterior.owners
         owners = owners[owners >= 0]
-    has_owners = sizes > 0
+    has_owners = n_owners > 0
     return FeatureColumns(
-        has_owners.sum(axis=1), weights[has_owners], sizes[has_owners], owners, unique_weights
+        has_owners.sum(axis=1), weights[has_owners], n_owners[has_owners], owners, unique_weights
     )

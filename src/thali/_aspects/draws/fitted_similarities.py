@@ -34,7 +34,7 @@ def build_similarities_part(
         chains_by_draws
     )
     variables: dict[Any, Any] = {"n_shared_features": (("chain", "draw"), n_shared_features)}
-    coordinates, pointwise = {}, {}
+    coordinates, pointwise_variables = {}, {}
     if stores_pairs:
         i, j = np.triu_indices(data.n_options, k=1)
         fitted = compute_similarities(feature_columns, parameter_draws["constant"], i, j)
@@ -43,7 +43,7 @@ def build_similarities_part(
         fitted_measured = fitted[:, pair_index(data.first, data.second, data.n_options)]
         residual_sd = parameter_draws["sigma"][:, None] / np.sqrt(data.judgements)
         log_likelihoods = log_normal_density(data.values, fitted_measured, residual_sd)
-        pointwise = {
+        pointwise_variables = {
             "similarity": (
                 ("chain", "draw", "measured_pair"),
                 log_likelihoods.reshape(*chains_by_draws, -1),
@@ -70,7 +70,7 @@ def build_similarities_part(
             "has_constant": bool(has_constant),
             "learned_sigma": bool(learned_sigma),
         },
-        pointwise=pointwise,
+        pointwise=pointwise_variables,
         observed_coordinates=pair_coordinates("measured_pair", labels, data.first, data.second),
         rows=("measured_pair",),
     )
@@ -83,19 +83,19 @@ def compute_similarities(
 
     mu_ij = w_0 + sum_k w_k f_ik f_jk
     """
-    option_indices, positions = np.unique(np.concatenate([i, j]), return_inverse=True)
-    i, j = np.split(positions, 2)
+    option_indices, pair_positions = np.unique(np.concatenate([i, j]), return_inverse=True)
+    i, j = np.split(pair_positions, 2)
     similarity = np.empty((feature_columns.n_draws, len(i)))
     m = len(option_indices)
     n_block_draws = max(
         1, BLOCK // max(1, 2 * int(feature_columns.n_features.max(initial=0)) * m + m * m + len(i))
     )
-    for start in range(0, feature_columns.n_draws, n_block_draws):
-        stop = min(start + n_block_draws, feature_columns.n_draws)
-        features, weights = feature_columns.to_dense(start, stop, option_indices)
+    for first_draw in range(0, feature_columns.n_draws, n_block_draws):
+        last_draw = min(first_draw + n_block_draws, feature_columns.n_draws)
+        features, weights = feature_columns.to_dense(first_draw, last_draw, option_indices)
         ownership = features.astype(float)
         all_similarities = (ownership * weights[:, :, None]).transpose(0, 2, 1) @ ownership
-        similarity[start:stop] = all_similarities[:, i, j]
+        similarity[first_draw:last_draw] = all_similarities[:, i, j]
     return similarity + np.reshape(w_0, (-1, 1))
 
 

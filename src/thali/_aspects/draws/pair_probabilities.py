@@ -75,8 +75,8 @@ def iterate_advantages(
     feature_columns: FeatureColumns, i: np.ndarray, j: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """Yield (draws, i's advantage, j's advantage) for blocks of draws."""
-    option_indices, positions = np.unique(np.concatenate([i, j]), return_inverse=True)
-    i, j = np.split(positions, 2)
+    option_indices, pair_positions = np.unique(np.concatenate([i, j]), return_inverse=True)
+    i, j = np.split(pair_positions, 2)
     max_features, n_selected = int(feature_columns.n_features.max(initial=0)), len(option_indices)
     n_numbers = max_features * n_selected + min(n_selected * n_selected, 4 * len(i)) + len(i)
     for draw_slice in iterate_slices(feature_columns.n_draws, n_numbers):
@@ -119,8 +119,8 @@ def compute_probability_draws(
 ) -> np.ndarray:
     """Return the probability of choosing i over j, shape (n_draws, n_pairs)."""
     probabilities = np.empty((feature_columns.n_draws, len(i)))
-    for draw_slice, p, _ in iterate_probabilities(feature_columns, i, j, lapse, offsets):
-        probabilities[draw_slice] = p
+    for draw_slice, p_first, _ in iterate_probabilities(feature_columns, i, j, lapse, offsets):
+        probabilities[draw_slice] = p_first
     return probabilities
 
 
@@ -133,6 +133,6 @@ def compute_mean_probabilities(
 ) -> np.ndarray:
     """Return the posterior mean probability of choosing i over j, shape (n_pairs,)."""
     summed_probability = np.zeros(len(i))
-    for _, p, _ in iterate_probabilities(feature_columns, i, j, lapse, offsets):
-        summed_probability += p.sum(axis=0)
+    for _, p_first, _ in iterate_probabilities(feature_columns, i, j, lapse, offsets):
+        summed_probability += p_first.sum(axis=0)
     return summed_probability / feature_columns.n_draws

@@ -53,9 +53,11 @@ def simulate_answers(
 ) -> SimulatedData:
     """Simulate answers to the questions of `data`, multinomial with probabilities p."""
     questions = data.questions(ties)
-    counts = questions.simulate_counts(p, rng)
-    log_likelihood = questions.with_counts(counts).log_likelihoods(p).sum()
-    return SimulatedData(data.with_answers(counts), {"chosen": counts}, float(log_likelihood))
+    answer_counts = questions.simulate_counts(p, rng)
+    log_likelihood = questions.with_counts(answer_counts).log_likelihoods(p).sum()
+    return SimulatedData(
+        data.with_answers(answer_counts), {"chosen": answer_counts}, float(log_likelihood)
+    )
 
 
 @dataclass(frozen=True)
@@ -129,8 +131,8 @@ class KeptDraws(NamedTuple):
         import xarray as xr
 
         dataset = xr.Dataset(variables, {**self.build_coordinates(), **coordinates})
-        for name, variable in dataset.data_vars.items():
-            variable.attrs["description"] = (_DESCRIPTIONS | descriptions)[str(name)]
+        for variable_name, variable in dataset.data_vars.items():
+            variable.attrs["description"] = (_DESCRIPTIONS | descriptions)[str(variable_name)]
         stats = _collect_stats([chain.stats for chain in self.chains])
         return split_draws(dataset) | {
             "sample_stats": xr.Dataset(stats, {"chain": dataset["chain"]})
@@ -163,8 +165,10 @@ def build_datatree(
     feature_columns, shape = concatenate_chain_columns(*kept_draws), kept_draws.shape
     labels = np.asarray(data.labels, dtype=str)
     stores_pairs = count_pairs(data.n_options) <= MAX_PAIRS
-    parameters = {name: kept_draws.stack_parameter(name) for name in kept_draws.chains[0].extra}
-    flat_parameters = {name: array.ravel() for name, array in parameters.items()}
+    parameter_draws = {
+        name: kept_draws.stack_parameter(name) for name in kept_draws.chains[0].extra
+    }
+    flat_parameters = {name: array.ravel() for name, array in parameter_draws.items()}
     data_part = likelihood.build_posterior_part(
         feature_columns, flat_parameters, data, shape, stores_pairs
     )
@@ -173,7 +177,7 @@ def build_datatree(
         # other parameters are in the part
         **{
             name: (("chain", "draw"), array)
-            for name, array in parameters.items()
+            for name, array in parameter_draws.items()
             if name in data_part.descriptions
         },
         **encode_features(feature_columns, shape, stores_pairs),
@@ -204,18 +208,18 @@ def build_datatree(
 
 def _collect_stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
     """Stack the statistics of complete chains by name, padded along `level`."""
-    variables = {}
-    for name in stats[0]:
-        chain_arrays = [np.asarray(chain.get(name, np.nan), float) for chain in stats]
+    stacked_stats = {}
+    for statistic_name in stats[0]:
+        chain_arrays = [np.asarray(chain.get(statistic_name, np.nan), float) for chain in stats]
         if chain_arrays[0].ndim == 0:
-            variables[name] = ("chain", chain_arrays)
+            stacked_stats[statistic_name] = ("chain", chain_arrays)
         else:
             max_levels = max(chain["temperature"].size for chain in stats)
             padded_array = np.full((len(chain_arrays), max_levels), np.nan)
-            for padded_row, array in zip(padded_array, chain_arrays, strict=True):
-                padded_row[: array.size] = array
-            variables[name] = (("chain", "level"), padded_array)
-    return variables
+            for padded_row, chain_array in zip(padded_array, chain_arrays, strict=True):
+                padded_row[: chain_array.size] = chain_array
+            stacked_stats[statistic_name] = (("chain", "level"), padded_array)
+    return stacked_stats
 
 
 def encode_features(

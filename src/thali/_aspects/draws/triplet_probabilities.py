@@ -40,7 +40,7 @@ def build_triplets_part(
             feature_columns.count_by_draw(is_shared).reshape(shape),
         )
     }
-    coordinates, pointwise = {}, {}
+    coordinates, pointwise_variables = {}, {}
     questions = data.questions()
     log_coefficients = questions.log_coefficients()
     if stores_pairs:
@@ -57,7 +57,9 @@ def build_triplets_part(
         log_likelihoods = questions.log_likelihoods(
             np.maximum(answer_probabilities, MIN_PROBABILITY)
         )
-        pointwise = {"chosen": (("chain", "draw", "set"), log_likelihoods.reshape(*shape, -1))}
+        pointwise_variables = {
+            "chosen": (("chain", "draw", "set"), log_likelihoods.reshape(*shape, -1))
+        }
     return DataPart(
         kind=TRIPLETS,
         log_constant=float(log_coefficients.sum()),
@@ -80,7 +82,7 @@ def build_triplets_part(
             "unique": False,
             "has_constant": constant is not None,
         },
-        pointwise=pointwise,
+        pointwise=pointwise_variables,
         rows=("set", "place"),
         scale=compute_mean_weight(feature_columns, constant),
     )
@@ -138,9 +140,9 @@ def compute_mean_weight(feature_columns: FeatureColumns, constant: np.ndarray | 
     """Return each draw's mean of shared weight plus constant over all pairs."""
     if constant is None:
         return None
-    n_options, sizes = feature_columns.n_options, feature_columns.sizes
+    n_options, n_owners = feature_columns.n_options, feature_columns.sizes
     return (
-        feature_columns.sum_by_draw(feature_columns.weights * sizes * (sizes - 1))
+        feature_columns.sum_by_draw(feature_columns.weights * n_owners * (n_owners - 1))
         / (n_options * (n_options - 1))
         + constant
     )

@@ -77,8 +77,8 @@ def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataF
     from thali._result_table import Table
 
     posterior = model._view
-    observed, labels = posterior.similarities, posterior.labels
-    pair_indices = space_indices(observed.size, MAX_PAIRS)
+    similarities, labels = posterior.similarities, posterior.labels
+    pair_indices = space_indices(similarities.size, MAX_PAIRS)
     first_objects, second_objects = (objects[pair_indices] for objects in posterior.pairs)
     if posterior.similarity is not None:
         similarity_draws = posterior.similarity[
@@ -95,7 +95,7 @@ def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataF
         "b": np.array(labels, object)[second_objects],
     }
     similarity_columns = {
-        "observed": observed[pair_indices],
+        "observed": similarities[pair_indices],
         "predicted": similarity_draws.mean(axis=0),
         "low": low,
         "high": high,
@@ -106,7 +106,7 @@ def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataF
         explained_share = float(model.estimate("expectation").variance_accounted_for())
     similarity_table.attrs |= {
         "interval": ci,
-        "of": int(observed.size),
+        "of": int(similarities.size),
         "explained": explained_share,
     }
     return similarity_table
@@ -203,9 +203,9 @@ def n_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
 def estimate(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Report a point estimate of the features and its variance accounted for."""
     fitted_estimate = model.estimate(settings.kind)
-    subject = ENGLISH[f"additive.of.{fitted_estimate.kind}"]
+    subject_text = ENGLISH[f"additive.of.{fitted_estimate.kind}"]
     sentence = describe_variance(
-        fitted_estimate.variance_accounted_for(), "additive.explained", whose=subject
+        fitted_estimate.variance_accounted_for(), "additive.explained", whose=subject_text
     )
     title = ENGLISH[f"additive.estimate.{fitted_estimate.kind}"]
     if fitted_estimate.learned_sigma and fitted_estimate.kind != "expectation":

@@ -269,8 +269,10 @@ def build_number_finding(
     if (number_draws == number_draws.flat[0]).all():
         return Finding(sentence, brief=brief)
     numbers, draw_counts = np.unique(number_draws, return_counts=True)
-    index = pd.Index(numbers, name="n_features")
-    probability_table = pd.DataFrame({"probability": draw_counts / number_draws.size}, index=index)
+    number_index = pd.Index(numbers, name="n_features")
+    probability_table = pd.DataFrame(
+        {"probability": draw_counts / number_draws.size}, index=number_index
+    )
     probability_table.attrs |= {
         "mean": float(number_draws.mean()),
         "low_high": compute_interval(number_draws, ci, axis=None).tolist(),

@@ -248,13 +248,13 @@ class Additive:
         self, data: Any, weights: Any, rng: np.random.Generator
     ) -> dict[str, float]:
         """Sample constant and sigma from their prior."""
-        variance = self.first_variance(data)
+        prior_variance = self.first_variance(data)
         if self.fixed_sigma(data) is None:
-            variance *= (VARIANCE_SHAPE - 1.0) / rng.standard_gamma(VARIANCE_SHAPE)
+            prior_variance *= (VARIANCE_SHAPE - 1.0) / rng.standard_gamma(VARIANCE_SHAPE)
         constant = 0.0
         if self.constant:
             constant = weights.random(rng, 1)[0]
-        return {"constant": constant, "sigma": math.sqrt(variance)}
+        return {"constant": constant, "sigma": math.sqrt(prior_variance)}
 
     def log_parameter_prior(self, draws: Any, data: Any, weights: Any) -> dict[str, np.ndarray]:
         """Return log prior densities of the learned constant and sigma, per draw."""

@@ -29,15 +29,19 @@ def build_comparison_probabilities(
 
     `tie_draws` and `coefficient_draws` are the tie parameters and covariate coefficients per draw.
     """
-    cells = data.cells
+    comparison_cells = data.cells
 
     def compute_slice(questions: slice) -> np.ndarray:
         """Return outcome probabilities of these comparisons, (n_draws, n_outcomes)."""
         offsets = None
         if coefficient_draws is not None and coefficient_draws.shape[1]:
-            offsets = CovariateOffsets(coefficient_draws, cells.x[questions])
+            offsets = CovariateOffsets(coefficient_draws, comparison_cells.x[questions])
         first_probability = compute_probability_draws(
-            feature_columns, cells.first[questions], cells.second[questions], lapse, offsets
+            feature_columns,
+            comparison_cells.first[questions],
+            comparison_cells.second[questions],
+            lapse,
+            offsets,
         )
         if tie_draws is None:
             return stack_outcomes(first_probability).reshape(len(first_probability), -1)

@@ -62,7 +62,7 @@ def build_pairs_part(
 
     `tie` and `beta` are the tie parameters and covariate coefficients per draw.
     """
-    labels, cells = np.asarray(data.labels, dtype=str), data.cells
+    labels, comparison_cells = np.asarray(data.labels, dtype=str), data.cells
     stored_data = store_pairs(data, lapse, tie is not None)
     variables = {
         "unique_weights": (
@@ -70,14 +70,14 @@ def build_pairs_part(
             feature_columns.unique_weights.reshape(*shape, -1),
         )
     }
-    coordinates, pointwise, answers = {}, {}, None
+    coordinates, pointwise_variables, compute_answers = {}, {}, None
     if beta is not None:
         variables["covariate"] = (("chain", "draw", COVARIATE), beta.reshape(*shape, -1))
         coordinates = {COVARIATE: stored_data.coordinates[COVARIATE]}
-    if stores_pairs and len(cells.pair) <= MAX_PAIRS:
-        answers = partial(
+    if stores_pairs and len(comparison_cells.pair) <= MAX_PAIRS:
+        compute_answers = partial(
             build_comparison_probabilities(feature_columns, data, lapse, tie, beta),
-            slice(0, len(cells.pair)),
+            slice(0, len(comparison_cells.pair)),
         )
     if stores_pairs:
         i, j = np.triu_indices(data.n_options, k=1)
@@ -90,7 +90,7 @@ def build_pairs_part(
         )
         coordinates |= all_pair_coordinates(labels)
         log_likelihoods = (log_likelihoods + stored_data.coefficients).reshape(*shape, -1)
-        pointwise = {"wins": (("chain", "draw", "compared_pair"), log_likelihoods)}
+        pointwise_variables = {"wins": (("chain", "draw", "compared_pair"), log_likelihoods)}
     return replace(
         build_data_part(stored_data, unique),
         descriptions={
@@ -101,9 +101,9 @@ def build_pairs_part(
         },
         variables=variables,
         coordinates=coordinates,
-        pointwise=pointwise,
+        pointwise=pointwise_variables,
         common=("covariate",),
-        answers=answers,
+        answers=compute_answers,
     )
 
 
@@ -139,14 +139,14 @@ def _compute_pair_draws(
                 data,
             )
             continue
-        cells, covariate_values = data.cells, data.covariates.values
-        cell_starts = np.searchsorted(cells.pair, np.arange(data.n_pairs))
+        comparison_cells, covariate_values = data.cells, data.covariates.values
+        cell_starts = np.searchsorted(comparison_cells.pair, np.arange(data.n_pairs))
         # in blocks, because there may be many more cells than pairs
-        for block_slice in iterate_slices(first_advantage.shape[0], len(cells.pair)):
+        for block_slice in iterate_slices(first_advantage.shape[0], len(comparison_cells.pair)):
             block_draws = slice(
                 draw_slice.start + block_slice.start, draw_slice.start + block_slice.stop
             )
-            pair_of_cell = pair_indices[cells.pair]
+            pair_of_cell = pair_indices[comparison_cells.pair]
             advantage_i, advantage_j = multiply_first_advantage(
                 first_advantage[block_slice][:, pair_of_cell],
                 second_advantage[block_slice][:, pair_of_cell],
@@ -157,7 +157,7 @@ def _compute_pair_draws(
                 compute_choice_probability(advantage_j, advantage_i, lapse),
                 tie,
                 block_draws,
-                cells,
+                comparison_cells,
             )
             pointwise_log_likelihood[block_draws] = np.add.reduceat(
                 log_likelihoods, cell_starts, axis=1

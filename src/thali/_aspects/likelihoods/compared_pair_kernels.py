@@ -58,16 +58,25 @@ from .pair_covariates import FIRST_COEFFICIENT, draw_coefficients
 
 def build_pair_data(data: PairedComparisons, lapse: float, unique: bool, ties: bool) -> Any:
     """Return compared pairs as kernels read them, and a function that makes a cache."""
-    cells = data.cells
+    comparison_cells = data.cells
     pair_class, x = PAIR_CLASSES[unique, ties], None
     if data.covariates is not None:
-        pair_class, x = WITH_COVARIATES[unique, ties], cells.x
-    win_loss_counts = cells.wins + cells.tied / 2.0, cells.losses + cells.tied / 2.0
-    pairs = arrange_blocks(
-        pair_class, data.n_options, cells.first, cells.second, *win_loss_counts, lapse, x
+        pair_class, x = WITH_COVARIATES[unique, ties], comparison_cells.x
+    win_loss_counts = (
+        comparison_cells.wins + comparison_cells.tied / 2.0,
+        comparison_cells.losses + comparison_cells.tied / 2.0,
     )
-    return pairs, partial(
-        make_pair_cache, n_ties=float(data.tied.sum()), n_covariates=cells.x.shape[1]
+    pair_blocks = arrange_blocks(
+        pair_class,
+        data.n_options,
+        comparison_cells.first,
+        comparison_cells.second,
+        *win_loss_counts,
+        lapse,
+        x,
+    )
+    return pair_blocks, partial(
+        make_pair_cache, n_ties=float(data.tied.sum()), n_covariates=comparison_cells.x.shape[1]
     )
 
 

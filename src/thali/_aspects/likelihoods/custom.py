@@ -126,12 +126,17 @@ class Custom:
 
     def __post_init__(self) -> None:
         """Raise ArgumentError for functions with other arguments or invalid priors."""
-        for name, arguments in ARGUMENTS.items():
-            function = getattr(self, name)
-            if (function is not None or name == "log_likelihood") and not isinstance(
+        for function_name, arguments in ARGUMENTS.items():
+            function = getattr(self, function_name)
+            if (function is not None or function_name == "log_likelihood") and not isinstance(
                 function, UnsavedFunction
             ):
-                _check_signature(name, function, arguments, MIN_ARGUMENTS.get(name, len(arguments)))
+                _check_signature(
+                    function_name,
+                    function,
+                    arguments,
+                    MIN_ARGUMENTS.get(function_name, len(arguments)),
+                )
         check_parameters(self.parameters, self.log_prior)
 
     def __repr__(self) -> str:
@@ -175,8 +180,8 @@ class Custom:
         self.check(None, data)
         observed = self.wrap_data(data)
         read_starting_values(self.parameters, observed.fields, self.log_prior)
-        allocates = check_functions(self, observed, weights)
-        return self._build_data(observed, allocates, weights), self._kernel_module.make_cache
+        allocates_arrays = check_functions(self, observed, weights)
+        return self._build_data(observed, allocates_arrays, weights), self._kernel_module.make_cache
 
     def build_uncompiled(self, observed: Observed, weights: Any = EXPONENTIAL) -> Any:
         """Return the same pair as `compiled`, without testing the user's functions.
@@ -251,11 +256,11 @@ class Custom:
         digests = list(map(_compute_function_digest, functions))
         if "" in digests:
             return ""
-        fields = ()
+        field_types = ()
         if data_class is not None:
-            fields = data_class._fields
+            field_types = data_class._fields
         return hashlib.sha256(
-            repr((digests, allocates, is_signed, fields, tuple(self.parameters))).encode()
+            repr((digests, allocates, is_signed, field_types, tuple(self.parameters))).encode()
         ).hexdigest()
 
     def set_parameters(self, data: Any, values: Mapping[str, float]) -> Any:
@@ -338,16 +343,16 @@ class Custom:
 
         observed = self.wrap_data(data)
         sees_single = bool(kernel_operations.sees_single(self.build_uncompiled(observed)[0]))
-        part = build_custom_part(
+        data_part = build_custom_part(
             observed,
             sees_single,
             tuple(self.parameters),
             depends_on_weights(self, observed, feature_columns, extra),
         )
         if is_unavailable(self.pointwise) or not dense:
-            return part
+            return data_part
         return replace(
-            part, pointwise=compute_pointwise(self, observed, feature_columns, shape, extra)
+            data_part, pointwise=compute_pointwise(self, observed, feature_columns, shape, extra)
         )
 
 
@@ -377,14 +382,14 @@ def _make_class(
     custom: Custom, allocates: bool, is_signed: bool, data_class: Any, name: str, is_known: bool
 ) -> Any:
     """Make a NamedTuple class of kernel data and register its operations."""
-    fields = ["data", "n"]
+    field_names = ["data", "n"]
     if custom.parameters:
-        fields += ["kind", "first", "second"]
-    cls: Any = namedtuple(name, fields, module=__name__)
+        field_names += ["kind", "first", "second"]
+    cls: Any = namedtuple(name, field_names, module=__name__)
     cls.source = is_known
     cls.allocates = allocates
-    for operation, operation_function in custom._kernel_module.OPERATIONS.items():
-        operation.register(cls)(operation_function)
+    for kernel_operation, operation_function in custom._kernel_module.OPERATIONS.items():
+        kernel_operation.register(cls)(operation_function)
     register_answers(cls, {custom_term_kernels.has_signed_sums: is_signed})
     log_likelihood = register_user_function(custom.log_likelihood, inline=False)
     custom_term_kernels.full_log_likelihood.register(cls)(
@@ -403,13 +408,13 @@ def _register_parameters(cls, custom: Custom, data_class: Any) -> None:
     custom_term_kernels.starting_parameters.register(cls)(
         lambda likelihood: [getattr(likelihood.data, name) for name in parameter_names]
     )
-    fields = {name: f"likelihood.data.{name}" for name in data_class._fields} | {
+    field_sources = {name: f"likelihood.data.{name}" for name in data_class._fields} | {
         name: f"c.parameters[{p}]" for p, name in enumerate(parameter_names)
     }
     last_fields = "likelihood.n, likelihood.kind, likelihood.first, likelihood.second"
     # compiled code does not support _replace
     constructor_code = (
-        f"lambda likelihood, c: cls(data_class({', '.join(fields.values())}), {last_fields})"
+        f"lambda likelihood, c: cls(data_class({', '.join(field_sources.values())}), {last_fields})"
     )
     custom_term_kernels.insert_parameters.register(cls)(
         eval(constructor_code, {"__name__": __name__, "cls": cls, "data_class": data_class})

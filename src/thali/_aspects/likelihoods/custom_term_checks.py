@@ -119,15 +119,15 @@ def compare_changes(
         changes = StateChanges(
             likelihood, cache, state, features, weights, labels, rng, max_changes
         )
-        for change, changed_state, words in changes.iterate():
+        for term_change, changed_state, change_words in changes.iterate():
             new_value = log_likelihood(*changed_state)
             allowed_difference = bound_rounding(cache, old_value) + bound_rounding(cache, new_value)
             sentence = (
-                f"when {words}, the terms change by {change:.6g} and log_likelihood by"
+                f"when {change_words}, the terms change by {term_change:.6g} and log_likelihood by"
                 f" {new_value - old_value:.6g}"
             )
             worst_difference = worst_difference.worse(
-                change, new_value - old_value, allowed_difference, sentence
+                term_change, new_value - old_value, allowed_difference, sentence
             )
     return worst_difference
 
@@ -239,11 +239,11 @@ class StateChanges:
             new_features[:, k] += sign * partner_column
             new_weights[partner] -= sign * self.weights[k]
             self.state.Z[scratch_index(self.state), :n] = new_features[:, k]
-            change = kernel_operations.delta_transfer(
+            term_change = kernel_operations.delta_transfer(
                 self.likelihood, self.cache, self.state, k, partner, sign * self.weights[k]
             )
             yield (
-                change,
+                term_change,
                 (new_features, new_weights),
                 f"the feature of {self._format_owners(has_feature)} {verb}"
                 f" {self._format_owners(partner_column)}",

@@ -141,12 +141,12 @@ class Elimination:
         """
         data = self.convert_data(data)
         if not isinstance(data, PairedComparisons | Choices):
-            hint = ""
+            model_hint = ""
             if hasattr(data, "values"):
-                hint = " For similarities use AdditiveClustering."
+                model_hint = " For similarities use AdditiveClustering."
             raise DataError(
                 "Elimination by aspects requires PairedComparisons or Choices; got"
-                f" {type(data).__name__}.{hint}"
+                f" {type(data).__name__}.{model_hint}"
             )
         if isinstance(data, Choices):
             if self.ties:
@@ -178,13 +178,13 @@ class Elimination:
             )
         if self.lapse > 0.0 or isinstance(data, Choices):
             return
-        for chosen, rejected, counts in (
+        for chosen, rejected, n_chosen in (
             (data.first, data.second, data.wins + data.tied),
             (data.second, data.first, data.losses + data.tied),
         ):
             is_favoured = (ownership[chosen] & ~ownership[rejected]).any(1)
             is_undecided = ~(ownership[chosen] ^ ownership[rejected]).any(1)
-            for pair in np.flatnonzero((counts > 0) & ~is_favoured & ~is_undecided):
+            for pair in np.flatnonzero((n_chosen > 0) & ~is_favoured & ~is_undecided):
                 raise ArgumentError(
                     f"{data.labels[chosen[pair]]!r} was chosen over"
                     f" {data.labels[rejected[pair]]!r}, which these aspects make ",

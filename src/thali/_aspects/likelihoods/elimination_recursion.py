@@ -65,25 +65,25 @@ def elimination_probabilities(
     weight_by_owners = _sum_by_owners(options, aspects, weights)
     if not 0.0 <= lapse <= 1.0:
         raise ArgumentError(f"`lapse`, a probability, must be in [0, 1]; got {lapse!r}.")
-    size = len(options)
+    n_options = len(options)
     # probability that elimination reaches each set of options
-    set_probability = {(1 << size) - 1: 1.0}
-    waiting_sets: list[set[int]] = [set() for _ in range(size + 1)]
-    waiting_sets[size] = set(set_probability)
-    probability = np.zeros(size)
-    while size > 0:  # larger sets first, because elimination leads to smaller sets
-        for current_set in waiting_sets[size]:
+    set_probability = {(1 << n_options) - 1: 1.0}
+    waiting_sets: list[set[int]] = [set() for _ in range(n_options + 1)]
+    waiting_sets[n_options] = set(set_probability)
+    probability = np.zeros(n_options)
+    while n_options > 0:  # larger sets first, because elimination leads to smaller sets
+        for current_set in waiting_sets[n_options]:
             current_probability = set_probability.pop(current_set)
             next_weights: dict[int, float] = {}
-            for owners, weight in weight_by_owners.items():
-                next_set = owners & current_set
+            for owner_bits, weight in weight_by_owners.items():
+                next_set = owner_bits & current_set
                 if next_set and next_set != current_set:
                     next_weights[next_set] = next_weights.get(next_set, 0.0) + weight
             total_weight = sum(next_weights.values())
             if total_weight == 0.0:
                 for x in range(len(options)):
                     if current_set >> x & 1:
-                        probability[x] += current_probability / size
+                        probability[x] += current_probability / n_options
                 continue
             for next_set, weight in next_weights.items():
                 set_probability[next_set] = set_probability.get(
@@ -95,8 +95,8 @@ def elimination_probabilities(
                     f"Elimination from these {len(options)} options reaches more than {MAX_SETS:,}"
                     " sets; use fewer options, or fewer overlapping aspects."
                 )
-        waiting_sets[size] = set()
-        size -= 1
+        waiting_sets[n_options] = set()
+        n_options -= 1
     return (1.0 - lapse) * probability + lapse / len(options)
 
 
@@ -115,14 +115,14 @@ def _sum_by_owners(
             raise ArgumentError(
                 f"`aspects` lacks the option {option!r}; give it an empty list if it has none."
             )
-        for name in _read_names(aspects[option], option):
-            owner_bits_by_aspect[name] = owner_bits_by_aspect.get(name, 0) | 1 << i
+        for aspect in _read_names(aspects[option], option):
+            owner_bits_by_aspect[aspect] = owner_bits_by_aspect.get(aspect, 0) | 1 << i
     weight_by_owners: dict[int, float] = {}
-    for name, owner_bits in owner_bits_by_aspect.items():
-        weight = weights.get(name)
+    for aspect, owner_bits in owner_bits_by_aspect.items():
+        weight = weights.get(aspect)
         if weight is None or not 0.0 <= float(weight) < float("inf"):
             raise ArgumentError(
-                f"The weight of aspect {name!r} must be a finite number >= 0; got {weight!r}."
+                f"The weight of aspect {aspect!r} must be a finite number >= 0; got {weight!r}."
             )
         if weight > 0.0:
             weight_by_owners[owner_bits] = weight_by_owners.get(owner_bits, 0.0) + float(weight)

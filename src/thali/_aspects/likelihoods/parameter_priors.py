@@ -308,15 +308,16 @@ def check_parameters(parameters: Any, log_prior: Any) -> None:
             "`parameters` must map fields of the data to priors, such as {'intercept': Normal(0,"
             f" 2)}}; got {parameters!r}."
         )
-    for name, prior in parameters.items():
-        if name in RESERVED_NAMES:
+    for parameter_name, prior in parameters.items():
+        if parameter_name in RESERVED_NAMES:
             raise ArgumentError(
-                f"`parameters`: the name {name!r} is reserved in posteriors; rename the field."
+                f"`parameters`: the name {parameter_name!r} is reserved in posteriors; rename the"
+                " field."
             )
         if not isinstance(prior, PRIORS) and not (prior is None and log_prior is not None):
             raise ArgumentError(
-                f"The prior of {name!r} must be {PRIOR_NAMES} of thali.likelihoods, or None if"
-                f" log_prior is given; got {prior!r}."
+                f"The prior of {parameter_name!r} must be {PRIOR_NAMES} of thali.likelihoods, or"
+                f" None if log_prior is given; got {prior!r}."
             )
     if log_prior is not None and not parameters:
         raise ArgumentError("`log_prior` requires parameters; list them in `parameters`.")
@@ -328,8 +329,8 @@ def read_starting_values(parameters: Mapping[str, Any], fields: Any, log_prior: 
     They must be numbers that the priors allow.
     """
     starting_values = []
-    for name, prior in parameters.items():
-        starting_value = getattr(fields, name, None)
+    for parameter_name, prior in parameters.items():
+        starting_value = getattr(fields, parameter_name, None)
         if (
             isinstance(starting_value, bool)
             or not isinstance(starting_value, int | float)
@@ -343,16 +344,16 @@ def read_starting_values(parameters: Mapping[str, Any], fields: Any, log_prior: 
                 ]
             )
             raise ArgumentError(
-                f"The parameter {name!r} starts at the value of the data field {name!r}, which"
-                " must be a single finite number; the fields with a single number are:"
-                f" {number_fields or 'none'}."
+                f"The parameter {parameter_name!r} starts at the value of the data field"
+                f" {parameter_name!r}, which must be a single finite number; the fields with a"
+                f" single number are: {number_fields or 'none'}."
             )
         if prior is not None and not np.isfinite(
             prior.log_density(np.array([float(starting_value)]))[0]
         ):
             raise ArgumentError(
-                f"The parameter {name!r} starts at {starting_value:g}, where its prior {prior!r}"
-                " has density 0; start it at a value that the prior allows."
+                f"The parameter {parameter_name!r} starts at {starting_value:g}, where its prior"
+                f" {prior!r} has density 0; start it at a value that the prior allows."
             )
         starting_values.append(float(starting_value))
     if log_prior is not None and not math.isfinite(

@@ -69,11 +69,11 @@ def compute_luce_probabilities(
         np.repeat(1.0 / set_sizes, set_sizes),
         repeat_indices(set_sizes),
     )
-    shares = np.empty((len(weights), len(members)))
+    probabilities = np.empty((len(weights), len(members)))
     n_block_draws = max(1, CACHE_NUMBERS // max(1, len(members)))
-    for start_draw in range(0, len(weights), n_block_draws):
-        share_block = shares[start_draw : start_draw + n_block_draws]
-        np.take(weights[start_draw : start_draw + n_block_draws], members, axis=1, out=share_block)
+    for first_draw in range(0, len(weights), n_block_draws):
+        share_block = probabilities[first_draw : first_draw + n_block_draws]
+        np.take(weights[first_draw : first_draw + n_block_draws], members, axis=1, out=share_block)
         set_totals = np.add.reduceat(share_block, start[:-1], axis=1)
         if not set_totals.all():  # in a set without weights, options are equally probable
             is_empty = (set_totals == 0.0)[:, set_index]
@@ -84,7 +84,7 @@ def compute_luce_probabilities(
         share_block /= set_totals[:, set_index]
         share_block *= 1.0 - lapse
         share_block += lapse * uniform_probability
-    return shares
+    return probabilities
 
 
 def compute_answer_probabilities(
@@ -102,20 +102,20 @@ def compute_answer_probabilities(
             f" {max_set_size}."
         )
     # the sets from which one option is chosen, and two positions in them for each answer
-    all_sets, factors = [], []
+    all_sets, answer_factors = [], []
     for set_members in np.split(members, start[1:-1]):
-        full_start, rest_starts = sum(map(len, all_sets)), {}
+        full_set_index, rest_set_index = sum(map(len, all_sets)), {}
         all_sets.append(set_members)
         for best, worst in zip(*list_ordered_pairs(len(set_members)), strict=True):
             middle_members = [k for k in range(len(set_members)) if k not in (best, worst)]
-            if middle_members and best not in rest_starts:
-                rest_starts[best] = sum(map(len, all_sets))
+            if middle_members and best not in rest_set_index:
+                rest_set_index[best] = sum(map(len, all_sets))
                 all_sets.append(np.delete(set_members, best))
             middle_index = -1
             if middle_members:
-                middle_index = rest_starts[best] + int(middle_members[0] > worst)
-            factors.append((full_start + best, middle_index))
-    best_index, middle_indices = np.array(factors).T
+                middle_index = rest_set_index[best] + int(middle_members[0] > worst)
+            answer_factors.append((full_set_index + best, middle_index))
+    best_index, middle_indices = np.array(answer_factors).T
     set_starts = part_bounds(list(map(len, all_sets)))
     set_probabilities = compute_set_probabilities(
         feature_columns, set_starts, np.concatenate(all_sets), lapse, draws

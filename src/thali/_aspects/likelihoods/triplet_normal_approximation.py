@@ -38,32 +38,36 @@ def approximate_answers(sets: AnsweredPairSets) -> tuple[Judgements, GammaWeight
     if sets.is_ratio:
         weight_unit = sets.shape / sets.rate
     shape = max(sets.shape, 1.0)
-    weights = GammaWeights(shape, weight_unit * sets.rate * shape / sets.shape)
-    n_pairs, sizes = len(sets.lower), np.diff(sets.start)
+    weight_prior = GammaWeights(shape, weight_unit * sets.rate * shape / sets.shape)
+    n_pairs, set_sizes = len(sets.lower), np.diff(sets.start)
     n_answers = sum_parts(sets.times, sets.start)
-    expected_counts = np.repeat(n_answers / sizes, sizes)
-    scores = np.bincount(sets.pair, weights=sets.times - expected_counts, minlength=n_pairs)
-    information = np.bincount(
+    expected_counts = np.repeat(n_answers / set_sizes, set_sizes)
+    pair_scores = np.bincount(sets.pair, weights=sets.times - expected_counts, minlength=n_pairs)
+    pair_information = np.bincount(
         sets.pair,
-        weights=expected_counts * (1.0 - 1.0 / np.repeat(sizes, sizes)),
+        weights=expected_counts * (1.0 - 1.0 / np.repeat(set_sizes, set_sizes)),
         minlength=n_pairs,
     )
     square_matrices = (
         arrange_square(len(sets.pair_start) - 1, sets.lower, sets.upper, entries)
-        for entries in (SIMILARITY_SHIFT + scores / information, information, 1.0 / information)
+        for entries in (
+            SIMILARITY_SHIFT + pair_scores / pair_information,
+            pair_information,
+            1.0 / pair_information,
+        )
     )
     judgements = Judgements(
         *square_matrices,
         pairs=float(n_pairs),
-        total=float(information.sum()),
+        total=float(pair_information.sum()),
         single=False,
         complete=False,
-        shape=weights.shape,
-        rate=weights.rate,
+        shape=weight_prior.shape,
+        rate=weight_prior.rate,
         has_constant=True,
         learns_variance=False,
         variance=1.0,
         prior_shape=VARIANCE_SHAPE,
         prior_scale=1.0,
     )
-    return judgements, weights, weight_unit
+    return judgements, weight_prior, weight_unit

@@ -100,10 +100,10 @@ def _list_pair_calls(
     argument_tuples = []
     for features, weights in states:
         n = features.shape[0]
-        pairs = np.array(
+        index_pairs = np.array(
             [(i, j) for i in range(min(n, 50)) for j in range(i + 1, min(n, 50))]
         ).reshape(-1, 2)
-        for i, j in rng.permutation(pairs)[:MAX_CALLS].tolist():
+        for i, j in rng.permutation(index_pairs)[:MAX_CALLS].tolist():
             arguments = [data, i, j, float(features[i] * features[j] @ weights)]
             if sees_own:
                 arguments += [float(features[o] @ weights) for o in (i, j)]
@@ -117,7 +117,7 @@ def _compare_compiled(name: str, function: Any, calls: list[tuple[Any, ...]]) ->
         return False, function
     python_values = [call_checked(name, function, *arguments) for arguments in calls]
     try:
-        compiled_function, allocates = compile_separately(function, calls[-1])
+        compiled_function, allocates_arrays = compile_separately(function, calls[-1])
     except TypeError as error:
         raise ArgumentError(f"numba cannot compile {name}: {error}.") from None
     for arguments, python_value in zip(calls, python_values, strict=True):
@@ -130,7 +130,7 @@ def _compare_compiled(name: str, function: Any, calls: list[tuple[Any, ...]]) ->
                 f" Python for {_describe(arguments)}; check for out-of-range indices and 64-bit"
                 " integer overflow, which numba does not detect."
             )
-    return allocates, compiled_function
+    return allocates_arrays, compiled_function
 
 
 def call_checked(name: str, function: Any, *arguments: Any) -> float:
@@ -156,11 +156,13 @@ def call_checked(name: str, function: Any, *arguments: Any) -> float:
             f" {_describe(arguments)}."
         )
     for argument, copy in zip(arguments, argument_copies, strict=True):
-        for field, old, new in _iterate_arrays(argument, copy):
-            if not np.array_equal(old, new, equal_nan=old.dtype.kind == "f"):
+        for field_name, original_array, copied_array in _iterate_arrays(argument, copy):
+            if not np.array_equal(
+                original_array, copied_array, equal_nan=original_array.dtype.kind == "f"
+            ):
                 raise ArgumentError(
-                    f"{name} must not modify its arguments, but changed {field or 'them'}; let the"
-                    " function work on a copy."
+                    f"{name} must not modify its arguments, but changed {field_name or 'them'}; let"
+                    " the function work on a copy."
                 )
     returned_value = float(returned_value)
     if np.isnan(returned_value) or returned_value == np.inf:
@@ -189,9 +191,11 @@ def _copy_argument(argument: Any) -> Any:
 def _iterate_arrays(original: Any, copy: Any) -> Any:
     """Yield (field name, original array, copied array) of an argument."""
     if isinstance(original, tuple):
-        for name, old, new in zip(original._fields, original, copy, strict=True):  # type: ignore[attr-defined]
-            if isinstance(old, np.ndarray):
-                yield f"data.{name}", old, new
+        for field_name, original_array, copied_array in zip(
+            original._fields, original, copy, strict=True
+        ):  # type: ignore[attr-defined]
+            if isinstance(original_array, np.ndarray):
+                yield f"data.{field_name}", original_array, copied_array
     elif isinstance(original, np.ndarray):
         yield "", original, copy
 

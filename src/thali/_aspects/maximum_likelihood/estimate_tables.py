@@ -34,15 +34,16 @@ def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
         number_columns["n"] = n_answers.astype(np.int64)
     residuals = {"residual": estimates.residuals(kind)}
     labels = np.array(data.labels, dtype=object)
-    cells = data.cells
-    cell_columns = {"a": labels[cells.first], "b": labels[cells.second]} | dict(
-        zip(data.covariate_names, cells.x.T, strict=True)
-    )
+    comparison_cells = data.cells
+    cell_columns = {
+        "a": labels[comparison_cells.first],
+        "b": labels[comparison_cells.second],
+    } | dict(zip(data.covariate_names, comparison_cells.x.T, strict=True))
     if estimates.is_of_choices:  # one row per pair, about choices of its first option
         first_numbers = {name: column[::2] for name, column in number_columns.items()}
         return Table(cell_columns | first_numbers | residuals)
     outcome_columns = {name: np.repeat(column, 3) for name, column in cell_columns.items()}
-    outcome_column = {"outcome": np.tile(np.array(OUTCOMES, object), len(cells.pair))}
+    outcome_column = {"outcome": np.tile(np.array(OUTCOMES, object), len(comparison_cells.pair))}
     return Table(outcome_columns | outcome_column | number_columns | residuals)
 
 
@@ -59,12 +60,12 @@ def describe_outcome(row: Mapping[Any, Any]) -> str:
 
 def build_prediction_table(estimates: Estimates) -> "pandas.DataFrame":
     """Return observed and predicted proportions, one row per pair or outcome."""
-    table = build_residual_table(estimates, "deviance").drop(columns="residual")
-    n_rows = len(table)
+    prediction_table = build_residual_table(estimates, "deviance").drop(columns="residual")
+    n_rows = len(prediction_table)
     if n_rows > MAX_PAIRS:
-        table = table.nlargest(MAX_PAIRS, "n")
-    table.attrs |= {"of": n_rows}
-    return table
+        prediction_table = prediction_table.nlargest(MAX_PAIRS, "n")
+    prediction_table.attrs |= {"of": n_rows}
+    return prediction_table
 
 
 # The utility of each option with its error and interval, as a table -------------------------------
@@ -140,11 +141,11 @@ def compute_quasi_variances(covariance: np.ndarray) -> np.ndarray:
         variance_sums = np.where(is_pair, q[:, None] + q, 1.0)
         if not (variance_sums > 0.0).all():
             return -np.inf, q, np.eye(n_options)
-        slope, misfit = is_pair / variance_sums, log_variances - np.log(variance_sums)
-        squared_slope = slope**2
+        log_gradient, misfit = is_pair / variance_sums, log_variances - np.log(variance_sums)
+        squared_slope = log_gradient**2
         return (
             -0.25 * float((misfit**2).sum()),
-            (slope * misfit).sum(1),
+            (log_gradient * misfit).sum(1),
             squared_slope + np.diag(squared_slope.sum(1)),
         )
 
@@ -196,12 +197,12 @@ def build_branch_table(given_aspects: "KnownAspects", weights: np.ndarray) -> "p
             [labels[k] for k in leaf_order],
             branch_lengths[leaf_order],
         )
-    table = Table(
+    branch_table = Table(
         {
             "name": [*labels, *(given_aspects.names[k] for k in inner_aspects), ""],
             "parent": parent_rows,
             "length": branch_lengths,
         }
     )
-    table.attrs |= {"leaves": n_options}
-    return table
+    branch_table.attrs |= {"leaves": n_options}
+    return branch_table

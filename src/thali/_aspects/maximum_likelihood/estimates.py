@@ -64,8 +64,8 @@ class Estimates:
     @property
     def covariate_coefficients(self) -> np.ndarray:
         """Change of the first option's log odds per unit of each covariate, (n_covariates,)."""
-        sizes = compute_covariate_sizes(self.data)
-        return self.maximum.beta[: len(sizes)] / sizes
+        covariate_sizes = compute_covariate_sizes(self.data)
+        return self.maximum.beta[: len(covariate_sizes)] / covariate_sizes
 
     @property
     def covariate_covariance(self) -> np.ndarray:
@@ -146,8 +146,10 @@ class Estimates:
         information = -self.problem.compute_derivatives(weights, beta).hessian
         eigenvalues, eigenvectors = np.linalg.eigh(information[np.ix_(free_indices, free_indices)])
         is_informed = eigenvalues > NO_INFORMATION * max(eigenvalues[-1], 0.0)
-        root = np.zeros((len(information), int(is_informed.sum())))
-        root[free_indices] = eigenvectors[:, is_informed] / np.sqrt(eigenvalues[is_informed])
+        scaled_directions = np.zeros((len(information), int(is_informed.sum())))
+        scaled_directions[free_indices] = eigenvectors[:, is_informed] / np.sqrt(
+            eigenvalues[is_informed]
+        )
         # Directions without information, beyond the common factor of the weights, leave some
         # weights unknown.
         is_unknown = np.ones(len(information), bool)
@@ -156,7 +158,7 @@ class Estimates:
             @ eigenvectors[:, ~is_informed]
         )
         is_unknown[free_indices] = np.abs(uninformed_directions).max(axis=1, initial=0.0) > 1e-6
-        return InformationDirections(root, is_unknown)
+        return InformationDirections(scaled_directions, is_unknown)
 
     @cached_property
     def _has_error(self) -> np.ndarray:
@@ -217,9 +219,9 @@ class Estimates:
     @property
     def standard_errors(self) -> np.ndarray:
         """Standard errors of the aspect weights, shape (n_aspects,)."""
-        errors = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
+        std_errors = np.sqrt(np.maximum(np.diag(self.covariance), 0.0))
         # a weight is 1 if all other weights are 0
-        return np.where(self.weights == 1.0, np.nan, errors)
+        return np.where(self.weights == 1.0, np.nan, std_errors)
 
     @property
     def raw_utility(self) -> np.ndarray:
@@ -466,22 +468,24 @@ class Estimates:
             np.repeat(self.problem.totals, self.problem.sizes),
         )
         if self.is_of_choices:
-            p, complement, wins, losses, n = p[::2], p[1::2], counts[::2], counts[1::2], n[::2]
+            p, p_second, wins, losses, n = p[::2], p[1::2], counts[::2], counts[1::2], n[::2]
             difference = (
-                wins * complement - losses * p
+                wins * p_second - losses * p
             )  # equals wins - n p, to full precision for small p
             if kind == "pearson":
-                return _divide_by_spread(difference, n * p * complement)
+                return _divide_by_spread(difference, n * p * p_second)
             contributions = xlogy(wins, wins / (n * np.where(wins > 0, p, 1.0))) + xlogy(
-                losses, losses / (n * np.where(losses > 0, complement, 1.0))
+                losses, losses / (n * np.where(losses > 0, p_second, 1.0))
             )
         else:
-            expected = n * p
-            difference = counts - expected
+            expected_wins = n * p
+            difference = counts - expected_wins
             if kind == "pearson":
-                return _divide_by_spread(difference, expected)
+                return _divide_by_spread(difference, expected_wins)
             # the last term sums to 0
-            contributions = xlogy(counts, counts / np.where(counts > 0, expected, 1.0)) - difference
+            contributions = (
+                xlogy(counts, counts / np.where(counts > 0, expected_wins, 1.0)) - difference
+            )
         return np.sign(difference) * np.sqrt(np.maximum(2.0 * contributions, 0.0))
 
     def probabilities(
@@ -541,7 +545,7 @@ class Estimates:
         weights = self.weights
         half_width = self.interval_half_width(ci) * std_error
         z = np.where(is_unique, np.nan, weights / std_error)
-        lower, upper = (
+        low, high = (
             np.where(
                 is_unique,
                 expit(logit(weights) + change / (weights * (1.0 - weights))),
@@ -554,8 +558,8 @@ class Estimates:
             "std_error": std_error,
             "z": z,
             "p_value": self.tail(z),
-            "low": lower,
-            "high": upper,
+            "low": low,
+            "high": high,
         }
         if self.is_over_people:
             independent_errors = np.sqrt(
@@ -564,9 +568,9 @@ class Estimates:
             table_columns["std_error_independent"] = np.where(
                 np.isnan(std_error), np.nan, independent_errors
             )
-        table = Table(table_columns, index=pd.Index(self.known.names, name="aspect"))
-        table.attrs["interval"] = ci
-        return table
+        weights_table = Table(table_columns, index=pd.Index(self.known.names, name="aspect"))
+        weights_table.attrs["interval"] = ci
+        return weights_table
 
 
 def _divide_by_spread(difference: np.ndarray, variance: np.ndarray) -> np.ndarray:

@@ -47,14 +47,14 @@ class MostSimilarProblem(NamedTuple):
         self, weights: np.ndarray
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Yield blocks of sets: pair entries, probabilities, gradients of log probabilities."""
-        sizes, pair_values = np.diff(self.start), self.shared @ weights
-        n_block_sets = max(1, BLOCK // (int(sizes.max()) * max(self.n_aspects, 1)))
-        for first_set in range(0, len(sizes), n_block_sets):
+        set_sizes, pair_values = np.diff(self.start), self.shared @ weights
+        n_block_sets = max(1, BLOCK // (int(set_sizes.max()) * max(self.n_aspects, 1)))
+        for first_set in range(0, len(set_sizes), n_block_sets):
             set_bounds = self.start[first_set : first_set + n_block_sets + 1]
-            pair_slice, offsets, block_sizes = (
+            pair_slice, block_starts, block_sizes = (
                 slice(int(set_bounds[0]), int(set_bounds[-1])),
                 set_bounds[:-1] - set_bounds[0],
-                sizes[first_set : first_set + n_block_sets],
+                set_sizes[first_set : first_set + n_block_sets],
             )
             block_values, gradients = (
                 pair_values[self.pair[pair_slice]],
@@ -63,17 +63,17 @@ class MostSimilarProblem(NamedTuple):
 
             def summed(
                 terms: np.ndarray,
-                offsets: np.ndarray = offsets,
+                block_starts: np.ndarray = block_starts,
                 block_sizes: np.ndarray = block_sizes,
             ) -> np.ndarray:
-                return np.repeat(np.add.reduceat(terms, offsets), block_sizes, axis=0)
+                return np.repeat(np.add.reduceat(terms, block_starts), block_sizes, axis=0)
 
             if self.is_ratio:
                 gradients = gradients / block_values[:, None]
             else:
                 block_values = np.exp(
                     block_values
-                    - np.repeat(np.maximum.reduceat(block_values, offsets), block_sizes)
+                    - np.repeat(np.maximum.reduceat(block_values, block_starts), block_sizes)
                 )
             q = block_values / summed(block_values)
             p = (1.0 - self.lapse) * q + self.lapse / np.repeat(block_sizes, block_sizes)
@@ -150,10 +150,10 @@ class JudgedProblem(NamedTuple):
         self, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
     ) -> LogWeightDerivatives:
         """Return gradient, Hessian and information of the log-likelihood."""
-        slope = np.bincount(self.pair, self._differentiate_by_mean(weights), len(self.shared))
-        precision = np.bincount(self.pair, self.precision, len(self.shared))
-        information = self.shared.T @ (precision[:, None] * self.shared)
-        return LogWeightDerivatives(self.shared.T @ slope, -information, np.diag(information))
+        pair_slopes = np.bincount(self.pair, self._differentiate_by_mean(weights), len(self.shared))
+        pair_precision = np.bincount(self.pair, self.precision, len(self.shared))
+        information = self.shared.T @ (pair_precision[:, None] * self.shared)
+        return LogWeightDerivatives(self.shared.T @ pair_slopes, -information, np.diag(information))
 
     def compute_scores(
         self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS
@@ -162,11 +162,11 @@ class JudgedProblem(NamedTuple):
         from scipy.sparse import csr_array
 
         judgement_indices = np.arange(len(self.values))
-        slope = csr_array(
+        slope_matrix = csr_array(
             (self._differentiate_by_mean(weights), (judgement_indices, self.pair)),
             shape=(len(judgement_indices), len(self.shared)),
         )
-        return (tally @ slope) @ self.shared
+        return (tally @ slope_matrix) @ self.shared
 
     def expect_outcomes(
         self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS

@@ -45,10 +45,10 @@ def estimate(
     random_seed: Any = 0,
 ) -> Estimates:
     """Return maximum-likelihood estimates of aspect weights, the best of `n_starts` climbs."""
-    pairs: Any = convert_to_pairs(data)
-    given_aspects = check_aspects(pairs, aspects, unique, lapse, ties)
-    check_identified(given_aspects, pairs)
-    return fit_checked_aspects(pairs, given_aspects, lapse, ties, n_starts, random_seed)
+    comparisons: Any = convert_to_pairs(data)
+    given_aspects = check_aspects(comparisons, aspects, unique, lapse, ties)
+    check_identified(given_aspects, comparisons)
+    return fit_checked_aspects(comparisons, given_aspects, lapse, ties, n_starts, random_seed)
 
 
 def check_aspects(
@@ -156,14 +156,16 @@ MAX_STD_ERROR = 5.0  # standard error of the largest log odds of a finite coeffi
 
 def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
     """Raise DataError if the covariates' effects are not identified."""
-    cells, covariate_names = data.cells, data.covariate_names
+    comparison_cells, covariate_names = data.cells, data.covariate_names
     # random weights, to avoid coincidental dependence
     weights = np.exp(np.random.default_rng(20061972).normal(0.0, 0.5, owners.shape[1]))
-    first_patterns, second_patterns = compute_exclusive_aspects(owners, cells.first, cells.second)
+    first_patterns, second_patterns = compute_exclusive_aspects(
+        owners, comparison_cells.first, comparison_cells.second
+    )
     log_gradient = scale_pattern(first_patterns, weights, first_patterns @ weights) - scale_pattern(
         second_patterns, weights, second_patterns @ weights
     )
-    x = cells.x / compute_covariate_sizes(data)
+    x = comparison_cells.x / compute_covariate_sizes(data)
     gram = convert_to_dense(log_gradient.T @ log_gradient)
     cross_products = np.asarray(log_gradient.T @ x)
     eigenvalues, eigenvectors = np.linalg.eigh(
@@ -232,9 +234,11 @@ def covariate_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
         "high": coefficients + estimates.interval_half_width(ci) * std_error,
         "odds": np.exp(coefficients),
     }
-    table = Table(table_columns, index=pd.Index(estimates.data.covariate_names, name="covariate"))
-    table.attrs["interval"] = ci
-    return table
+    effects_table = Table(
+        table_columns, index=pd.Index(estimates.data.covariate_names, name="covariate")
+    )
+    effects_table.attrs["interval"] = ci
+    return effects_table
 
 
 def refine_cells(small: Estimates, large: Estimates) -> Estimates:
@@ -246,10 +250,10 @@ def refine_cells(small: Estimates, large: Estimates) -> Estimates:
     if large_names == small_names:
         return small
     column_indices = [large_names.index(name) for name in small_names]
-    cells = large.data.cells
-    x = cells.x[:, column_indices] / compute_covariate_sizes(small.data)
+    comparison_cells = large.data.cells
+    x = comparison_cells.x[:, column_indices] / compute_covariate_sizes(small.data)
     first_patterns, second_patterns = compute_exclusive_aspects(
-        small.known.owners, cells.first, cells.second
+        small.known.owners, comparison_cells.first, comparison_cells.second
     )
     problem = replace(large.problem, first=first_patterns, second=second_patterns, extra=x)
     maximum: Maximum = small.maximum

@@ -110,8 +110,8 @@ def check_identified(given_aspects: KnownAspects, data: PairedComparisons) -> No
             f"The weight of {shorten(uninformative_names)} affects no choice, because all options"
             " or no options have that aspect; remove the aspect."
         )
-    unidentified = _find_unidentified(given_aspects, data.first, data.second)
-    if not unidentified:
+    unidentified_names = _find_unidentified(given_aspects, data.first, data.second)
+    if not unidentified_names:
         return
     n_options = len(given_aspects.labels)
     if n_options <= 300 and (
@@ -128,9 +128,9 @@ def check_identified(given_aspects: KnownAspects, data: PairedComparisons) -> No
             ".",
         )
     raise DataError(
-        f"These comparisons do not identify the weights of the aspects {shorten(unidentified, 12)},"
-        " because these weights can change without changing the probability of any compared pair;"
-        " compare more pairs, or remove some of these aspects."
+        "These comparisons do not identify the weights of the aspects"
+        f" {shorten(unidentified_names, 12)}, because these weights can change without changing the"
+        " probability of any compared pair; compare more pairs, or remove some of these aspects."
     )
 
 
@@ -171,9 +171,9 @@ def _find_unidentified(
     # Aspects with equal rows of this basis keep their ratios under all changes; the largest such
     # family is the reference.
     families: list[list[int]] = []
-    for k, row in enumerate(null_vectors):
+    for k, null_vector in enumerate(null_vectors):
         for family in families:
-            if np.abs(null_vectors[family[0]] - row).max() < _EQUAL:
+            if np.abs(null_vectors[family[0]] - null_vector).max() < _EQUAL:
                 family.append(k)
                 break
         else:

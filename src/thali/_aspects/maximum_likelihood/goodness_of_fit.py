@@ -100,7 +100,7 @@ def run_fit_test(
     is_whole: bool,
     replicate: Callable[[np.random.Generator], float],
     work: float,
-    samples: int | None = None,
+    n_samples: int | None = None,
     random_seed: Any = 0,
     estimate_effect: Callable[[], DesignEffect] | None = None,
 ) -> FitTest:
@@ -115,16 +115,16 @@ def run_fit_test(
     # With a design effect over respondents, G² is approximately a times chi-square with f degrees
     # of freedom, where a f and 2 a² f are the mean and the variance of its limit (Rao & Scott
     # 1984).
-    if samples is not None:
-        samples = check_integer("samples", samples, 1)
+    if n_samples is not None:
+        n_samples = check_integer("samples", n_samples, 1)
     if unavailable_reason := _explain_unavailable(totals, df, is_whole):
         return FitTest(statistic, df, math.nan, 0, unavailable_reason)
-    if samples is None and is_chi_square_accurate(totals, inverse, df):
+    if n_samples is None and is_chi_square_accurate(totals, inverse, df):
         if estimate_effect is None:
             return FitTest(statistic, df, chi_square_tail(statistic, df))
         design_effect = estimate_effect()
         return FitTest(statistic, df, design_effect.p_value(statistic), people=design_effect.people)
-    if samples is None:
+    if n_samples is None:
         unavailable_reason = "pairs were compared too rarely for the chi-square approximation"
         if work > _MAX_WORK:
             unavailable_reason += (
@@ -132,12 +132,12 @@ def run_fit_test(
                 " fit_test(samples=99)"
             )
             return FitTest(statistic, df, math.nan, 0, unavailable_reason)
-        samples = choose_n_samples(work)
+        n_samples = choose_n_samples(work)
     if estimate_effect is None:
-        return bootstrap_test(statistic, df, replicate, samples, random_seed, unavailable_reason)
+        return bootstrap_test(statistic, df, replicate, n_samples, random_seed, unavailable_reason)
     design_effect = estimate_effect()
     fit_test = bootstrap_test(
-        statistic / design_effect.mean, df, replicate, samples, random_seed, unavailable_reason
+        statistic / design_effect.mean, df, replicate, n_samples, random_seed, unavailable_reason
     )
     return replace(fit_test, statistic=statistic, people=design_effect.people)
 

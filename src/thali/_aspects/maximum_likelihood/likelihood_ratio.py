@@ -148,13 +148,13 @@ def _check_nested(small: Estimates, large: Estimates) -> None:
         if column.tobytes() not in owner_sets
     ]
     if missing_names:
-        hint = ""
+        order_hint = ""
         if large.n_parameters < small.n_parameters:
-            hint = " (check the order of the two models)"
+            order_hint = " (check the order of the two models)"
         raise ArgumentError(
             f"The larger model has no aspect with the same options as {shorten(missing_names)} in"
-            f" the smaller model, so the models are not nested{hint}; compare models that are not"
-            " nested by their AIC or BIC."
+            f" the smaller model, so the models are not nested{order_hint}; compare models that are"
+            " not nested by their AIC or BIC."
         )
     if large.n_parameters == small.n_parameters:
         raise ArgumentError(

@@ -100,7 +100,7 @@ def _find_boundary(
     # ones.
     # Tiny weights become zero if that costs no likelihood. If a pair that differed would then have
     # no weight, only the ratio of vanishing weights explains its choices, so there is no maximum.
-    old_terms = problem.terms(weights, beta)
+    original_terms = problem.terms(weights, beta)
     is_decided = problem.sum_weights(weights, beta) > 0.0
     tiny_indices = np.flatnonzero(weights <= _TINY * weights.max())
     tiny_indices = tiny_indices[np.argsort(weights[tiny_indices])]
@@ -109,7 +109,7 @@ def _find_boundary(
         zeroed_weights[tiny_indices] = 0.0
         is_lost = is_decided & (problem.sum_weights(zeroed_weights, beta) == 0.0)
         new_terms = problem.terms(zeroed_weights, beta)
-        if (old_terms - new_terms)[~is_lost].sum() <= _MAX_LOSS:
+        if (original_terms - new_terms)[~is_lost].sum() <= _MAX_LOSS:
             if not is_lost.any():
                 return zeroed_weights, np.zeros(len(weights), bool)
             is_vanishing = np.zeros(len(weights), bool)
@@ -204,13 +204,13 @@ def polish(
     previous_step_size = np.inf
     for _ in range(12):
         point = LogWeightPoint(log_weights, beta, np.nan)
-        step = objective.solve(objective.slope(point), 0.0)
-        if step is None or not (step_size := np.abs(step.change).max(initial=0.0)) < min(
-            previous_step_size / 2, 1e-2
-        ):
+        newton_step = objective.solve(objective.slope(point), 0.0)
+        if newton_step is None or not (
+            step_size := np.abs(newton_step.change).max(initial=0.0)
+        ) < min(previous_step_size / 2, 1e-2):
             break
         (log_weights, beta), previous_step_size = (
-            objective.change_parameters(point, step.change),
+            objective.change_parameters(point, newton_step.change),
             step_size,
         )
     return log_weights, beta

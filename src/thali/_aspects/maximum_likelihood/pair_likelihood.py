@@ -74,10 +74,10 @@ class PairProblem(QuestionProblem):
     def with_counts(self, counts: np.ndarray) -> "PairProblem":
         """Return the same log-likelihood for other counts of the outcomes."""
         count_columns = counts.reshape(len(self.wins), -1).T
-        problem = replace(self, wins=count_columns[0], losses=count_columns[-1])
+        recounted_problem = replace(self, wins=count_columns[0], losses=count_columns[-1])
         if self.tied is None:
-            return problem
-        return replace(problem, tied=count_columns[1])
+            return recounted_problem
+        return replace(recounted_problem, tied=count_columns[1])
 
     def is_concave(self) -> bool:
         """Return whether the log-likelihood is concave: single aspects, no lapses."""
@@ -145,17 +145,17 @@ class PairProblem(QuestionProblem):
         """
         first_advantage, second_advantage = self.compute_advantages(weights, beta)
         q, complement = compute_shares(first_advantage, second_advantage)
-        slope, curvature, expected_information, tie_derivatives = self._differentiate_pairs(
+        logit_slope, curvature, expected_information, tie_derivatives = self._differentiate_pairs(
             q, complement, beta
         )
         first_gradient = scale_pattern(self.first, weights, self.first @ weights)
         second_gradient = scale_pattern(self.second, weights, second_advantage)
         logit_gradient = first_gradient - second_gradient
-        weight_gradient = logit_gradient.T @ slope
+        weight_gradient = logit_gradient.T @ logit_slope
         hessian = (
             _compute_gram(logit_gradient, curvature)
-            - _compute_gram(first_gradient, slope)
-            + _compute_gram(second_gradient, slope)
+            - _compute_gram(first_gradient, logit_slope)
+            + _compute_gram(second_gradient, logit_slope)
         )
         hessian[np.diag_indices_from(hessian)] += weight_gradient
         information = (logit_gradient**2).T @ expected_information
@@ -165,7 +165,7 @@ class PairProblem(QuestionProblem):
             hessian = np.block(
                 [[hessian, cross_hessian], [cross_hessian.T, x.T @ (curvature[:, None] * x)]]
             )
-            gradient = np.concatenate([gradient, x.T @ slope])
+            gradient = np.concatenate([gradient, x.T @ logit_slope])
             information = np.concatenate([information, (x**2).T @ expected_information])
         # for each pair the first, second and mixed derivatives with respect to ln nu
         if tie_derivatives is not None:
@@ -198,14 +198,17 @@ class PairProblem(QuestionProblem):
             )
         n_pairs, n_outcomes = by_logit_q.shape
         pair_of_outcome = np.repeat(np.arange(n_pairs), n_outcomes)
-        slope = tally @ csr_array(
+        score_weights = tally @ csr_array(
             (by_logit_q.ravel(), (np.arange(n_outcomes * n_pairs), pair_of_outcome)),
             shape=(n_outcomes * n_pairs, n_pairs),
         )
         logit_gradient = scale_pattern(self.first, weights, self.first @ weights) - scale_pattern(
             self.second, weights, second_advantage
         )
-        score_blocks = [convert_to_dense(slope @ logit_gradient), slope @ self.extra]
+        score_blocks = [
+            convert_to_dense(score_weights @ logit_gradient),
+            score_weights @ self.extra,
+        ]
         if p_tie is not None:
             score_blocks.append((tally @ (np.array([0.0, 1.0, 0.0]) - p_tie).ravel())[:, None])
         return np.hstack(score_blocks)
@@ -282,13 +285,15 @@ def build_problem(
         return LuceProblem(
             data.questions().counts, data.members, data.start, data.n_options, float(lapse)
         )
-    cells = data.cells
+    comparison_cells = data.cells
     if extra is None:
-        extra = np.zeros((len(cells.pair), 0))
-    patterns = compute_exclusive_aspects(owners, cells.first, cells.second)
-    problem = PairProblem(cells.wins, cells.losses, *patterns, extra, float(lapse))
+        extra = np.zeros((len(comparison_cells.pair), 0))
+    patterns = compute_exclusive_aspects(owners, comparison_cells.first, comparison_cells.second)
+    problem = PairProblem(
+        comparison_cells.wins, comparison_cells.losses, *patterns, extra, float(lapse)
+    )
     if ties:
-        return replace(problem, tied=cells.tied)
+        return replace(problem, tied=comparison_cells.tied)
     return problem
 
 
@@ -303,8 +308,8 @@ def compute_exclusive_aspects(
         ).astype(float)
     from scipy.sparse import csr_array
 
-    sparse = csr_array(owners.astype(float))
-    first_owners, second_owners = sparse[first_options], sparse[second_options]
+    sparse_owners = csr_array(owners.astype(float))
+    first_owners, second_owners = sparse_owners[first_options], sparse_owners[second_options]
     common_aspects = first_owners.multiply(second_owners)
     exclusive_patterns = (
         csr_array(first_owners - common_aspects),
@@ -353,10 +358,10 @@ def differentiate_by_logit(
 
 def scale_pattern(pattern: Any, weights: np.ndarray, total: np.ndarray) -> Any:
     """Return a sparse 0/1 matrix times weights, divided by each row's total."""
-    inverse = 1.0 / replace_zeros(total)
+    inverse_total = 1.0 / replace_zeros(total)
     if isinstance(pattern, np.ndarray):
-        return pattern * weights * inverse[:, None]
-    return pattern.multiply(weights).multiply(inverse[:, None]).tocsr()
+        return pattern * weights * inverse_total[:, None]
+    return pattern.multiply(weights).multiply(inverse_total[:, None]).tocsr()
 
 
 def convert_to_dense(array: Any) -> np.ndarray:

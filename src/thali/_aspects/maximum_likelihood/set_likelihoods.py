@@ -98,10 +98,10 @@ class LuceProblem(QuestionProblem):
         """
         q, p = self._member_probabilities(weights, beta)
         lapse_slopes = self._lapse_slopes(weights, beta)
-        slope = self.counts * lapse_slopes
-        curvature = slope * (1.0 - lapse_slopes)
-        set_slopes = sum_parts(slope, self.start)
-        set_sums = sum_parts(slope + curvature, self.start)
+        choice_slopes = self.counts * lapse_slopes
+        curvature = choice_slopes * (1.0 - lapse_slopes)
+        set_slopes = sum_parts(choice_slopes, self.start)
+        set_sums = sum_parts(choice_slopes + curvature, self.start)
         expected_information = p * lapse_slopes**2 * np.repeat(self.totals, self.sizes)
         set_information = np.repeat(sum_parts(expected_information, self.start), self.sizes)
 
@@ -119,23 +119,25 @@ class LuceProblem(QuestionProblem):
         )
         hessian[np.diag_indices_from(hessian)] += by_option(curvature - expected_slope)
         information = by_option(expected_information * (1.0 - 2.0 * q) + q**2 * set_information)
-        return LogWeightDerivatives(by_option(slope - expected_slope), hessian, information)
+        return LogWeightDerivatives(by_option(choice_slopes - expected_slope), hessian, information)
 
     def compute_scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Compute log-likelihood gradients, one per row of the sparse `tally` of outcomes."""
         from scipy.sparse import csr_array
 
         q = self._member_probabilities(weights, beta)[0]
-        slope = tally.multiply(self._lapse_slopes(weights, beta)[None]).tocsr()
+        slope_matrix = tally.multiply(self._lapse_slopes(weights, beta)[None]).tocsr()
         member_indices = np.arange(len(self.members))
-        ones, set_of = np.ones(len(member_indices)), repeat_indices(self.sizes)
+        ones, set_of_member = np.ones(len(member_indices)), repeat_indices(self.sizes)
         to_option = csr_array(
             (ones, (member_indices, self.members)), shape=(len(member_indices), self.n_aspects)
         )
         to_set = csr_array(
-            (ones, (member_indices, set_of)), shape=(len(member_indices), len(self.sizes))
+            (ones, (member_indices, set_of_member)), shape=(len(member_indices), len(self.sizes))
         )
-        return (slope @ to_option - (slope @ to_set) @ self._arrange_by_option(q)).toarray()
+        return (
+            slope_matrix @ to_option - (slope_matrix @ to_set) @ self._arrange_by_option(q)
+        ).toarray()
 
     def _arrange_by_option(self, terms: np.ndarray):
         """Arrange one term per set member as a sparse array, (n_sets, n_options)."""

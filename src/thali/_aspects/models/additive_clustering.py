@@ -141,7 +141,7 @@ def _build_chain(
 ) -> FeatureChain:
     """Build a chain of the sampler with sigma fixed at this value."""
     likelihood = Additive(sigma, task_arguments["likelihood"].constant)
-    settings = {name: task_arguments[name] for name in ("prior", "weight_prior", "alpha")}
+    fixed_arguments = {name: task_arguments[name] for name in ("prior", "weight_prior", "alpha")}
     with silence_warnings():
         task = build_task(
             data=data,
@@ -150,7 +150,7 @@ def _build_chain(
             tune=10**7,
             thin=1,
             tempering=False,
-            **settings,
+            **fixed_arguments,
         )
     return FeatureChain(task, rng)
 
@@ -478,12 +478,12 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _check_argument_kinds(self, kind: str) -> None:
         """Raise ArgumentError for arguments that apply to the other data kind only."""
-        parameters = self._get_parameters()
+        given_parameters = self._get_parameters()
         for option in ADDITIVE.options:
             if (
                 option.to == MODEL
                 and not option.applies_to(kind)
-                and getattr(self, option.name) != parameters[option.name].default
+                and getattr(self, option.name) != given_parameters[option.name].default
             ):
                 data_kinds = " or ".join(option.data)
                 raise ArgumentError(
@@ -597,10 +597,10 @@ class AdditiveClustering(AdditiveAnswers):
             **self._build_arguments_before_sigma(source),
         )
         self._choose_sigma(source, run.progressbar, run.max_time)
-        scores = self._sigma_choice[2]
+        sigma_scores = self._sigma_choice[2]
         sampling = super()._build_sampling(source, run)
         return replace(
-            sampling, build_attributes=lambda tree, chains, seed: {"sigma_scores_": scores}
+            sampling, build_attributes=lambda tree, chains, seed: {"sigma_scores_": sigma_scores}
         )
 
     def _suggest_faster_setting(self, data: Any) -> Setting | None:

@@ -77,12 +77,12 @@ class AnnealingEngine(FeatureSamplingEngine):
             """Return the posterior tree whose only draw is the best state of all chains."""
             from ..draws.posterior_tree import build_datatree
 
-            draw, reached = find_best(chains, source, task_arguments, task)
+            best_draw, n_reached = find_best(chains, source, task_arguments, task)
             attrs = {"thin": 1, "tuning_steps": task.tune, TEMPERED_LATER: 0, POINT: 1}
-            attrs |= {RESTARTS: len(chains), REACHED: reached}
+            attrs |= {RESTARTS: len(chains), REACHED: n_reached}
             learns_alpha = task.model.learn_alpha
             return build_datatree(
-                [draw],
+                [best_draw],
                 source,
                 task_arguments["likelihood"],
                 learned_alpha=learns_alpha,
@@ -136,9 +136,9 @@ def find_best_end(
     features_by_run = [_read_shared_features(chain) for chain in finished_chains]
     if is_exchangeable(task.model.prior):
         similarity_matrix, judgement_matrix, _ = arrange_squares(data)
-        state = finished_chains[0].state
+        first_state = finished_chains[0].state
         log_rate_by_size, keeps_empty_features = (
-            state.by_size.copy(),
+            first_state.by_size.copy(),
             bool(keeps_empty(task.model.prior)),
         )
         log_alpha = 0.0
@@ -313,8 +313,8 @@ def _select_only_draw(
 
 def _list_shared_owners(draw: RecordedDraws) -> list[tuple[int, ...]]:
     """Return the owners of every feature with several owners, sorted."""
-    owners = np.split(draw.owners, np.cumsum(draw.sizes)[:-1])
-    return sorted(tuple(members.tolist()) for members in owners if len(members) > 1)
+    owners_by_feature = np.split(draw.owners, np.cumsum(draw.sizes)[:-1])
+    return sorted(tuple(members.tolist()) for members in owners_by_feature if len(members) > 1)
 
 
 # Hill climbing to the nearest mode: flips of single owners, and deaths, that raise the probability
@@ -346,10 +346,14 @@ class ClimbProblem:
 
     def weight(self, A: float, B: float) -> float:
         """Return the most probable weight of a feature, from its sums A and B."""
-        g, p = B - self.rate * self.sigma2, (self.shape - 1.0) * self.sigma2
-        if g <= 0.0:
+        linear_term, log_term = B - self.rate * self.sigma2, (self.shape - 1.0) * self.sigma2
+        if linear_term <= 0.0:
             return 0.0
-        return max(0.0, float(g + np.sqrt(max(g * g + 4.0 * A * p, 0.0))) / (2.0 * A))
+        return max(
+            0.0,
+            float(linear_term + np.sqrt(max(linear_term * linear_term + 4.0 * A * log_term, 0.0)))
+            / (2.0 * A),
+        )
 
 
 def climb_features(
@@ -359,7 +363,7 @@ def climb_features(
     z, w = owners.astype(float), weights.astype(float)
     residuals = (problem.value - constant - (z.T * w) @ z) * problem.measured
     for _ in range(MAX_PASSES):
-        has_changed, is_kept = False, np.ones(len(z), bool)
+        has_changed, has_owners = False, np.ones(len(z), bool)
         for k in np.argsort(w, kind="stable"):
             residuals += w[k] * np.outer(z[k], z[k]) * problem.measured
             has_changed |= _flip_best_owners(z[k], residuals, problem)
@@ -369,11 +373,11 @@ def climb_features(
                 not problem.keeps
                 and problem.log_alpha + problem.log_rate[n_owners] + problem.gain(A, B) < 0.0
             ):
-                is_kept[k], has_changed, w[k] = False, True, 0.0
+                has_owners[k], has_changed, w[k] = False, True, 0.0
                 continue
             w[k] = problem.weight(float(A), float(B))
             residuals -= w[k] * np.outer(z[k], z[k]) * problem.measured
-        z, w = z[is_kept], w[is_kept]
+        z, w = z[has_owners], w[has_owners]
         if not has_changed:
             break
     return z.astype(bool), w
@@ -427,9 +431,9 @@ def find_probable_features(data: Any, task_arguments: dict[str, Any]) -> np.ndar
     chains = [chain_class(task, rng) for rng in spawn_generators(0, n_runs)]
     for chain in chains:
         chain.run_until(task.tune + task.draws)
-    draw, _ = find_best(chains, data, task_arguments, task)
-    owners = np.zeros((len(draw.sizes), data.n_options), bool)
-    owners[repeat_indices(draw.sizes), draw.owners] = True
+    best_draw, _ = find_best(chains, data, task_arguments, task)
+    owners = np.zeros((len(best_draw.sizes), data.n_options), bool)
+    owners[repeat_indices(best_draw.sizes), best_draw.owners] = True
     return owners
 
 
@@ -454,10 +458,13 @@ def estimate_score_variance(
 ) -> ScoreVariance:
     """Return the variance of respondents' scores at the weights' posterior mode."""
     likelihood = task_arguments["likelihood"]
-    problem = build_feature_problem(data, owners, likelihood)
+    weight_likelihood = build_feature_problem(data, owners, likelihood)
     prior = build_weight_prior(task_arguments["weight_prior"], likelihood)
     return compute_score_variance(
-        problem, clusters, find_weight_mode(problem, prior.shape, prior.rate), NO_COEFFICIENTS
+        weight_likelihood,
+        clusters,
+        find_weight_mode(weight_likelihood, prior.shape, prior.rate),
+        NO_COEFFICIENTS,
     )
 
 

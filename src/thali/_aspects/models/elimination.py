@@ -374,9 +374,9 @@ class EliminationByAspects(ChoiceAnswers):
 
     def _part_of_class(self, number: int) -> "EliminationByAspects":
         """Return a copy of the model with the posterior of latent class `number`."""
-        results: Any = self._data_results
+        data_results: Any = self._data_results
         return self._copy_with_posterior(
-            results.class_posterior.of_group(str(number)).tree, f"class {number}"
+            data_results.class_posterior.of_group(str(number)).tree, f"class {number}"
         )
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":

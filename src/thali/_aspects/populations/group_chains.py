@@ -138,8 +138,8 @@ class GroupChain(FeatureChain):
             for make_cache, likelihood in zip(task.make_cache, likelihoods, strict=True)
         ]
         self.caches = stack_states([stack_states(caches) for _ in states_by_level])
-        tuning = stack_states([build_tuning(task.n_options) for _ in range(task.n_groups)])
-        self.tunings = stack_states([tuning for _ in states_by_level])
+        group_tunings = stack_states([build_tuning(task.n_options) for _ in range(task.n_groups)])
+        self.tunings = stack_states([group_tunings for _ in states_by_level])
         record_shape = task.draws, task.n_options, task.n_groups, len(task.parameters)
         n_common = 0
         if task.model.persons:
@@ -173,8 +173,10 @@ class GroupChain(FeatureChain):
 
     def _list_parameters(self) -> tuple[str, ...]:
         """Return the recorded parameters' names: kappa, and those of each group."""
-        names = [f"{name} {g}" for g in range(self.task.n_groups) for name in self.task.parameters]
-        return (*names, "kappa")
+        parameter_names = [
+            f"{name} {g}" for g in range(self.task.n_groups) for name in self.task.parameters
+        ]
+        return (*parameter_names, "kappa")
 
     def _compute_pilot_statistics(self) -> np.ndarray:
         """Compute the statistics that the pilot run monitors, from the current state."""

@@ -401,10 +401,10 @@ def sample_prior_groups(
     """Sample features, weights and parameters of all groups, and data at each draw."""
     prior_draws, simulated_groups, data_by_draw = [], [], []
     for rng in rngs:
-        draw = _sample_group_draw(task, likelihood, groups, rng)
-        prior_draws.append(draw)
+        prior_draw = _sample_group_draw(task, likelihood, groups, rng)
+        prior_draws.append(prior_draw)
         group_parts = [
-            _simulate_group_data(likelihood, draw, g, group_data, rng)
+            _simulate_group_data(likelihood, prior_draw, g, group_data, rng)
             for g, group_data in enumerate(groups.data)
         ]
         simulated_groups.append(group_parts)
@@ -419,9 +419,9 @@ def _simulate_group_data(
     likelihood: Any, draw: RecordedDraws, g: int, data: Any, rng: np.random.Generator
 ) -> Any:
     """Simulate data of group g at one draw of the prior or posterior."""
-    parameters = {name: draw.extra[f"{name} {g}"][0] for name in likelihood.parameters}
+    parameter_values = {name: draw.extra[f"{name} {g}"][0] for name in likelihood.parameters}
     return likelihood.simulate_data(
-        select_group_columns(KeptDraws([draw], 1), g), parameters, data, rng
+        select_group_columns(KeptDraws([draw], 1), g), parameter_values, data, rng
     )
 
 
@@ -429,30 +429,35 @@ def _sample_group_draw(
     task: GroupSamplingTask, likelihood: Any, groups: GroupedData, rng: np.random.Generator
 ) -> RecordedDraws:
     """Sample all groups from the prior, as a chain of one draw."""
-    states, common_weights = sample_group_states(rng, task, sample_base)
-    first_group, n_options, weights = (
-        states[0],
+    group_states, common_weights = sample_group_states(rng, task, sample_base)
+    first_group, n_options, weight_prior = (
+        group_states[0],
         task.n_options,
         GammaWeights(task.model.shape, task.model.rate),
     )
     Z = first_group.Z[: first_group.whole[COLUMNS], :n_options]
     column_indices = np.flatnonzero(Z.any(axis=1))  # columns of a finite prior may lack owners
     parameter_draws = {
-        f"{name} {g}": np.array([parameter])
+        f"{parameter_name} {g}": np.array([parameter])
         for g, data in enumerate(groups.data)
-        for name, parameter in likelihood.sample_prior_parameters(data, weights, rng).items()
+        for parameter_name, parameter in likelihood.sample_prior_parameters(
+            data, weight_prior, rng
+        ).items()
     }
-    for name in likelihood.common_parameters:
-        parameter_draws |= {f"{name} {g}": parameter_draws[f"{name} 0"] for g in range(len(groups))}
+    for parameter_name in likelihood.common_parameters:
+        parameter_draws |= {
+            f"{parameter_name} {g}": parameter_draws[f"{parameter_name} 0"]
+            for g in range(len(groups))
+        }
     feature_values, option_values = _list_base_weights(task.model, common_weights)
     return RecordedDraws(
         alpha=np.array([first_group.real[ALPHA]]),
         log_likelihood=np.zeros(1),
-        unique_weights=np.stack([*(b.s[:n_options] for b in states), *option_values])[None],
+        unique_weights=np.stack([*(b.s[:n_options] for b in group_states), *option_values])[None],
         n_features=np.array([len(column_indices)]),
         weights=np.stack(
             [
-                *(b.w[column_indices] for b in states),
+                *(b.w[column_indices] for b in group_states),
                 *(base_weights[column_indices] for base_weights in feature_values),
             ],
             axis=1,
@@ -511,13 +516,15 @@ def build_group_constant(
 
     def compute_constant(ladder: GroupPriorLadder) -> float:
         """Return the summed log-likelihood constants of all groups."""
-        first_draw, total = ladder.collect_draws(1), 0.0
+        first_draw, total_constant = ladder.collect_draws(1), 0.0
         for g, data in enumerate(observed_data):
-            parameters = {name: first_draw.extra[f"{name} {g}"] for name in likelihood.parameters}
+            parameter_draws = {
+                name: first_draw.extra[f"{name} {g}"] for name in likelihood.parameters
+            }
             feature_columns = select_group_columns(KeptDraws([first_draw], 1), g)
-            total += likelihood.build_posterior_part(
-                feature_columns, parameters, data, (1, 1), False
+            total_constant += likelihood.build_posterior_part(
+                feature_columns, parameter_draws, data, (1, 1), False
             ).log_constant
-        return float(total)
+        return float(total_constant)
 
     return compute_constant

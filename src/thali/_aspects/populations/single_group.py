@@ -220,32 +220,37 @@ def simulate_replicates(
     posterior: Posterior, likelihood: Any, data: Any, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """Simulate data at every draw, arrays (n_chains, n_draws, ...) by variable name."""
-    feature_columns, parameters = (
+    feature_columns, parameter_draws = (
         read_columns(posterior),
         read_parameter_draws(posterior, likelihood.parameters),
     )
     replicates = []
     for draw in range(feature_columns.n_draws):
-        draw_parameters = {name: array[draw] for name, array in parameters.items()}
+        draw_parameters = {
+            variable_name: variable_draws[draw]
+            for variable_name, variable_draws in parameter_draws.items()
+        }
         new_data = likelihood.simulate_data(
             feature_columns.select_draw(draw), draw_parameters, data, rng
         )
         replicates.append(new_data.observed)
     replicate_arrays = {}
-    for name in replicates[0]:
-        array = np.asarray([replicate[name] for replicate in replicates])
-        replicate_arrays[name] = array.reshape(*posterior.shape, *array.shape[1:])
+    for variable_name in replicates[0]:
+        variable_draws = np.asarray([replicate[variable_name] for replicate in replicates])
+        replicate_arrays[variable_name] = variable_draws.reshape(
+            *posterior.shape, *variable_draws.shape[1:]
+        )
     return replicate_arrays
 
 
 def build_observed(posterior: Posterior, likelihood: Any, data: Any) -> dict[str, np.ndarray]:
     """Return the fitted data as arrays by variable name; {} for another design."""
-    parameters = {
+    first_parameters = {
         name: values[:1]
         for name, values in read_parameter_draws(posterior, likelihood.parameters).items()
     }
     data_part = likelihood.build_posterior_part(
-        read_columns(posterior).select_draw(0), parameters, data, (1, 1), False
+        read_columns(posterior).select_draw(0), first_parameters, data, (1, 1), False
     )
     return select_observed(posterior, data_part)
 
@@ -259,11 +264,13 @@ def sample_prior_features(
     """Sample features, weights and parameters of the prior, and data at each draw."""
     prior_draws, simulated_data = [], []
     for rng in rngs:
-        draw = _sample_prior_draw(task, likelihood, data, rng)
-        prior_draws.append(draw)
-        parameters = {name: array[0] for name, array in draw.extra.items()}
+        prior_draw = _sample_prior_draw(task, likelihood, data, rng)
+        prior_draws.append(prior_draw)
+        parameter_values = {name: array[0] for name, array in prior_draw.extra.items()}
         simulated_data.append(
-            likelihood.simulate_data(concatenate_chain_columns([draw], 1), parameters, data, rng)
+            likelihood.simulate_data(
+                concatenate_chain_columns([prior_draw], 1), parameter_values, data, rng
+            )
         )
     posterior = Posterior(
         build_datatree(
@@ -292,8 +299,10 @@ def build_prior_sample(
     prior = posterior.draws.assign(log_likelihood=(dims, log_likelihood, attributes))
     simulated_arrays = {}
     for name in map(str, observed_data.data_vars):
-        draws = [np.concatenate([group.observed[name] for group in groups]) for groups in new_data]
-        simulated_arrays[name] = np.asarray(draws)[None]
+        variable_draws = [
+            np.concatenate([group.observed[name] for group in groups]) for groups in new_data
+        ]
+        simulated_arrays[name] = np.asarray(variable_draws)[None]
     predictive_dataset = build_predictive_dataset(observed_data, prior, simulated_arrays)
     fixed_datasets = {"observed_data": observed_data, "constant_data": posterior.fixed}
     return PriorSample(prior, predictive_dataset, data, fixed_datasets, posterior.latent)
@@ -311,7 +320,7 @@ def _sample_prior_draw(
     unique_weights = np.zeros(n_options)
     if likelihood.unique:
         unique_weights = model.weights.random(rng, n_options)
-    parameters = likelihood.sample_prior_parameters(data, model.weights, rng)
+    parameter_values = likelihood.sample_prior_parameters(data, model.weights, rng)
     return RecordedDraws(
         alpha=np.array([alpha], float),
         log_likelihood=np.zeros(1),
@@ -320,13 +329,13 @@ def _sample_prior_draw(
         weights=weights,
         sizes=owners_by_feature.sum(axis=1),
         owners=np.nonzero(owners_by_feature)[1].astype(np.int32),
-        extra={name: np.array([parameter]) for name, parameter in parameters.items()},
+        extra={name: np.array([parameter]) for name, parameter in parameter_values.items()},
     )
 
 
 def concatenate_draws(draws: Sequence[RecordedDraws]) -> RecordedDraws:
     """Concatenate the recorded draws of several chains into one chain."""
-    arrays: dict[str, Any] = {
+    arrays_by_name: dict[str, Any] = {
         array_field.name: np.concatenate([getattr(draw, array_field.name) for draw in draws])
         for array_field in fields(RecordedDraws)
         if array_field.name not in ("extra", "stats")
@@ -334,4 +343,4 @@ def concatenate_draws(draws: Sequence[RecordedDraws]) -> RecordedDraws:
     parameter_draws = {
         name: np.concatenate([draw.extra[name] for draw in draws]) for name in draws[0].extra
     }
-    return RecordedDraws(**arrays, extra=parameter_draws)
+    return RecordedDraws(**arrays_by_name, extra=parameter_draws)

@@ -183,12 +183,12 @@ def estimate_sensitivity(
     table_rows = {}
     if ladders[0].task.model.learn_alpha:
         for factor in PRIOR_FACTORS:
-            evidence_change, error = _reweight_alpha(
+            evidence_change, std_error = _reweight_alpha(
                 [ladder.draws.alpha for ladder in ladders], factor
             )
             table_rows[f"rate of alpha x {factor:g}"] = (
                 evidence.value + evidence_change,
-                math.hypot(evidence.standard_error, error),
+                math.hypot(evidence.standard_error, std_error),
             )
     for prior_name, changed_parts in _list_prior_changes(
         task_arguments, ladders[0].task.model, data

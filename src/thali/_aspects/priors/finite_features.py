@@ -162,11 +162,11 @@ class FiniteFeatures:
             - math.lgamma(n_others + 1.0)
             - log_copy_orders(shared_features)
         )
-        sizes = np.count_nonzero(shared_features, axis=1).tolist()
+        n_owners = np.count_nonzero(shared_features, axis=1).tolist()
         return (
             log_orders
             + n_others * log_other
-            + sum(log_column_probability(a, n, size) for size in sizes)
+            + sum(log_column_probability(a, n, size) for size in n_owners)
         )
 
 

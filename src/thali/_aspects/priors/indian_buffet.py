@@ -135,12 +135,12 @@ class IndianBuffet:
         float
         """
         shared_features = select_shared_columns(matrix)
-        n, sizes = shared_features.shape[1], np.count_nonzero(shared_features, axis=1).tolist()
+        n, n_owners = shared_features.shape[1], np.count_nonzero(shared_features, axis=1).tolist()
         total_rate = sum(1.0 / m for m in range(2, n + 1))
-        log_rates = sum(math.lgamma(m) + math.lgamma(n - m + 1) for m in sizes)
+        log_rates = sum(math.lgamma(m) + math.lgamma(n - m + 1) for m in n_owners)
         return (
             log_rates
-            + len(sizes) * (math.log(alpha) - math.lgamma(n + 1))
+            + len(n_owners) * (math.log(alpha) - math.lgamma(n + 1))
             - alpha * total_rate
             - log_copy_orders(shared_features)
         )

@@ -247,10 +247,10 @@ class PhylogeneticBuffet:
         """
         from scipy.special import digamma
 
-        log_single_rates, offsets = np.log(self._single_rates()), columns.owner_offsets
+        log_single_rates, owner_offsets = np.log(self._single_rates()), columns.owner_offsets
         log_rates = np.empty(len(columns.sizes))
         for k in range(len(log_rates)):
-            owners = columns.owners[part_slice(offsets, k)]
+            owners = columns.owners[part_slice(owner_offsets, k)]
             if len(owners) == 1:
                 log_rates[k] = log_single_rates[owners[0]]
             else:
@@ -411,7 +411,7 @@ class TreeRates:
         # d pi / pi = gamma dx / (exp(gamma) - 1)
         log_weight = np.log(x[1] - x[0]) + x - gamma - np.log(-np.expm1(-gamma))
         n_nodes = len(parents)
-        n_leaves_below, length = (
+        n_leaves_below, owner_length = (
             np.concatenate([np.ones(n_leaves, np.int64), np.zeros(n_nodes - n_leaves, np.int64)]),
             lengths.copy(),
         )
@@ -421,12 +421,12 @@ class TreeRates:
         gain = np.empty((n_nodes, n_points))
         for v in range(n_nodes):  # children before parents
             with np.errstate(divide="ignore"):
-                stem = np.log(-np.expm1(-gamma * lengths[v]))
-            log_one = np.logaddexp(stem, all_below[v] - gamma * lengths[v])
-            gain[v] = log_one + gamma * length[v]
+                log_edge_gain = np.log(-np.expm1(-gamma * lengths[v]))
+            log_one = np.logaddexp(log_edge_gain, all_below[v] - gamma * lengths[v])
+            gain[v] = log_one + gamma * owner_length[v]
             if (parent := parents[v]) >= 0:
                 n_leaves_below[parent] += n_leaves_below[v]
-                length[parent] += length[v]
+                owner_length[parent] += owner_length[v]
                 all_below[parent] += log_one
         leaf_order, first_leaf = _order_leaves(parents, n_leaves_below, n_leaves)
         return cls(
@@ -484,10 +484,10 @@ class TreeRates:
                         pattern_codes[parent][:, None] + pattern_codes[v]
                     ).ravel()
                 gain_sums[v] = pattern_codes[v] = None
-        rates = np.empty(1 << n)
-        rates[pattern_codes[-1]] = self.log_rates(gain_sums[-1])
-        rates[0] = -np.inf
-        return rates
+        log_rates = np.empty(1 << n)
+        log_rates[pattern_codes[-1]] = self.log_rates(gain_sums[-1])
+        log_rates[0] = -np.inf
+        return log_rates
 
 
 def _order_leaves(
@@ -495,12 +495,12 @@ def _order_leaves(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Order leaves so that those below any node are consecutive."""
     # Return the order, and each node's first position in it.
-    first = np.zeros(len(parents), np.int64)
-    n_used = np.zeros(len(parents), np.int64)
+    first_leaf = np.zeros(len(parents), np.int64)
+    n_placed = np.zeros(len(parents), np.int64)
     for v in range(len(parents) - 2, -1, -1):  # parents before children
         parent = parents[v]
-        first[v] = first[parent] + n_used[parent]
-        n_used[parent] += size[v]
-    order = np.empty(n_leaves, np.int64)
-    order[first[:n_leaves]] = np.arange(n_leaves)
-    return order, first
+        first_leaf[v] = first_leaf[parent] + n_placed[parent]
+        n_placed[parent] += size[v]
+    leaf_order = np.empty(n_leaves, np.int64)
+    leaf_order[first_leaf[:n_leaves]] = np.arange(n_leaves)
+    return leaf_order, first_leaf

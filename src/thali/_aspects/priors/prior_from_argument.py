@@ -85,13 +85,16 @@ def insert_feature_names(table: Any, column: str, features: Any, labels: Any) ->
             for f in features.columns
         }
     names_by_members: dict[frozenset[Any], list[str]] = {}
-    for feature, members in owners_by_feature.items():
-        names_by_members.setdefault(frozenset(members & set(labels)), []).append(feature)
+    for feature, owner_labels in owners_by_feature.items():
+        names_by_members.setdefault(frozenset(owner_labels & set(labels)), []).append(feature)
     if names_by_members:
         table.insert(
             0,
             column,
-            [", ".join(names_by_members[frozenset(members)]) for members in table["members"]],
+            [
+                ", ".join(names_by_members[frozenset(owner_labels)])
+                for owner_labels in table["members"]
+            ],
         )
 
 

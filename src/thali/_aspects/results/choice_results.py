@@ -132,8 +132,10 @@ class PairResults(SetResults):
 
     def data(self) -> PairedComparisons:  # type: ignore[override]
         """Return the fitted `PairedComparisons`, without their respondents."""
-        cells = read_cells(self.posterior)
-        outcome_counts = np.column_stack([cells[name] for name in ("wins", "ties", "losses")])
+        comparison_cells = read_cells(self.posterior)
+        outcome_counts = np.column_stack(
+            [comparison_cells[name] for name in ("wins", "ties", "losses")]
+        )
         return self._build_comparisons(outcome_counts)
 
     def build_data_part(self, counts: np.ndarray) -> DataPart:
@@ -149,8 +151,10 @@ class PairResults(SetResults):
 
     def _build_comparisons(self, counts: np.ndarray) -> PairedComparisons:
         """Build `PairedComparisons` from counts of win, tie and loss, omitting zero rows."""
-        cells, has_count = read_cells(self.posterior), counts.sum(axis=1) > 0.0
-        pair_indices, pair_of_cell = np.unique(cells["pair"][has_count], return_inverse=True)
+        comparison_cells, has_count = read_cells(self.posterior), counts.sum(axis=1) > 0.0
+        pair_indices, pair_of_cell = np.unique(
+            comparison_cells["pair"][has_count], return_inverse=True
+        )
         first_options, second_options = (options[pair_indices] for options in self.posterior.pairs)
         wins, ties, losses = np.array(counts[has_count].T, float)
         covariates = None
@@ -159,7 +163,7 @@ class PairResults(SetResults):
             covariates = PairCovariates._from_fields(
                 covariate_names,
                 pair_of_cell,
-                cells["x"][has_count],
+                comparison_cells["x"][has_count],
                 option_values,
                 wins,
                 losses,
@@ -224,16 +228,18 @@ class LatentClassResults(PosteriorResults):
         """The posterior with each latent class as a group of respondents."""
         posterior, pooled_results = self.posterior, self.pooled_results
         questions = pooled_results.data().questions(posterior.has_ties)
-        respondent_index, answer_index, n_times = list_respondent_answers(posterior)
+        respondent_index, answer_index, answer_times = list_respondent_answers(posterior)
         probable_class = membership_probabilities(posterior).argmax(axis=1)[respondent_index]
         data_parts, place_indices = [], []
         for class_index in range(posterior.max_classes):
-            counts = np.bincount(
-                answer_index, n_times * (probable_class == class_index), len(questions.counts)
+            class_counts = np.bincount(
+                answer_index, answer_times * (probable_class == class_index), len(questions.counts)
             )
-            data_parts.append(pooled_results.build_data_part(counts))
+            data_parts.append(pooled_results.build_data_part(class_counts))
             place_indices.append(
-                np.flatnonzero(np.repeat(questions.sum_by_question(counts) > 0.0, questions.sizes))
+                np.flatnonzero(
+                    np.repeat(questions.sum_by_question(class_counts) > 0.0, questions.sizes)
+                )
             )
         return convert_classes_to_groups(posterior, data_parts, place_indices)
 
@@ -251,7 +257,7 @@ class LatentClassResults(PosteriorResults):
     ) -> list[EqualRespondents]:
         """Return one `EqualRespondents` per latent class, whose members change between draws."""
         all_questions = data.questions(self.posterior.has_ties)
-        (respondent_index, answer_index, times) = list_respondent_answers(self.posterior)
+        (respondent_index, answer_index, answer_times) = list_respondent_answers(self.posterior)
         question_index = all_questions.question[answer_index]
         class_index, class_posterior = align_members(self.posterior)[draws], self.class_posterior
 
@@ -269,7 +275,7 @@ class LatentClassResults(PosteriorResults):
                 np.add.at(
                     n_asked,
                     question_index[answer_rows] - question_slice.start,
-                    times[answer_rows, None] * is_member.T,
+                    answer_times[answer_rows, None] * is_member.T,
                 )
                 return n_asked
 

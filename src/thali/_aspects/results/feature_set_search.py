@@ -82,8 +82,8 @@ def _log_integral(z: np.ndarray, shape: np.ndarray) -> np.ndarray:
     t = np.where(z > 0, 0.5 * (z + root_term), 2 * shape / (root_term - np.minimum(z, 0.0)))
     log_peak = shape * (np.log(t) - 1.0) + 0.5 * t**2
     log_sum = np.empty(z.shape)
-    for start in range(0, z.size, _GRID_BLOCK):
-        block_slice = slice(start, start + _GRID_BLOCK)
+    for first_index in range(0, z.size, _GRID_BLOCK):
+        block_slice = slice(first_index, first_index + _GRID_BLOCK)
         log_steps, step_width = build_log_weight_grid(shape[block_slice], t[block_slice])
         # z t = t^2 - shape at the mode
         growth = np.expm1(log_steps)
@@ -157,19 +157,27 @@ def find_feature_sets(feature_columns: FeatureColumns, n: int) -> FeatureSets:
     ).astype(bool)
     # ascending within a draw, for the rows of `members`
     column_order = np.lexsort((pattern_index, feature_columns.draw[shared_columns]))
-    pattern_index, draw, weights = (
+    pattern_index, draw_of_feature, weights = (
         pattern_index[column_order],
         feature_columns.draw[shared_columns][column_order],
         feature_columns.weights[shared_columns][column_order],
     )
-    n_features = np.bincount(draw, minlength=feature_columns.n_draws)
+    n_features = np.bincount(draw_of_feature, minlength=feature_columns.n_draws)
     place_in_set = part_positions(n_features)
     max_features = int(n_features.max(initial=0))
     members = np.full((feature_columns.n_draws, max_features), -1)
-    members[draw, max_features - n_features[draw] + place_in_set] = pattern_index
+    members[draw_of_feature, max_features - n_features[draw_of_feature] + place_in_set] = (
+        pattern_index
+    )
     members, set_of_draw = _find_distinct_rows(members)
     return FeatureSets(
-        patterns, pattern_index, draw, weights, members, set_of_draw, np.bincount(set_of_draw)
+        patterns,
+        pattern_index,
+        draw_of_feature,
+        weights,
+        members,
+        set_of_draw,
+        np.bincount(set_of_draw),
     )
 
 
@@ -190,15 +198,15 @@ def _pack_owners(feature_columns: FeatureColumns, n: int) -> np.ndarray:
 
 def _find_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct rows in ascending order, and each row's index among them."""
-    order = np.arange(len(rows))
+    row_order = np.arange(len(rows))
     if rows.shape[1]:
-        order = np.lexsort(rows.T[::-1])
-    sorted_rows = rows[order]
-    is_new = np.ones(len(rows), bool)
-    is_new[1:] = (sorted_rows[1:] != sorted_rows[:-1]).any(axis=1)
+        row_order = np.lexsort(rows.T[::-1])
+    sorted_rows = rows[row_order]
+    is_first_occurrence = np.ones(len(rows), bool)
+    is_first_occurrence[1:] = (sorted_rows[1:] != sorted_rows[:-1]).any(axis=1)
     distinct_index = np.empty(len(rows), np.int64)
-    distinct_index[order] = np.cumsum(is_new) - 1
-    return sorted_rows[is_new], distinct_index
+    distinct_index[row_order] = np.cumsum(is_first_occurrence) - 1
+    return sorted_rows[is_first_occurrence], distinct_index
 
 
 # Weights of known features: their maximum, and the likelihood with all weights integrated out
@@ -351,16 +359,16 @@ def _laplace_integral(
     terms: FeatureTerms, mode: np.ndarray, sigma2: float, shapes: np.ndarray, rate: float
 ) -> np.ndarray:
     """Approximate the log integral over all weights by a corrected Laplace method."""
-    d = shapes.shape[1]
+    n_weights = shapes.shape[1]
     curvature = terms.gram * mode[:, :, None] * mode[:, None, :] / sigma2
     curvature_diagonal = np.einsum("skk->sk", curvature) + shapes
     log_prior = _log_weight_prior(mode, shapes, rate)
     joint_integral = (
         _quadratic_form(terms.gram, terms.sums, mode) / sigma2
         + log_prior.sum(axis=1)
-        + 0.5 * d * np.log(2 * np.pi)
+        + 0.5 * n_weights * np.log(2 * np.pi)
     )
-    joint_integral -= 0.5 * np.linalg.slogdet(curvature + np.eye(d) * shapes[:, None, :])[1]
+    joint_integral -= 0.5 * np.linalg.slogdet(curvature + np.eye(n_weights) * shapes[:, None, :])[1]
     n_judgements = np.einsum("skk->sk", terms.gram)
     residual_sum = terms.sums - np.einsum("skl,sl->sk", terms.gram, mode) + n_judgements * mode
     single_approximation = (
@@ -516,8 +524,8 @@ def _score_draws(sets: FeatureSets, problem: FeatureSearchProblem) -> np.ndarray
     root_judgements[problem.first, problem.second] = np.sqrt(problem.judgements)
     squared_residuals = np.empty(n_draws)
     n_block_draws = max(1, BLOCK // (n * (n + 2 * max_features)))
-    for start in range(0, n_draws, n_block_draws):
-        draw_slice = slice(start, start + n_block_draws)
+    for first_draw in range(0, n_draws, n_block_draws):
+        draw_slice = slice(first_draw, first_draw + n_block_draws)
         owners_by_draw = owners[draw_patterns[draw_slice]]
         residuals = (owners_by_draw * weights[draw_slice, :, None]).swapaxes(1, 2) @ owners_by_draw
         residuals += problem.constant[draw_slice, None, None] - similarity_matrix
@@ -551,7 +559,7 @@ def _group_by_terms(
         patterns, copies = np.unique(member_patterns, return_counts=True)
         sets_by_size.setdefault(len(patterns), []).append((int(set_index), patterns, copies))
     for set_group in sets_by_size.values():
-        indices, patterns, copies = zip(*set_group, strict=True)
+        group_set_indices, patterns, copies = zip(*set_group, strict=True)
         patterns, copies = np.array(patterns), np.array(copies, float)
         feature_terms = FeatureTerms.compute(
             owners[patterns],
@@ -561,7 +569,7 @@ def _group_by_terms(
             problem.values,
             problem.judgements,
         )
-        yield list(indices), patterns, feature_terms
+        yield list(group_set_indices), patterns, feature_terms
 
 
 def _full_pattern_index(sets: FeatureSets) -> int:

@@ -142,13 +142,16 @@ def _build_group_parts(
     n_pairs = count_pairs(groups.n_options)
     stores_pairs = n_pairs <= MAX_PAIRS and is_pointwise(n_pairs * n_people, math.prod(draws.shape))
 
-    data_parts, parameter_draws = [], {name: [] for name in likelihood.parameters}
+    data_parts, parameter_draws = (
+        [],
+        {parameter_name: [] for parameter_name in likelihood.parameters},
+    )
     for g, data in enumerate(groups.data):
         flat_parameters = {}
-        for name, values_by_group in parameter_draws.items():
-            chain_draws = draws.stack_parameter(f"{name} {g}")
+        for parameter_name, values_by_group in parameter_draws.items():
+            chain_draws = draws.stack_parameter(f"{parameter_name} {g}")
             values_by_group.append(chain_draws)
-            flat_parameters[name] = chain_draws.ravel()
+            flat_parameters[parameter_name] = chain_draws.ravel()
         data_part = likelihood.build_posterior_part(
             columns_by_group[g], flat_parameters, data, draws.shape, stores_pairs
         )
@@ -331,16 +334,17 @@ def _split_coordinate(name: str, coordinate: Any) -> tuple[str, Any]:
 def _join_coordinates(data_parts: Sequence[Any], stored_dims: set[str]) -> dict[str, Any]:
     """Concatenate the coordinates of groups; add each data row's group number."""
     row_dims, coordinates = set(data_parts[0].rows), {}
-    for name, coordinate in data_parts[0].coordinates.items():
-        dim, _ = _split_coordinate(name, coordinate)
+    for coordinate_name, coordinate in data_parts[0].coordinates.items():
+        dim, _ = _split_coordinate(coordinate_name, coordinate)
         row_dim = dim.removesuffix("_number")
         if row_dim not in row_dims:
-            coordinates[name] = coordinate
+            coordinates[coordinate_name] = coordinate
         elif row_dim in stored_dims:
             values_by_group = [
-                _split_coordinate(name, part.coordinates[name])[1] for part in data_parts
+                _split_coordinate(coordinate_name, part.coordinates[coordinate_name])[1]
+                for part in data_parts
             ]
-            coordinates[name] = dim, np.concatenate(values_by_group)
+            coordinates[coordinate_name] = dim, np.concatenate(values_by_group)
             coordinates[f"{dim}_group"] = (
                 dim,
                 np.repeat(np.arange(len(data_parts)), [len(values) for values in values_by_group]),
@@ -362,32 +366,37 @@ def join_parts(
         set(data_parts[0].rows),
     )
     variables, row_counts = {}, {}
-    for name in [
-        name for name in part_variables[0] if all(name in part for part in part_variables)
+    for variable_name in [
+        variable_name
+        for variable_name in part_variables[0]
+        if all(variable_name in part for part in part_variables)
     ]:
-        dims, values = _split_variable(part_variables[0][name])
+        dims, values = _split_variable(part_variables[0][variable_name])
         if joined_dims := row_dims & set(dims):
-            group_arrays = [np.asarray(_split_variable(part[name])[1]) for part in part_variables]
+            group_arrays = [
+                np.asarray(_split_variable(part[variable_name])[1]) for part in part_variables
+            ]
             row_counts |= {
                 dim: [array.shape[dims.index(dim)] for array in group_arrays] for dim in joined_dims
             }
             values = np.concatenate(group_arrays, axis=axis)
-        elif len({str(_split_variable(part[name])[1]) for part in part_variables}) > 1:
+        elif len({str(_split_variable(part[variable_name])[1]) for part in part_variables}) > 1:
             dims, values = (
                 ("group",),
-                np.array([_split_variable(part[name])[1] for part in part_variables]),
+                np.array([_split_variable(part[variable_name])[1] for part in part_variables]),
             )
-        variables[name] = dims, values
+        variables[variable_name] = dims, values
     row_coordinates = {}
-    for name, coordinate in data_parts[0].observed_coordinates.items():
-        dim, _ = _split_coordinate(name, coordinate)
+    for variable_name, coordinate in data_parts[0].observed_coordinates.items():
+        dim, _ = _split_coordinate(variable_name, coordinate)
         if dim not in row_dims:
-            row_coordinates[name] = coordinate
+            row_coordinates[variable_name] = coordinate
             continue
         values = [
-            _split_coordinate(name, part.observed_coordinates[name])[1] for part in data_parts
+            _split_coordinate(variable_name, part.observed_coordinates[variable_name])[1]
+            for part in data_parts
         ]
-        row_coordinates[name] = dim, np.concatenate(values)
+        row_coordinates[variable_name] = dim, np.concatenate(values)
         row_counts[dim] = list(map(len, values))
     for dim, n_rows in row_counts.items():
         row_coordinates[f"{dim}_group"] = dim, np.repeat(np.arange(len(data_parts)), n_rows)
@@ -398,10 +407,10 @@ def _split_variable(variable: Any) -> tuple[tuple[str, ...], Any]:
     """Return (dimensions, values) of a variable; a scalar has no dimensions."""
     if not isinstance(variable, tuple):
         return (), variable
-    dims, values = variable[:2]
+    dims, variable_values = variable[:2]
     if isinstance(dims, str):
         dims = (dims,)
-    return tuple(dims), values
+    return tuple(dims), variable_values
 
 
 # Tables of groups: features with a weight in each -------------------------------------------------
@@ -428,14 +437,14 @@ def group_features_table(
             " of_group(name), or of one latent class with respondents.of_class(1).",
         )
     group_names, first_group = posterior.groups, posterior.of_group(posterior.groups[0])
-    table = features_table(first_group, min_probability)
-    weight_draws = sum_group_weights(posterior, table["members"].tolist())
+    shared_table = features_table(first_group, min_probability)
+    weight_draws = sum_group_weights(posterior, shared_table["members"].tolist())
     index_pairs: list[tuple[int, int]] = []
     if len(group_names) <= MAX_COMPARED_GROUPS:
         index_pairs = list(combinations(range(len(group_names)), 2))
     group_pairs = {f"P({group_names[a]} > {group_names[b]})": (a, b) for a, b in index_pairs}
     table_rows = []
-    for members, weights, is_present in zip(table["members"], *weight_draws, strict=True):
+    for members, weights, is_present in zip(shared_table["members"], *weight_draws, strict=True):
         table_row: dict[str, Any] = {"members": members}
         present_weights = weights[:, is_present]
         for group_name, group_weights in zip(group_names, present_weights, strict=True):
@@ -454,7 +463,7 @@ def group_features_table(
     if table_rows:
         groups_table = Table(table_rows)
     groups_table = groups_table.assign(
-        copies=table["copies"].to_numpy(), probability=table["probability"].to_numpy()
+        copies=shared_table["copies"].to_numpy(), probability=shared_table["probability"].to_numpy()
     )
     groups_table = add_convergence(groups_table, first_group)
     groups_table.attrs |= {

@@ -65,14 +65,14 @@ def person_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     n_owners = np.array(list(map(len, feature_members)), int)
     # other features are drawn from the prior
     affects_data = (n_owners > 1) & ~first_person.is_silent(n_owners)
-    members = list(compress(feature_members, affects_data))
-    weights_by_feature, presence_by_feature = sum_group_weights(posterior, members)
-    weight_draws = np.full((n_draws, len(respondents), len(members)), np.nan)
+    shown_members = list(compress(feature_members, affects_data))
+    weights_by_feature, presence_by_feature = sum_group_weights(posterior, shown_members)
+    weight_draws = np.full((n_draws, len(respondents), len(shown_members)), np.nan)
     for k, (feature_weights, is_present) in enumerate(
         zip(weights_by_feature, presence_by_feature, strict=True)
     ):
         weight_draws[is_present, :, k] = feature_weights[:, is_present].T
-    feature_names = list(map(", ".join, members))
+    feature_names = list(map(", ".join, shown_members))
     return tabulate_individuals(
         lambda part: weight_draws[:, part], n_draws, respondents, feature_names, "feature", ci
     )

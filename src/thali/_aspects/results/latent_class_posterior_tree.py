@@ -122,7 +122,7 @@ def build_class_tree(
         datasets["log_likelihood"] = log_likelihood
     observed_data = first_part.observed | {"answers": ("given_answer", given_answers.times)}
     datasets["observed_data"] = xr.Dataset(observed_data, first_part.observed_coordinates)
-    constants = first_part.constants | {
+    constant_data = first_part.constants | {
         "answer_respondent": ("given_answer", given_answers.respondent),
         "answer_place": ("given_answer", given_answers.answer),
         "kind": first_part.kind,
@@ -131,7 +131,9 @@ def build_class_tree(
         "similar": bool(similar),
         "kinds": n_classes,
     }
-    datasets["constant_data"] = xr.Dataset(constants, first_part.observed_coordinates | coordinates)
+    datasets["constant_data"] = xr.Dataset(
+        constant_data, first_part.observed_coordinates | coordinates
+    )
     return build_tree(datasets, {**describe_origin(), **attrs})
 
 

@@ -48,24 +48,27 @@ def convert_classes_to_groups(
     )
     stored_constants = posterior.fixed
     scalar_names = [
-        name
-        for name in stored_constants
-        if not stored_constants[name].dims and name not in ("kinds", POPULATION)
+        variable_name
+        for variable_name in stored_constants
+        if not stored_constants[variable_name].dims and variable_name not in ("kinds", POPULATION)
     ]
     constant_data = constant_data.assign(
-        {name: stored_constants[name] for name in scalar_names} | {POPULATION: GROUPS}
+        {variable_name: stored_constants[variable_name] for variable_name in scalar_names}
+        | {POPULATION: GROUPS}
     )
     datasets = {"observed_data": observed_data, "constant_data": constant_data}
-    for name in [
-        str(name) for name in variables.data_vars if "kind_number" in variables[name].dims
+    for variable_name in [
+        str(variable_name)
+        for variable_name in variables.data_vars
+        if "kind_number" in variables[variable_name].dims
     ]:
-        values, dims = variables[name].values, variables[name].dims
+        values, dims = variables[variable_name].values, variables[variable_name].dims
         class_index = class_order.reshape(*shape, n_classes, *[1] * (values.ndim - 3))
         values, base_name = (
             np.take_along_axis(values, class_index, axis=2),
-            name.removeprefix("kind_"),
+            variable_name.removeprefix("kind_"),
         )
-        variables = variables.drop_vars(name)
+        variables = variables.drop_vars(variable_name)
         if dims[3:] == ("place",):  # the sets that members of each class answered
             variables = variables.drop_vars(base_name).drop_dims(("place", "place_number"))
             variables[base_name] = (
@@ -81,7 +84,8 @@ def convert_classes_to_groups(
     ).assign_coords(group=class_names)
     if "set_probability" in variables:
         row_labels = {
-            name: observed_data[name].values for name in ("offered", "alternative", "place_group")
+            variable_name: observed_data[variable_name].values
+            for variable_name in ("offered", "alternative", "place_group")
         }
         answer_labels = [
             f"{alternative} | {offered}"

@@ -110,9 +110,9 @@ def match_columns(
         n_entries >= max(1.0, min_probability * feature_columns.n_draws)
     )
     feature_indices = feature_indices[argsort_descending(n_entries[feature_indices])]
-    new_index = np.full(len(membership) + 1, -1)
-    new_index[feature_indices] = np.arange(len(feature_indices))
-    feature_index = new_index[feature_index]  # index -1 selects the last entry, which is -1
+    new_feature_index = np.full(len(membership) + 1, -1)
+    new_feature_index[feature_indices] = np.arange(len(feature_indices))
+    feature_index = new_feature_index[feature_index]  # index -1 selects the last entry, which is -1
     entry_order = np.lexsort((entries.draw, feature_index))
     entry_order = entry_order[feature_index[entry_order] >= 0]
     membership = _compute_memberships(entries, feature_index, len(feature_indices))
@@ -166,20 +166,20 @@ def _compute_entry_jaccard(
 def _find_consensus_draw(entries: FeatureEntries) -> int:
     """Return the draw whose features have the largest Jaccard indices with other draws."""
     # Up to 100 evenly spaced draws are compared.
-    draws = np.unique(entries.draw)
-    draws = draws[space_indices(len(draws), CONSENSUS_DRAWS)]
-    entry_indices = np.flatnonzero(np.isin(entries.draw, draws))
-    draw_index = np.searchsorted(draws, entries.draw[entry_indices])
+    candidate_draws = np.unique(entries.draw)
+    candidate_draws = candidate_draws[space_indices(len(candidate_draws), CONSENSUS_DRAWS)]
+    entry_indices = np.flatnonzero(np.isin(entries.draw, candidate_draws))
+    draw_index = np.searchsorted(candidate_draws, entries.draw[entry_indices])
     owners = entries.patterns[entries.pattern[entry_indices]]
-    starts = np.searchsorted(draw_index, np.arange(len(draws)))
+    draw_starts = np.searchsorted(draw_index, np.arange(len(candidate_draws)))
     # the largest J of each feature with a feature of each draw
-    max_jaccard = np.maximum.reduceat(_compute_jaccard(owners, owners), starts, axis=1)
+    max_jaccard = np.maximum.reduceat(_compute_jaccard(owners, owners), draw_starts, axis=1)
     summed_jaccard, n_features = (
-        np.add.reduceat(max_jaccard, starts, axis=0),
+        np.add.reduceat(max_jaccard, draw_starts, axis=0),
         np.bincount(draw_index),
     )
     likeness = (summed_jaccard + summed_jaccard.T) / (n_features[:, None] + n_features)
-    return int(draws[np.argmax(likeness.sum(1))])
+    return int(candidate_draws[np.argmax(likeness.sum(1))])
 
 
 def space_indices(n: int, max_indices: int) -> np.ndarray:
@@ -197,14 +197,18 @@ def _assign_entries(entries: FeatureEntries, membership: np.ndarray, similar: fl
     jaccard[jaccard < similar - 1e-6] = 0.0
     feature_index = np.full(len(entries.pattern), -1)
     draw_bounds = np.searchsorted(entries.draw, np.arange(entries.n_draws + 1))
-    for start, stop in zip(draw_bounds[:-1].tolist(), draw_bounds[1:].tolist(), strict=True):
-        draw_jaccard = jaccard[entries.pattern[start:stop]]
+    for first_entry, last_entry in zip(
+        draw_bounds[:-1].tolist(), draw_bounds[1:].tolist(), strict=True
+    ):
+        draw_jaccard = jaccard[entries.pattern[first_entry:last_entry]]
         candidates = np.flatnonzero(draw_jaccard.any(axis=0))
         entry_rows, candidate_columns = linear_sum_assignment(
             draw_jaccard[:, candidates], maximize=True
         )
         is_similar = draw_jaccard[entry_rows, candidates[candidate_columns]] > 0.0
-        feature_index[start + entry_rows[is_similar]] = candidates[candidate_columns[is_similar]]
+        feature_index[first_entry + entry_rows[is_similar]] = candidates[
+            candidate_columns[is_similar]
+        ]
     return feature_index
 
 
@@ -231,13 +235,13 @@ def _find_leaders(
     """Return owner sets that start new features among the unassigned ones."""
     # Frequent patterns are tried repeatedly, and the pattern similar to entries of most draws is
     # selected.
-    pattern_index, draw = entries.pattern[is_unassigned], entries.draw[is_unassigned]
+    pattern_index, entry_draws = entries.pattern[is_unassigned], entries.draw[is_unassigned]
     leader_patterns = []
     while len(pattern_index):
         distinct_patterns, distinct_index, n_entries = np.unique(
             pattern_index, return_inverse=True, return_counts=True
         )
-        if len(draw) < min_probability * entries.n_draws:
+        if len(entry_draws) < min_probability * entries.n_draws:
             break
         frequent_patterns = argsort_descending(n_entries)[:MAX_TRIED_PATTERNS]
         spaced_patterns = space_indices(len(distinct_patterns), MAX_TRIED_PATTERNS)
@@ -249,7 +253,7 @@ def _find_leaders(
             similar - 1e-6,
         )
         selected_candidates = _cover_draws(
-            is_similar, distinct_index, draw, min_probability * entries.n_draws
+            is_similar, distinct_index, entry_draws, min_probability * entries.n_draws
         )
         if not selected_candidates:
             break
@@ -257,7 +261,7 @@ def _find_leaders(
             entries.patterns[distinct_patterns[candidates[k]]] for k in selected_candidates
         ]
         is_uncovered = ~np.any(is_similar[selected_candidates], axis=0)[distinct_index]
-        pattern_index, draw = pattern_index[is_uncovered], draw[is_uncovered]
+        pattern_index, entry_draws = pattern_index[is_uncovered], entry_draws[is_uncovered]
     return np.array(leader_patterns, np.float32).reshape(-1, entries.patterns.shape[1])
 
 
@@ -265,18 +269,18 @@ def _cover_draws(
     is_similar: np.ndarray, pattern_index: np.ndarray, draw: np.ndarray, min_draws: float
 ) -> list[int]:
     """Greedily choose owner sets, each similar to sets of `min_draws` more draws."""
-    selected: list[int] = []
+    selected_candidates: list[int] = []
     is_uncovered = np.ones(len(pattern_index), bool)
     # all entries of a draw that are similar to a row count, which is rarely more than one
     while True:
-        support = is_similar @ np.bincount(
+        n_similar_draws = is_similar @ np.bincount(
             pattern_index[is_uncovered], minlength=is_similar.shape[1]
         ).astype(float)
-        best_candidate = int(np.argmax(support))
+        best_candidate = int(np.argmax(n_similar_draws))
         is_newly_covered = is_similar[best_candidate][pattern_index] & is_uncovered
         if len(np.unique(draw[is_newly_covered])) < max(min_draws, 1.0):
-            return selected
-        selected.append(best_candidate)
+            return selected_candidates
+        selected_candidates.append(best_candidate)
         is_uncovered &= ~is_newly_covered
 
 
@@ -346,10 +350,10 @@ def matched_features_table(
         **presence_convergence(presence),
         "probability": presence.mean(axis=(1, 2)),
     }
-    table = Table(
+    features_table = Table(
         table_columns, index=pd.RangeIndex(1, len(matched.membership) + 1, name="feature")
     )
-    return drop_ignored_weights(table, posterior)
+    return drop_ignored_weights(features_table, posterior)
 
 
 def membership_table(posterior: Posterior, matched: MatchedFeatures) -> "pandas.DataFrame":

@@ -60,9 +60,10 @@ def predict_from_population(
             Argument("covariates"),
             ".",
         )
-    asked_sets, people = AskedSets(posterior, sets), draw_new_respondents(population)
+    asked_sets, new_respondents = AskedSets(posterior, sets), draw_new_respondents(population)
     return asked_sets.means(
-        np.asarray(sum(map(asked_sets.probabilities, people)) / len(people)), return_se
+        np.asarray(sum(map(asked_sets.probabilities, new_respondents)) / len(new_respondents)),
+        return_se,
     )
 
 

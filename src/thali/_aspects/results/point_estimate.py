@@ -106,18 +106,20 @@ class Estimate(DescribedObject):
         DataWarning
             All similarities of the target are equal.
         """
-        observed = self.observed
+        target_similarities = self.observed
         if target is not None:
-            observed = _read_target(target, self.similarity.index)
-        i, j = np.triu_indices(len(observed), 1)
-        observed, fitted = observed[i, j], self.similarity.to_numpy()[i, j]
-        is_measured = np.isfinite(observed)
-        observed, fitted = observed[is_measured], fitted[is_measured]
-        if observed.size == 0 or np.ptp(observed) == 0:
+            target_similarities = _read_target(target, self.similarity.index)
+        i, j = np.triu_indices(len(target_similarities), 1)
+        target_similarities, fitted = target_similarities[i, j], self.similarity.to_numpy()[i, j]
+        is_measured = np.isfinite(target_similarities)
+        target_similarities, fitted = target_similarities[is_measured], fitted[is_measured]
+        if target_similarities.size == 0 or np.ptp(target_similarities) == 0:
             warn(DataWarning("All similarities are equal, so there is no variance to account for."))
             return float("nan")
         return float(
-            1.0 - np.sum((observed - fitted) ** 2) / np.sum((observed - observed.mean()) ** 2)
+            1.0
+            - np.sum((target_similarities - fitted) ** 2)
+            / np.sum((target_similarities - target_similarities.mean()) ** 2)
         )
 
     def __repr__(self) -> str:
@@ -190,7 +192,7 @@ def _format_share(estimate: Estimate) -> str:
 
 def _format_feature_table(estimate: Estimate) -> list[str]:
     """Format the table of features as lines, the additive constant last."""
-    table = estimate.features
+    features = estimate.features
     labels = [join_lines(str(label)) for label in estimate.similarity.index]
     largest_weight, n_decimals = (
         max(float(np.max(estimate.weights, initial=0.0)), estimate.constant),
@@ -198,18 +200,18 @@ def _format_feature_table(estimate: Estimate) -> list[str]:
     )
     if largest_weight > 0:
         n_decimals = int(np.clip(2 - np.floor(np.log10(largest_weight)), 0, 9))
-    member_lines = _wrap_members(table["members"])
+    member_lines = _wrap_members(features["members"])
     if _fits_row(labels):
-        member_lines = [_align_members(members, labels) for members in table["members"]]
+        member_lines = [_align_members(members, labels) for members in features["members"]]
     weight_cells, headings = (
         [[f"{weight:.{n_decimals}f}"] for weight in estimate.weights],
         ["WEIGHT"],
     )
-    if "probability" in table:
+    if "probability" in features:
         headings = ["PROB.", "WEIGHT"]
         weight_cells = [
             [f"{p:.2f}", *weight_column]
-            for p, weight_column in zip(table["probability"], weight_cells, strict=True)
+            for p, weight_column in zip(features["probability"], weight_cells, strict=True)
         ]
     if estimate.has_constant:
         member_lines.append(["additive constant"])
@@ -224,11 +226,11 @@ def _format_feature_table(estimate: Estimate) -> list[str]:
         for column, head in enumerate(headings)
     ]
     lines = []
-    for row_lines, cells in zip(
+    for row_lines, row_cells in zip(
         [["FEATURE"], *member_lines], [headings, *weight_cells], strict=True
     ):
         number_cells = "".join(
-            column.rjust(width + 2) for column, width in zip(cells, column_widths, strict=True)
+            column.rjust(width + 2) for column, width in zip(row_cells, column_widths, strict=True)
         )
         lines += [
             *row_lines[:-1],
@@ -245,9 +247,9 @@ def _fits_row(labels: list[str]) -> bool:
 def _align_members(members: Any, labels: list[str]) -> list[str]:
     """Return text with each member of a feature in the column of its object."""
     member_names = {join_lines(str(member)) for member in members}
-    cells = {label: " " * display_width(label) for label in labels}
-    cells |= {name: name for name in member_names}
-    return [" ".join(cells[label] for label in labels).rstrip()]
+    label_cells = {label: " " * display_width(label) for label in labels}
+    label_cells |= {name: name for name in member_names}
+    return [" ".join(label_cells[label] for label in labels).rstrip()]
 
 
 def _wrap_members(features: Any) -> list[list[str]]:
@@ -418,14 +420,14 @@ def _warn_if_ill_posed(problem: FeatureSearchProblem) -> None:
     log_prior_none, log_prior_one = (
         problem.log_prior(np.ones((problem.n, n_features))) for n_features in (0, 1)
     )
-    factor = 0.0
+    log_factor = 0.0
     if np.isfinite(log_prior_none):
-        factor = np.exp(log_prior_one - log_prior_none) * problem.rate
-    if problem.shape == 1.0 and factor > 1.0:
+        log_factor = np.exp(log_prior_one - log_prior_none) * problem.rate
+    if problem.shape == 1.0 and log_factor > 1.0:
         warn(
             EstimateWarning(
                 "The joint maximum is ill-posed: a feature with weight 0 multiplies the density"
-                f" by {factor:.3g} (alpha * rate / n for the Indian buffet), so some estimated"
+                f" by {log_factor:.3g} (alpha * rate / n for the Indian buffet), so some estimated"
                 " features may be empty; use ",
                 Value("kind", "map-features"),
                 " or ",
@@ -448,10 +450,10 @@ def _build_estimate(
     """Build the `Estimate` of one feature set from its table, constant and similarities."""
     import pandas as pd
 
-    observed = np.full((problem.n, problem.n), np.nan)
-    observed[problem.first, problem.second] = observed[problem.second, problem.first] = (
-        problem.values
-    )
+    observed_matrix = np.full((problem.n, problem.n), np.nan)
+    observed_matrix[problem.first, problem.second] = observed_matrix[
+        problem.second, problem.first
+    ] = problem.values
     np.fill_diagonal(similarity, np.nan)
     labels = pd.Index(names, name="object")
     return Estimate(
@@ -462,7 +464,7 @@ def _build_estimate(
         similarity=pd.DataFrame(similarity, index=labels, columns=labels.rename(None)),
         sigma=float(np.sqrt(problem.sigma2)),
         log_joint=log_joint,
-        observed=observed,
+        observed=observed_matrix,
         has_constant=problem.with_constant,
         learned_sigma=learned_sigma,
     )

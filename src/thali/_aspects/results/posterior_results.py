@@ -235,11 +235,11 @@ class GroupResults(PosteriorResults):
 
     def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
         """Return the posterior predictive checks of all groups in one table."""
-        tables = {
+        tables_by_group = {
             name: results_g.check(random_seed, ci)
             for name, results_g in self._results_by_group().items()
         }
-        return merge_group_checks(tables, self._unit_name)
+        return merge_group_checks(tables_by_group, self._unit_name)
 
     def features(
         self,
@@ -277,7 +277,7 @@ class IndividualResults(GroupResults):
         ci: float,
     ) -> "pandas.DataFrame":
         """Return a table of probable features with the population's weights."""
-        common = self.posterior.select_common()
-        return load_results(common).features(
-            min_probability, similar, partial(match_posterior, common), ci
+        common_posterior = self.posterior.select_common()
+        return load_results(common_posterior).features(
+            min_probability, similar, partial(match_posterior, common_posterior), ci
         )

@@ -127,23 +127,23 @@ class SimilarityResults(ObjectResults):
 
         posterior = self.posterior
         labels, (first_objects, second_objects) = np.array(posterior.labels), posterior.pairs
-        observed, judgements = posterior.similarities, posterior.judgements
+        similarities, judgements = posterior.similarities, posterior.judgements
         all_columns = read_columns(posterior)
-        draws = select_draws(all_columns.n_draws, len(first_objects))
-        feature_columns, rng = all_columns.take(draws), spawn_generators(random_seed, 1)[0]
-        constant, sigma = posterior.constant[draws], posterior.sigma[draws]
+        draw_indices = select_draws(all_columns.n_draws, len(first_objects))
+        feature_columns, rng = all_columns.take(draw_indices), spawn_generators(random_seed, 1)[0]
+        constant, sigma = posterior.constant[draw_indices], posterior.sigma[draw_indices]
 
-        table_columns, squared_distances = [], np.zeros(len(draws))
-        for pair_slice in split_blocks(len(observed), len(draws)):
+        table_columns, squared_distances = [], np.zeros(len(draw_indices))
+        for pair_slice in split_blocks(len(similarities), len(draw_indices)):
             fitted = compute_similarities(
                 feature_columns, constant, first_objects[pair_slice], second_objects[pair_slice]
             )
             residual_sd = sigma[:, None] / np.sqrt(judgements[pair_slice])
-            distance = (observed[pair_slice] - fitted) / residual_sd
-            squared_distances += (distance**2).sum(axis=1)
+            z = (similarities[pair_slice] - fitted) / residual_sd
+            squared_distances += (z**2).sum(axis=1)
             replicates = fitted + residual_sd * rng.standard_normal(fitted.shape)
             low, high = compute_interval(replicates, ci)
-            probability_below = ndtr(distance).mean(axis=0)
+            probability_below = ndtr(z).mean(axis=0)
             outside_probability = (
                 ndtr((low - fitted) / residual_sd) + ndtr((fitted - high) / residual_sd)
             ).mean(axis=0)
@@ -161,22 +161,22 @@ class SimilarityResults(ObjectResults):
                     "object": labels[first_objects].tolist(),
                     "other": labels[second_objects].tolist(),
                     "n": judgements,
-                    "observed": observed,
+                    "observed": similarities,
                     "predicted": predicted,
                     "low": low,
                     "high": high,
                     "p_value": p_value,
-                    "missed": (observed < low) | (observed > high),
+                    "missed": (similarities < low) | (similarities > high),
                 }
             )
         ).sort_values("p_value", kind="stable", ignore_index=True)
-        overall_p_value = float(chi2.sf(squared_distances, len(observed)).mean())
+        overall_p_value = float(chi2.sf(squared_distances, len(similarities)).mean())
         check_table.attrs |= {
             "p_value": overall_p_value,
             "interval": ci,
             "expected_missed": float(outside_probability.sum()),
         }
-        check_table.attrs |= {"draws": len(draws), ROWS: SIMILARITY}
+        check_table.attrs |= {"draws": len(draw_indices), ROWS: SIMILARITY}
         return check_table
 
     def data(self) -> Any:
@@ -216,12 +216,12 @@ def pair_quantities_by_name(
     owner set, these rows suit any number of objects.
     """
     labels, (first_objects, second_objects) = posterior.labels, select_spaced_pairs(posterior)
-    draws = compute_draws(first_objects, second_objects).T.reshape(-1, *posterior.shape)
+    pair_draws = compute_draws(first_objects, second_objects).T.reshape(-1, *posterior.shape)
     row_names = (
         f"{name}[{labels[i]}, {labels[j]}]"
         for i, j in zip(first_objects, second_objects, strict=True)
     )
-    return dict(zip(row_names, draws, strict=True))
+    return dict(zip(row_names, pair_draws, strict=True))
 
 
 def predict_similarity_draws(
@@ -229,8 +229,8 @@ def predict_similarity_draws(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and sd of each measured similarity, (n_chains, n_draws, n_pairs)."""
     posterior = require_data_kind(SIMILARITIES, posterior, "a predicted similarity")
-    mean = compute_similarities(
+    fitted = compute_similarities(
         read_columns(posterior), posterior.constant, data.first, data.second
     )
     residual_sd = posterior.sigma[:, None] / np.sqrt(data.judgements)
-    return mean.reshape(*posterior.shape, -1), residual_sd.reshape(*posterior.shape, -1)
+    return fitted.reshape(*posterior.shape, -1), residual_sd.reshape(*posterior.shape, -1)

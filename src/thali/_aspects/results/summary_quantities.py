@@ -55,11 +55,11 @@ def respondent_quantities(posterior: Posterior, first_rows: Quantities) -> Quant
 def group_quantities(posterior: Posterior, rows_by_group: Mapping[str, Quantities]) -> Quantities:
     """Return draws of shared rows, and of rows named `quantity[group][...]`."""
     shared_rows = _select_shared(posterior, rows_by_group[posterior.groups[0]])
-    for group, group_rows in rows_by_group.items():
-        for name, draws in group_rows.items():
-            if name not in shared_rows and not name.startswith("presence["):
-                quantity, bracket, labels = name.partition("[")
-                shared_rows[f"{quantity}[{group}]{bracket}{labels}"] = draws
+    for group_name, group_rows in rows_by_group.items():
+        for row_name, draws in group_rows.items():
+            if row_name not in shared_rows and not row_name.startswith("presence["):
+                quantity, separator, labels = row_name.partition("[")
+                shared_rows[f"{quantity}[{group_name}]{separator}{labels}"] = draws
     return shared_rows
 
 
@@ -119,9 +119,9 @@ def worth_quantities(posterior: Posterior) -> Quantities:
     """
     labels = posterior.labels
     utility = compute_utilities(read_columns(posterior)).reshape(*posterior.shape, -1)
-    worth, rank = compute_shares(utility), average_ranks(-utility)
+    worth, ranks = compute_shares(utility), average_ranks(-utility)
     worth_rows = {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)}
-    return worth_rows | {f"rank[{label}]": rank[..., i] for i, label in enumerate(labels)}
+    return worth_rows | {f"rank[{label}]": ranks[..., i] for i, label in enumerate(labels)}
 
 
 def presence_quantities(
@@ -138,10 +138,10 @@ def presence_quantities(
     if not sees_full:
         probable_members = probable_members[probable_members.map(len) < posterior.n_options]
     members = probable_members.tolist()
-    present = find_presence(posterior, members)
+    is_present = find_presence(posterior, members)
     return {
         f"presence[{', '.join(owners)}]": presence
-        for owners, presence in zip(members, present, strict=True)
+        for owners, presence in zip(members, is_present, strict=True)
     }
 
 

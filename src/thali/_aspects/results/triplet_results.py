@@ -116,18 +116,18 @@ def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
     from thali._posterior.summary import compute_mean_errors
 
     set_starts, first_objects, second_objects = index_pair_sets(sets, posterior.labels)
-    mean_probability, errors = np.empty(len(first_objects)), np.empty(len(first_objects))
+    mean_probability, mean_errors = np.empty(len(first_objects)), np.empty(len(first_objects))
     for pair_slice, probability_draws in iterate_triplet_sets(
         posterior, set_starts, first_objects, second_objects
     ):
         mean_probability[pair_slice] = probability_draws.mean(axis=0)
         if return_se:
-            errors[pair_slice] = compute_mean_errors(
+            mean_errors[pair_slice] = compute_mean_errors(
                 probability_draws.T.reshape(probability_draws.shape[1], posterior.shape[0], -1)
             )
     probabilities = np.split(mean_probability, set_starts[1:-1])
     if return_se:
-        return probabilities, np.split(errors, set_starts[1:-1])
+        return probabilities, np.split(mean_errors, set_starts[1:-1])
     return probabilities
 
 
@@ -137,8 +137,10 @@ def index_pair_sets(sets: Any, labels: list[str]) -> PairSets:
     if isinstance(sets, Triplets):
         for label in sets.labels:
             _check_known(label, index_of_label, "The data name")
-        indices = np.array([index_of_label[label] for label in sets.labels])
-        return sets.start, *np.sort([indices[sets.first], indices[sets.second]], axis=0)
+        object_of_label = np.array([index_of_label[label] for label in sets.labels])
+        return sets.start, *np.sort(
+            [object_of_label[sets.first], object_of_label[sets.second]], axis=0
+        )
     if not is_list(sets):
         raise ArgumentError(
             "Sets must be a list of sets of objects, [(a, b, c), ...], or Triplets; got"
@@ -187,16 +189,16 @@ def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     similarity = compute_pair_similarities(
         read_columns(posterior), posterior.constant, first_objects, second_objects, posterior.link
     )
-    rank = average_ranks(-similarity)
+    ranks = average_ranks(-similarity)
     coordinates = pair_coordinates("", labels, first_objects, second_objects)
     table_columns: dict[str, Any] = {
         "a": coordinates["option_a"][1],
         "b": coordinates["option_b"][1],
     }
-    for quantity_name, draws in (("similarity", similarity), ("rank", rank)):
-        low, high = compute_interval(draws, ci)
+    for quantity_name, quantity_draws in (("similarity", similarity), ("rank", ranks)):
+        low, high = compute_interval(quantity_draws, ci)
         table_columns |= {
-            quantity_name: draws.mean(axis=0),
+            quantity_name: quantity_draws.mean(axis=0),
             f"{quantity_name}_low": low,
             f"{quantity_name}_high": high,
         }
@@ -211,13 +213,13 @@ def next_triplets_table(
     """Return a table of the most informative triplets, best first."""
     rng = np.random.default_rng(seed)
     labels = posterior.labels
-    triples = list_subsets(allowed_options(among, labels, 3), 3, rng)
-    feature_columns, draw_indices = select_spaced_draws(posterior, triples.size)
+    triplets = list_subsets(allowed_options(among, labels, 3), 3, rng)
+    feature_columns, draw_indices = select_spaced_draws(posterior, triplets.size)
     constant = posterior.constant
     if constant is not None:
         constant = constant[draw_indices]
-    first_objects, second_objects = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
-    set_starts = np.arange(len(triples) + 1) * 3
+    first_objects, second_objects = triplets[:, [0, 0, 1]].ravel(), triplets[:, [1, 2, 2]].ravel()
+    set_starts = np.arange(len(triplets) + 1) * 3
     pair_probabilities = compute_triplet_probabilities(
         feature_columns,
         constant,
@@ -236,7 +238,7 @@ def next_triplets_table(
     return tabulate_questions(
         {
             "objects": [
-                tuple(labels[k] for k in triples[question])
+                tuple(labels[k] for k in triplets[question])
                 for question in chosen_questions.questions
             ]
         },

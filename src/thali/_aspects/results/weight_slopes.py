@@ -85,10 +85,10 @@ def add_slopes(
         posterior.merge_draws().assign(variables).assign_coords(known=list(covariates.names))
     )
     weight_names = {"slopes": "a feature", "unique_slopes": "the unique aspect of an option"}
-    for name in variables:
-        all_variables[name].attrs["description"] = (
-            f"change in respondents' log weight of {weight_names[name]} per standard deviation of a"
-            " column"
+    for variable_name in variables:
+        all_variables[variable_name].attrs["description"] = (
+            f"change in respondents' log weight of {weight_names[variable_name]} per standard"
+            " deviation of a column"
         )
     constant_data = posterior.fixed.assign_coords(known=list(covariates.names)).assign(
         covariates.to_variables("group")
@@ -155,9 +155,9 @@ def compute_effects(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[s
             ],
             axis=2,
         )  # (draws, options, columns of people)
-        share = compute_shares(utility)
+        utility_share = compute_shares(utility)
         effect = utility_change / utility[:, :, None]
-        mean_effects = (share[:, :, None] * effect).sum(axis=1)
+        mean_effects = (utility_share[:, :, None] * effect).sum(axis=1)
         option_effects = {
             label: (effect[:, i] - mean_effects) / covariate_sd for i, label in enumerate(labels)
         }
@@ -208,20 +208,34 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
     quantile_levels = interval_tails(ci)
     table_rows, row_labels = [], []
     for j, covariate in enumerate(posterior.known):
-        for effect_name, draws in [*option_effects.items(), *feature_effects.items()]:
-            present_draws = draws[~np.isnan(draws[:, j]), j]
-            mean, (low, high) = present_draws.mean(), np.quantile(present_draws, quantile_levels)
-            positive_share, presence = (present_draws > 0.0).mean(), len(present_draws) / len(draws)
+        for effect_name, effect_draws in [*option_effects.items(), *feature_effects.items()]:
+            present_draws = effect_draws[~np.isnan(effect_draws[:, j]), j]
+            mean_effect, (low, high) = (
+                present_draws.mean(),
+                np.quantile(present_draws, quantile_levels),
+            )
+            positive_share, presence = (
+                (present_draws > 0.0).mean(),
+                len(present_draws) / len(effect_draws),
+            )
             table_rows.append(
-                (mean, present_draws.std(), low, high, positive_share, np.exp(mean), presence)
+                (
+                    mean_effect,
+                    present_draws.std(),
+                    low,
+                    high,
+                    positive_share,
+                    np.exp(mean_effect),
+                    presence,
+                )
             )
             row_labels.append((covariate, effect_name))
     column_names = ["mean", "sd", "low", "high", "above_0", "ratio", "probability"]
-    table = Table(
+    effects = Table(
         table_rows, pd.MultiIndex.from_tuples(row_labels, names=["column", "item"]), column_names
     )
-    table.attrs["interval"] = ci
-    return table
+    effects.attrs["interval"] = ci
+    return effects
 
 
 def slope_quantities(posterior: Posterior, max_options: int) -> dict[str, np.ndarray]:

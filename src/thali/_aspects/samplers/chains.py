@@ -477,8 +477,8 @@ def choose_thin(pilot_statistics: Sequence[np.ndarray], min_thin: int, max_thin:
     autocorrelation_times = statistic_draws[0].size / ess[np.isfinite(ess)]
     if not autocorrelation_times.size:
         return max_thin
-    spacing = compute_draw_spacing(float(autocorrelation_times.max()))
-    return int(np.clip(math.ceil(PILOT_STEP * spacing - 1e-9), min_thin, max_thin))
+    draw_spacing = compute_draw_spacing(float(autocorrelation_times.max()))
+    return int(np.clip(math.ceil(PILOT_STEP * draw_spacing - 1e-9), min_thin, max_thin))
 
 
 def compute_draw_spacing(autocorrelation_time: float) -> float:

@@ -118,15 +118,16 @@ def add_work_counts(task: "SamplingTask", progressbar: bool) -> "SamplingTask":
         return task
     n_draws = n_sweeps // SHORT_PARTS
     short_task = replace(task, draws=n_draws, tune=n_sweeps - n_draws, thin=1, pilot=0)
-    chain, column_means = short_task.chain(np.random.default_rng(0)), []
+    short_chain, column_means = short_task.chain(np.random.default_rng(0)), []
     with Progress(progressbar, "counting features", n_sweeps) as progress:
         if not task.kernel.is_compiled(task.model):
             progress.note("compiling, once")
         for sweep in range(short_task.tune + COUNT_INTERVAL, n_sweeps + 1, COUNT_INTERVAL):
-            chain.run_until(sweep)
-            column_means.append(chain.states.whole[:, COLUMNS].mean())
+            short_chain.run_until(sweep)
+            column_means.append(short_chain.states.whole[:, COLUMNS].mean())
     return replace(
-        task, work_counts=WorkCounts(float(chain.ladder.beta.size), float(np.mean(column_means)))
+        task,
+        work_counts=WorkCounts(float(short_chain.ladder.beta.size), float(np.mean(column_means))),
     )
 
 

@@ -100,28 +100,30 @@ def slice_draws(record: ChainRecord, first: int, stop: int, n_skipped: int) -> A
     offset = int(record.n_features[n_skipped:first].sum())
     feature_slice = slice(offset, offset + int(record.n_features[first:stop].sum()))
     offset = int(record.sizes[: feature_slice.start].sum())
-    sizes = record.sizes[feature_slice]
-    owners = record.owners[offset : offset + int(sizes.sum())]
+    n_owners = record.sizes[feature_slice]
+    owners = record.owners[offset : offset + int(n_owners.sum())]
     return draw_arrays | {
         "weights": record.weights[feature_slice],
-        "sizes": sizes,
+        "sizes": n_owners,
         "owners": owners,
     }
 
 
 def prepend_draws(record: ChainRecord, draws: Arrays, start: int) -> ChainRecord:
     """Return a record that starts with these stored draws, from index `start`."""
-    stop = start + len(draws["alpha"])
-    for name in _BY_DRAW:
-        fill_rows(getattr(record, name)[start:stop], draws[name])
-    n_features, sizes, owners = draws["n_features"], draws["sizes"], draws["owners"]
-    if not (n_features.sum() == len(sizes) == len(draws["weights"]) and sizes.sum() == len(owners)):
+    n_filled = start + len(draws["alpha"])
+    for array_name in _BY_DRAW:
+        fill_rows(getattr(record, array_name)[start:n_filled], draws[array_name])
+    n_features, n_owners, owners = draws["n_features"], draws["sizes"], draws["owners"]
+    if not (
+        n_features.sum() == len(n_owners) == len(draws["weights"]) and n_owners.sum() == len(owners)
+    ):
         raise ValueError("draws whose features are not there")
     ragged_arrays = {
-        name: np.concatenate([draws[name], getattr(record, name)])
-        for name in ("weights", "sizes", "owners")
+        array_name: np.concatenate([draws[array_name], getattr(record, array_name)])
+        for array_name in ("weights", "sizes", "owners")
     }
-    used_counts = np.array([stop, len(draws["weights"]), len(draws["owners"])])
+    used_counts = np.array([n_filled, len(draws["weights"]), len(draws["owners"])])
     return record._replace(used=used_counts, **ragged_arrays)
 
 
@@ -134,10 +136,10 @@ def build_chain_draws(
     arrays: Arrays, parameters: tuple[str, ...], stats: dict[str, Any]
 ) -> RecordedDraws:
     """Build `RecordedDraws` from the arrays of `slice_draws` and parameter names."""
-    extra = {name: arrays["extra"][:, p] for p, name in enumerate(parameters)}
+    parameter_draws = {name: arrays["extra"][:, p] for p, name in enumerate(parameters)}
     return RecordedDraws(
         **{name: array for name, array in arrays.items() if name != "extra"},
-        extra=extra,
+        extra=parameter_draws,
         stats=stats,
     )
 

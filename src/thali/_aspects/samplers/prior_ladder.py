@@ -147,8 +147,8 @@ def place_first_levels(energies: np.ndarray) -> np.ndarray:
 
     def effective_share(beta: float) -> float:
         """Return the effective share of prior draws weighted by likelihood^beta."""
-        weights = np.exp(beta * log_ratios)
-        return float(weights.sum() ** 2 / (weights**2).sum() / energies.size)
+        likelihood_powers = np.exp(beta * log_ratios)
+        return float(likelihood_powers.sum() ** 2 / (likelihood_powers**2).sum() / energies.size)
 
     low_log_beta, high_log_beta = -40.0, 0.0  # of log beta
     if effective_share(1.0) >= PRIOR_OVERLAP:
@@ -175,15 +175,17 @@ def place_levels(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
         negative_log_z[:, None] + beta[:, None] * log_likelihoods, axis=0
     )
     beta_grid = np.append(0.0, np.geomspace(0.01 * beta[-2], 1.0, GRID_POINTS))
-    sd = np.empty(beta_grid.size)
+    sd_by_beta = np.empty(beta_grid.size)
     for grid_index, beta_g in enumerate(beta_grid):
-        weights = beta_g * log_likelihoods - log_mixture
-        weights = scale_to_maximum(weights)
-        weights /= weights.sum()
-        sd[grid_index] = math.sqrt(
-            float(weights @ (log_likelihoods - weights @ log_likelihoods) ** 2)
+        log_ratios = beta_g * log_likelihoods - log_mixture
+        log_ratios = scale_to_maximum(log_ratios)
+        log_ratios /= log_ratios.sum()
+        sd_by_beta[grid_index] = math.sqrt(
+            float(log_ratios @ (log_likelihoods - log_ratios @ log_likelihoods) ** 2)
         )
-    cumulative_sd = np.append(0.0, np.cumsum(0.5 * (sd[1:] + sd[:-1]) * np.diff(beta_grid)))
+    cumulative_sd = np.append(
+        0.0, np.cumsum(0.5 * (sd_by_beta[1:] + sd_by_beta[:-1]) * np.diff(beta_grid))
+    )
     n_gaps = int(min(max(1, math.ceil(cumulative_sd[-1] / LEVEL_SPACING)), MAX_LEVELS - 1))
     return np.append(
         np.interp(np.linspace(cumulative_sd[-1], 0.0, n_gaps + 1)[:-1], cumulative_sd, beta_grid),

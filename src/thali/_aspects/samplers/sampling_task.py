@@ -160,7 +160,7 @@ def _build_model(
     prior: Any,
     likelihood: Any,
     data: Any,
-    weights: Any,
+    weight_prior: Any,
     has_custom_sweep: bool,
     learns_alpha: bool,
 ) -> tuple[ChainModel, Callable[..., Any]]:
@@ -171,21 +171,29 @@ def _build_model(
     n_options, has_all_columns = data.n_options, has_custom_sweep or not prior.is_infinite
     compiled_prior = prior.compiled(n_options)
     likelihood.check(prior, data)
-    compiled, make_cache = likelihood.compiled(data, weights)
-    unique = NO_UNIQUE
+    compiled_likelihood, make_cache = likelihood.compiled(data, weight_prior)
+    unique_mode = NO_UNIQUE
     if likelihood.unique:
-        unique = FIXED_UNIQUE
-        if is_exponential_prior(weights) and not has_all_columns:
-            unique = TOTAL_UNIQUE
-    lo = 2
+        unique_mode = FIXED_UNIQUE
+        if is_exponential_prior(weight_prior) and not has_all_columns:
+            unique_mode = TOTAL_UNIQUE
+    min_owners = 2
     if not prior.is_infinite:
-        lo = 0
-    elif has_all_columns or (unique != TOTAL_UNIQUE and sees_single(compiled)):
-        lo = 1
-    hi = n_options
-    if not (has_all_columns or sees_full(compiled)):
-        hi -= 1
-    return ChainModel(compiled_prior, compiled, weights, lo, hi, unique, learns_alpha), make_cache
+        min_owners = 0
+    elif has_all_columns or (unique_mode != TOTAL_UNIQUE and sees_single(compiled_likelihood)):
+        min_owners = 1
+    max_owners = n_options
+    if not (has_all_columns or sees_full(compiled_likelihood)):
+        max_owners -= 1
+    return ChainModel(
+        compiled_prior,
+        compiled_likelihood,
+        weight_prior,
+        min_owners,
+        max_owners,
+        unique_mode,
+        learns_alpha,
+    ), make_cache
 
 
 def _choose_start(
@@ -342,9 +350,9 @@ def sample_approximate_start(
         parameters=("constant", "sigma"),
         sample_start=None,
     )
-    chain = AnnealedChain(annealing_task, rng)
-    chain.run_until(APPROXIMATE_SWEEPS)
-    annealed_state = chain.state
+    annealed_chain = AnnealedChain(annealing_task, rng)
+    annealed_chain.run_until(APPROXIMATE_SWEEPS)
+    annealed_state = annealed_chain.state
     n_columns = int(annealed_state.whole[COLUMNS])
     column_indices = np.flatnonzero(
         (annealed_state.m[:n_columns] >= model.lo) & (annealed_state.m[:n_columns] <= model.hi)

@@ -90,8 +90,8 @@ def equalize_rejections(ladder: Ladder) -> tuple[np.ndarray, np.ndarray]:
     n_levels = min(math.ceil(2.0 * rejection_rates.sum()) + 1, MAX_TEMPERATURES)
     gaps = np.sort(argsort_descending(rejection_rates)[: max(0, n_levels - ladder.beta.size)])
     cumulative_rejection = np.concatenate([[0.0], np.cumsum(rejection_rates)])
-    targets = np.linspace(0.0, cumulative_rejection[-1], ladder.beta.size + gaps.size)
-    return gaps, np.exp(np.interp(targets, cumulative_rejection, np.log(ladder.beta)))
+    target_rejections = np.linspace(0.0, cumulative_rejection[-1], ladder.beta.size + gaps.size)
+    return gaps, np.exp(np.interp(target_rejections, cumulative_rejection, np.log(ladder.beta)))
 
 
 @scalar
