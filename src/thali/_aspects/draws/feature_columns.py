@@ -69,13 +69,13 @@ class FeatureColumns:
 
     def select_draw(self, draw: int) -> "FeatureColumns":
         """Return the features of one draw."""
-        first_column, last_column = self.column_offsets[draw], self.column_offsets[draw + 1]
-        owners = self.owners[self.owner_offsets[first_column] : self.owner_offsets[last_column]]
+        first_column, stop_column = self.column_offsets[draw], self.column_offsets[draw + 1]
+        owners = self.owners[self.owner_offsets[first_column] : self.owner_offsets[stop_column]]
         draw_slice = slice(draw, draw + 1)
         return FeatureColumns(
             self.n_features[draw_slice],
-            self.weights[first_column:last_column],
-            self.sizes[first_column:last_column],
+            self.weights[first_column:stop_column],
+            self.sizes[first_column:stop_column],
             owners,
             self.unique_weights[draw_slice],
         )

@@ -91,11 +91,11 @@ def compute_similarities(
         1, BLOCK // max(1, 2 * int(feature_columns.n_features.max(initial=0)) * m + m * m + len(i))
     )
     for first_draw in range(0, feature_columns.n_draws, n_block_draws):
-        last_draw = min(first_draw + n_block_draws, feature_columns.n_draws)
-        features, weights = feature_columns.to_dense(first_draw, last_draw, option_indices)
+        stop_draw = min(first_draw + n_block_draws, feature_columns.n_draws)
+        features, weights = feature_columns.to_dense(first_draw, stop_draw, option_indices)
         ownership = features.astype(float)
         all_similarities = (ownership * weights[:, :, None]).transpose(0, 2, 1) @ ownership
-        similarity[first_draw:last_draw] = all_similarities[:, i, j]
+        similarity[first_draw:stop_draw] = all_similarities[:, i, j]
     return similarity + np.reshape(w_0, (-1, 1))
 
 

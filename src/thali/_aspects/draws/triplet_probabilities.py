@@ -202,9 +202,9 @@ def iterate_triplet_sets(
     set_sizes = np.diff(set_starts)
     n_block_sets = max(1, BLOCK // max(1, feature_columns.n_draws * int(set_sizes.max(initial=1))))
     for first_set in range(0, len(set_sizes), n_block_sets):
-        last_set = min(first_set + n_block_sets, len(set_sizes))
-        pair_slice = slice(int(set_starts[first_set]), int(set_starts[last_set]))
-        block_starts = set_starts[first_set : last_set + 1] - set_starts[first_set]
+        stop_set = min(first_set + n_block_sets, len(set_sizes))
+        pair_slice = slice(int(set_starts[first_set]), int(set_starts[stop_set]))
+        block_starts = set_starts[first_set : stop_set + 1] - set_starts[first_set]
         yield (
             pair_slice,
             compute_triplet_probabilities(

@@ -197,10 +197,10 @@ def _assign_entries(entries: FeatureEntries, membership: np.ndarray, similar: fl
     jaccard[jaccard < similar - 1e-6] = 0.0
     feature_index = np.full(len(entries.pattern), -1)
     draw_bounds = np.searchsorted(entries.draw, np.arange(entries.n_draws + 1))
-    for first_entry, last_entry in zip(
+    for first_entry, stop_entry in zip(
         draw_bounds[:-1].tolist(), draw_bounds[1:].tolist(), strict=True
     ):
-        draw_jaccard = jaccard[entries.pattern[first_entry:last_entry]]
+        draw_jaccard = jaccard[entries.pattern[first_entry:stop_entry]]
         candidates = np.flatnonzero(draw_jaccard.any(axis=0))
         entry_rows, candidate_columns = linear_sum_assignment(
             draw_jaccard[:, candidates], maximize=True

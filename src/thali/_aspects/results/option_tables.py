@@ -116,13 +116,13 @@ def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
         feature_columns, weights=np.where(is_counted, feature_columns.weights, 0.0)
     )
     for first_draw in range(0, feature_columns.n_draws, n_draws_per_block):
-        last_draw = min(first_draw + n_draws_per_block, feature_columns.n_draws)
-        features, weights = counted_columns.to_dense(first_draw, last_draw)
+        stop_draw = min(first_draw + n_draws_per_block, feature_columns.n_draws)
+        features, weights = counted_columns.to_dense(first_draw, stop_draw)
         ownership = features.astype(float)
         shared_weight = (ownership * weights[:, :, None]).transpose(0, 2, 1) @ ownership
         worth = (
             np.diagonal(shared_weight, axis1=1, axis2=2)
-            + feature_columns.unique_weights[first_draw:last_draw]
+            + feature_columns.unique_weights[first_draw:stop_draw]
         )
         mean_worth = 0.5 * (worth[:, :, None] + worth[:, None, :])
         summed_similarity += np.divide(
