@@ -142,12 +142,12 @@ _PAIR_FIELDS = ("start", "neighbour", "transposed", "wins", "losses")
 
 
 def stack_likelihoods(likelihoods: Sequence[Any]) -> Any:
-    """Stack the likelihoods of all groups, of one class, into one with a group axis."""
+    """Stack the groups' likelihoods, all of one class, into one with a group axis."""
     return _STACKERS[type(likelihoods[0])](likelihoods)
 
 
 def _stack_fields(likelihoods: Sequence[Any], names: Sequence[str]) -> Any:
-    """Stack the named arrays of all groups, padded with 0, in a copy of the first."""
+    """Stack the named arrays of all groups, padded with 0, into a likelihood."""
     return likelihoods[0]._replace(
         **{
             name: _pad_and_stack([np.asarray(getattr(part, name)) for part in likelihoods])
@@ -179,7 +179,7 @@ def _stack_pair_sets(likelihoods: Sequence[Any]) -> Any:
 
 
 def _add_rows(likelihoods: Sequence[Any], name: str, row: list[int]) -> list[Any]:
-    """Pad each group with sets without answers, so that all have the same number."""
+    """Pad each group with sets without answers to the same number of sets."""
     # The field `name` of a new set contains `row`.
     max_size = max(likelihood.start.size for likelihood in likelihoods)
     padded_parts = []
@@ -289,7 +289,7 @@ def build_class_answers(data: Any, likelihood: Any) -> ClassAnswers:
 
 
 def _find_pair_places(data: Any, pairs: Any) -> np.ndarray:
-    """Return where each outcome of each comparison is stored in the blocks of pairs."""
+    """Return the place of each outcome of each comparison in the blocks of pairs."""
     # They are three times the position of the cell in the blocks of its first option, plus 0, 1 and
     # 2.
     comparison_cells = data.cells

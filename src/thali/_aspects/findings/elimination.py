@@ -168,7 +168,7 @@ def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings
 
 @finding("option_similarity", "Similarity of the options", FULL)
 def option_similarity(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
-    """Report the share of weight that two options have in common; None if none can."""
+    """Report the share of weight that options have in common; None without shared aspects."""
     n_options = model._view.n_options
     if has_no_shared_aspects(model) or not _MIN_COMPARED_OPTIONS <= n_options <= MAX_RANKED:
         return None

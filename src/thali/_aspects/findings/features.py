@@ -97,7 +97,7 @@ def build_empty_finding(exported_table: "pandas.DataFrame", word: str) -> Findin
 
 
 def suggest_next_steps(word: str) -> Message:
-    """Return a message with next steps if no feature is probable enough to list."""
+    """Return a message with next steps, if no feature is probable enough to list."""
     comparison: tuple[Any, ...] = ()
     if word == "aspect":
         comparison = (
@@ -208,7 +208,7 @@ def format_for_reading(features: "pandas.DataFrame", model: Any, word: str) -> "
 def append_members(
     features: "pandas.DataFrame", column_names: list[str], labels: list[str]
 ) -> "pandas.DataFrame":
-    """Return these columns of a feature table, with members as text in the last column."""
+    """Return columns of a feature table, with members as text in the last column."""
     return features[column_names].assign(
         members=[format_members(members, labels) for members in features["members"]]
     )

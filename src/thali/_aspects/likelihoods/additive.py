@@ -230,7 +230,7 @@ class Additive:
         return VARIANCE_SHARE * similarity_variance / mean_inverse_judgements(data)
 
     def fix_prior(self, data: Any) -> "Additive":
-        """Return a copy whose prior of sigma no longer depends on the data passed later."""
+        """Return a copy whose prior of sigma is fixed by these data."""
         if self.fixed_sigma(data) is not None:
             return self
         return replace(self, variance=self.first_variance(data))
@@ -315,7 +315,7 @@ class Additive:
 
 
 def choose_weight_prior(data: Any) -> tuple[float, float]:
-    """Return Gamma shape and rate of weights that suit the range of the similarities.
+    """Return shape and rate of a Gamma weight prior that suits the similarities' range.
 
     Its mean is a tenth of the largest similarity.
     """

@@ -250,7 +250,7 @@ class Custom:
         return _CLASSES[class_key]
 
     def _source(self, allocates: bool, is_signed: bool, data_class: Any) -> str:
-        """Return a hash of all that the kernel class depends on; "" if a function has none."""
+        """Return a hash of what defines the kernel class; "" if a function has none."""
         # Compiled code is found again by this hash; it is "" if a function has none.
         functions = (self.log_likelihood, self.of_pair, self.of_option, self.log_prior)
         digests = list(map(_compute_function_digest, functions))
@@ -360,7 +360,7 @@ _CLASSES: dict[tuple[Any, ...], Any] = {}
 
 
 def is_unavailable(function: Any) -> bool:
-    """Return whether a function was not given, or was lost when loading from a file."""
+    """Return whether a function was not given, or was lost when loaded from a file."""
     return function is None or isinstance(function, UnsavedFunction)
 
 

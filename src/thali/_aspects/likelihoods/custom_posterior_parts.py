@@ -28,7 +28,7 @@ def build_custom_part(
     parameters: tuple[str, ...] = (),
     sees_weights: bool = True,
 ) -> DataPart:
-    """Build the part of the posterior tree about a user's data, of which thali knows n only.
+    """Build the posterior tree's part about a user's data, of which only n is known.
 
     `parameters` are the learned fields of the data.
     """

@@ -224,7 +224,7 @@ class StateChanges:
             )
 
     def _transfer_owners(self) -> Iterator[Any]:
-        """Yield changes in which a feature takes over, or gives up, the owners of another."""
+        """Yield changes in which a feature gains, or gives up, another feature's owners."""
         n, n_columns = self.features.shape
         for k, partner in self._choose(list(permutations(range(n_columns), 2))):
             has_feature, partner_column = self.features[:, k], self.features[:, partner]

@@ -103,7 +103,7 @@ def elimination_probabilities(
 def _sum_by_owners(
     options: list[Any], aspects: Mapping[Any, Any], weights: Mapping[Any, Any]
 ) -> dict[int, float]:
-    """Sum the weights of aspects with the same owners, by the owners as bits."""
+    """Sum the weights of aspects with equal owners; keys are the owners as bits."""
     if not options:
         raise ArgumentError("There are no options; give at least one.")
     for i, option in enumerate(options):
@@ -130,7 +130,7 @@ def _sum_by_owners(
 
 
 def _read_names(option_aspects: Any, option: Any) -> set[Any]:
-    """Return the aspect names of one option as a set, from a list or a single name."""
+    """Return one option's aspect names as a set, from a list or a single name."""
     if isinstance(option_aspects, str):
         return {option_aspects}
     try:

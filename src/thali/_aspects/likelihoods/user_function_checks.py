@@ -112,7 +112,7 @@ def _list_pair_calls(
 
 
 def _compare_compiled(name: str, function: Any, calls: list[tuple[Any, ...]]) -> tuple[bool, Any]:
-    """Check the compiled form of a user's function; return whether it allocates, and the form."""
+    """Check a user's compiled function; return whether it allocates, and the function."""
     if not calls:
         return False, function
     python_values = [call_checked(name, function, *arguments) for arguments in calls]

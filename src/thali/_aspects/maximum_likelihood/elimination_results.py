@@ -18,7 +18,7 @@ class AspectEstimates(MaximumLikelihoodResults):
         return self._tabulate_parameters()["weight"]
 
     def _tabulate_parameters(self) -> "pandas.DataFrame":
-        """Return the table of weights, without the bootstrap test of fit that `summary` runs."""
+        """Return the table of weights without the bootstrap test of fit."""
         return self._estimates.table()
 
     def utility_scale(self) -> "pandas.Series":

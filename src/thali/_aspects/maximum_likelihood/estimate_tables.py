@@ -20,7 +20,7 @@ OUTCOMES = ("a", "tie", "b")
 
 
 def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
-    """Build a table of residuals, one row per pair (and covariates), or per outcome with ties."""
+    """Build a table of residuals, one row per pair and covariate values (and outcome)."""
     from thali._result_table import Table
 
     data, problem = estimates.data, estimates.problem
@@ -48,7 +48,7 @@ def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
 
 
 def describe_outcome(row: Mapping[Any, Any]) -> str:
-    """Return words for the outcome of a row, such as "a over b" or "a and b tied"."""
+    """Return words for a row's outcome, such as "a over b" or "a and b tied"."""
     a, b = row["a"], row["b"]
     return {"a": f"{a} over {b}", "b": f"{b} over {a}", "tie": f"{a} and {b} tied"}[
         row.get("outcome", "a")

@@ -203,7 +203,7 @@ class Estimates:
         return self._respondent_scores.compute_variance()
 
     def degrees(self, contrasts: np.ndarray) -> float:
-        """Return the joint degrees of freedom of contrasts of weights (q, weights), rank q."""
+        """Return the joint degrees of freedom of q independent contrasts of the weights."""
         return float(
             self._respondent_scores.degrees_of_freedom(
                 (contrasts @ self._log_weight_jacobian[: len(self.weights)]).T[None]
@@ -347,7 +347,7 @@ class Estimates:
         )
 
     def tail(self, z: np.ndarray, df: np.ndarray | float | None = None) -> np.ndarray:
-        """Return P(|Z| >= |z|) of estimates over standard errors; `df` of each, or of all."""
+        """Return P(|T| >= |z|) by Student's t, with `df` for each z, or for all."""
         from scipy.special import stdtr
 
         if df is None:

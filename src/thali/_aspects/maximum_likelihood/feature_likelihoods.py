@@ -229,7 +229,7 @@ def _build_judgement_problem(
 def _select_shared_features(
     owners: np.ndarray, first_objects: np.ndarray, second_objects: np.ndarray, has_constant: bool
 ) -> np.ndarray:
-    """Return distinct features shared by each pair (pairs, K), with a constant at the end."""
+    """Return which distinct features each pair shares, (pairs, K), the constant last."""
     distinct_features = np.unique(owners[owners.sum(axis=1) > 1], axis=0)
     shared_features = (
         distinct_features[:, first_objects] & distinct_features[:, second_objects]

@@ -175,7 +175,7 @@ def is_chi_square_accurate(totals: np.ndarray, inverse: np.ndarray, df: int) -> 
 
 
 def describe_roughness(subject: str, n_comparisons: float, n_parameters: int) -> list[str]:
-    """Return a list with a warning if comparisons are too few for a nested test."""
+    """Return a warning, in a list, if comparisons are too few for a nested test."""
     if n_comparisons >= MIN_PER_PARAMETER * n_parameters:
         return []
     return [
@@ -207,7 +207,7 @@ def run_equal_means_test(counts: np.ndarray, statistic: float) -> FitTest:
 
 
 def _explain_unavailable(totals: np.ndarray, df: int, is_whole: bool) -> str:
-    """Return why the test of fit is not available, with a remedy; "" if it is."""
+    """Return why the test of fit is unavailable, with a remedy; "" if available."""
     if df <= 0:
         return (
             "the model has as many free weights as there are pairs, so it fits any choices;"

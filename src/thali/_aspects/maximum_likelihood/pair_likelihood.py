@@ -97,7 +97,7 @@ class PairProblem(QuestionProblem):
     def compute_advantages(
         self, weights: np.ndarray, beta: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the weight of each option that the other option of the pair lacks."""
+        """Return the weight of aspects that each option of a pair has and the other lacks."""
         first_advantage, second_advantage = self.first @ weights, self.second @ weights
         if self.extra.shape[1]:  # only covariates distinguish options without advantages
             return multiply_first_advantage(
@@ -243,7 +243,7 @@ class PairProblem(QuestionProblem):
         )
 
     def compute_boundary_slopes(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Compute derivatives by the weights themselves, which are <= 0 at a maximum with w = 0."""
+        """Compute derivatives by the weights; at a maximum they are <= 0 where w = 0."""
         first_advantage, second_advantage = self.compute_advantages(weights, beta)
         q, q_complement = compute_shares(first_advantage, second_advantage)
         attentive_share = 1.0 - self.lapse
@@ -300,7 +300,7 @@ def build_problem(
 def compute_exclusive_aspects(
     owners: np.ndarray, first_options: np.ndarray, second_options: np.ndarray
 ) -> tuple[Any, Any]:
-    """Return the aspects that only the first, and only the second, option of each pair owns."""
+    """Return aspects of the first option only, and of the second only, of each pair."""
     if len(first_options) * owners.shape[1] <= MAX_DENSE:
         first_owners, second_owners = owners[first_options], owners[second_options]
         return (first_owners & ~second_owners).astype(float), (
@@ -323,7 +323,7 @@ def compute_exclusive_aspects(
 def compute_shares(
     first_advantage: np.ndarray, second_advantage: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return q and 1 - q, shares of two advantages, in full precision; 0.5 if both are 0."""
+    """Return each advantage's share of both, in full precision; 0.5 if both are 0."""
     total_advantage = first_advantage + second_advantage
     are_zero = total_advantage == 0.0
     total_advantage = np.where(are_zero, 1.0, total_advantage)
@@ -342,7 +342,7 @@ def add_lapses(
 def differentiate_by_logit(
     q: np.ndarray, q_complement: np.ndarray, lapse: float
 ) -> tuple[np.ndarray, ...]:
-    """Return d ln p, -d ln(1 - p), then both second derivatives, by logit q; p is q with lapses."""
+    """Return d ln p, -d ln(1 - p) and their derivatives, by logit q; p is q with lapses."""
     p, complement = add_lapses(q, q_complement, lapse)
     p_slope = (1.0 - lapse) * q * q_complement
     first_slope = np.where(p > 0.0, p_slope / replace_zeros(p), 1.0)

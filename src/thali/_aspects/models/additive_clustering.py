@@ -446,7 +446,7 @@ class AdditiveClustering(AdditiveAnswers):
         return choose_population(data, self.people)
 
     def _choose_dependence(self, data: Any, task_arguments: dict[str, Any]) -> Dependence | None:
-        """Return how repeated answers of a respondent are corrected for; None if not at all."""
+        """Return the correction for respondents' repeated answers; None without correction."""
         return choose_chain_dependence(
             self.people, data, partial(estimate_score_variances, data, task_arguments)
         )

@@ -127,7 +127,7 @@ def plan_similarity_runs(
 def find_best_end(
     chains: Sequence[FeatureChain], data: Any, task_arguments: dict[str, Any], task: "SamplingTask"
 ) -> tuple[RecordedDraws, int]:
-    """Return the most probable end of all runs after hill climbing, and runs that reached it."""
+    """Return the most probable end of all runs after hill climbing, and how many reached it."""
     finished_chains = [chain for chain in chains if chain.recorded]
     sigma2 = float(np.mean([chain.cache.real[VARIANCE] for chain in finished_chains]))
     alpha = float(np.mean([chain.state.real[ALPHA] for chain in finished_chains]))
@@ -267,7 +267,7 @@ def plan_triplet_runs(
 def find_best_state(
     chains: Sequence[FeatureChain], data: Any, task_arguments: dict[str, Any], task: "SamplingTask"
 ) -> tuple[RecordedDraws, int]:
-    """Return the state of largest joint density of all runs, and runs that reached it."""
+    """Return the state of largest joint density in all runs, and how many reached it."""
     best_states = [
         _find_best_draw(chain.draws, data, task_arguments["likelihood"], task)
         for chain in chains

@@ -212,7 +212,7 @@ class EliminationByAspects(ChoiceAnswers):
         return settings
 
     def _choose_dependence(self, data: Any, task_arguments: dict[str, Any]) -> Dependence | None:
-        """Return how repeated answers of a respondent are corrected for; None if not at all."""
+        """Return the correction for respondents' repeated answers; None without correction."""
         return choice_dependence(self.people, data, task_arguments)
 
     def _build_task_arguments(self, data: Any) -> dict[str, Any]:

@@ -257,7 +257,7 @@ MAX_TEMPERED = 10
 
 
 def convert_groups(data: Mapping[Any, Any], weights: Any) -> Any:
-    """Return a mapping of data by group as `GroupedData`; pool it for common weights."""
+    """Return data by group as `GroupedData`; pool the groups for common weights."""
     if not isinstance(data, GroupedData):
         data = GroupedData(data)
     if weights != COMMON:
@@ -280,7 +280,7 @@ def build_group_task(
     noun: str = "group",
     **task_arguments: Any,
 ) -> GroupSamplingTask:
-    """Check all arguments and build the sampling task; `noun` names a group in errors."""
+    """Check all arguments and build the sampling task; errors call a group `noun`."""
     for group_name, data in groups.items():
         try:
             task_arguments["likelihood"].check(task_arguments["prior"], data)
@@ -311,7 +311,7 @@ def build_joint_task(
     likelihood: Any,
     weights: Any,
 ) -> GroupSamplingTask:
-    """Build the task of all groups from a task of one group and compiled likelihoods.
+    """Build the task of all groups from one group's task and the compiled likelihoods.
 
     `compiled_parts` has each group's compiled likelihood and the function that makes its cache.
     """

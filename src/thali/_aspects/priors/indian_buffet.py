@@ -42,7 +42,7 @@ class IndianBuffet:
     learns_alpha = True
 
     def usual_columns(self, n: int) -> float:
-        """Return a typical number of columns for n options, by a rule of thumb for any alpha."""
+        """Return a typical number of columns for n options, by a rule for any alpha."""
         return 1.5 * math.log2(n)
 
     def compiled(self, n: int) -> "Buffet":

@@ -154,7 +154,7 @@ class PhylogeneticBuffet:
             )
 
     def _owners(self, matrix: Any) -> np.ndarray:
-        """Return the owners of each feature as rows; raise DataError if one has no owner."""
+        """Return each feature's owners as a row; raise DataError if one has none."""
         owners = np.asarray(matrix, bool).T
         self._check_leaves(owners.shape[1])
         if not owners.any(axis=1).all():
@@ -287,7 +287,7 @@ class PhylogeneticBuffet:
         )
 
     def _log_shared_rate(self, is_owner: np.ndarray) -> float:
-        """Return the log rate of a feature with these owners, two or more; cached."""
+        """Return the log rate of a feature with these owners (at least two); cached."""
         log_rates, pattern_key = self._rates_by_pattern, is_owner.tobytes()
         if pattern_key not in log_rates:
             gains = self._tree_rates.sum_gains(is_owner, self.tree.parents)

@@ -131,7 +131,7 @@ def build_set_probabilities(
     has_answers: bool,
     lapse: float,
 ) -> tuple[Any, np.ndarray]:
-    """Return a function from draws to choice probabilities, and each set's first index.
+    """Return a function from a slice of draws to choice probabilities, and set starts.
 
     The function returns the probabilities of all set members.
     """
@@ -199,7 +199,7 @@ def compute_prediction_errors(
 def build_covariate_offsets(
     posterior: Posterior, sets: Any, covariates: Any
 ) -> CovariateOffsets | None:
-    """Return the covariates' part of the log odds of each pair's first option, if any."""
+    """Return covariates' part of the log odds of each pair's first option; or None."""
     if covariates is None:
         return None
     options_by_set, are_pairs = set_indices(sets, posterior.labels)

@@ -216,7 +216,7 @@ class LatentClassResults(PosteriorResults):
     """Results of a posterior of latent classes of respondents."""
 
     def _get_kind_quantities(self) -> Quantities:
-        """Return draws of label-free class rows and, with few options, of pooled choice rows."""
+        """Return draws of rows about classes, and of choice probabilities if options are few."""
         posterior = self.posterior
         class_rows = label_free_quantities(posterior)
         if posterior.n_options > summary_quantities.MAX_OPTIONS:

@@ -489,7 +489,7 @@ def select_promising_sets(
     set_indices: np.ndarray,
     integrated: bool = False,
 ) -> np.ndarray:
-    """Return indices of the 200 sets with the largest log joint density in any draw.
+    """Return indices of the 200 sets with the largest log joint density in a draw.
 
     With `integrated`, the score approximates the integral over the weights.
     """
@@ -626,7 +626,7 @@ def _separate_constant(
     weights: Any,
     log_joint: Any,
 ) -> BestFeatureSet:
-    """Return the best set with the additive constant split off the feature of all objects."""
+    """Return the best set with the feature of all objects turned into the additive constant."""
     constant, copies, weights = 0.0, copies.astype(np.int64), weights.copy()
     if problem.with_constant:
         constant_index = int(np.flatnonzero(patterns == _full_pattern_index(sets))[0])

@@ -197,7 +197,7 @@ def build_unique_variables(
 
 
 def _drop_large_variables(part: DataPart, n_people: int) -> DataPart:
-    """Drop variables of a group that are too large to store for all respondents."""
+    """Return a group's part without variables too large to store for all respondents."""
     if n_people == 1:
         return part
     variables = {
@@ -252,7 +252,7 @@ def scale_weights(
     data_parts: Sequence[Any],
     parameters: dict[str, list[np.ndarray]],
 ) -> list[FeatureColumns]:
-    """Scale the weights of each group to a common unit, so that groups compare.
+    """Scale each group's weights to a common unit, so that groups can be compared.
 
     Where only ratios of weights count, weights become shares. The `parameters` are scaled
     with them.
@@ -481,7 +481,7 @@ def group_features_table(
 def sum_group_weights(
     posterior: Posterior, features: "list[tuple[str, ...]]"
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Return the weights of each feature by group and draw, and its presence by draw."""
+    """Return each feature's weights (groups, draws), and whether each draw has it."""
     labels, feature_columns = posterior.labels, read_columns(posterior)
     group_weights = flatten_chains(posterior.group_weights)  # (draw, group, feature)
     patterns, pattern_index = find_distinct_owners(feature_columns)

@@ -50,7 +50,7 @@ class MatchedFeatures:
     n_draws: int
 
     def members(self, labels: Sequence[str]) -> list[tuple[str, ...]]:
-        """Return, for each feature, the labels of options that own it in half its draws."""
+        """Return the labels of the options that own each feature in half its draws."""
         return [
             tuple(labels[i] for i in np.flatnonzero(row >= MIN_MEMBERSHIP).tolist())
             for row in self.membership
@@ -215,7 +215,7 @@ def _assign_entries(entries: FeatureEntries, membership: np.ndarray, similar: fl
 def _compute_memberships(
     entries: FeatureEntries, feature_index: np.ndarray, n_features: int
 ) -> np.ndarray:
-    """Return the share of a matched feature's draws in which each option owns it."""
+    """Return in which share of a matched feature's draws each option owns it."""
     # A feature without entries has membership 0.
     from scipy.sparse import csr_array
 
@@ -291,7 +291,7 @@ MAX_UNMATCHED = 30
 
 
 def choose_similar(n: int, given_similar: float | None = None) -> float | None:
-    """Return the Jaccard index at which features of n objects merge; None for no merging.
+    """Return the minimum Jaccard index of features that merge; None for no merging.
 
     It is `given_similar` if that is given.
     """

@@ -187,7 +187,7 @@ def estimate_log_mean(
     def select_accepted(
         is_accepted: np.ndarray, proposal: LogMultipliers, multipliers: LogMultipliers
     ) -> LogMultipliers:
-        """Return the proposal in draws that accepted it, and the current state in others."""
+        """Return the proposal where accepted, and the current state in other draws."""
         return multipliers.select_draws(is_accepted, proposal, draw_of_column)
 
     return anneal_log_mean(

@@ -134,7 +134,7 @@ def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
 
 
 def find_ignored_columns(feature_columns: FeatureColumns, sees_single: bool) -> np.ndarray:
-    """Return a mask of features that cannot affect choices, such as those of all options.
+    """Return a mask of features that cannot affect choices (for example, owned by all).
 
     They are columns of all options, and of one owner if `sees_single` is False.
     """

@@ -245,7 +245,7 @@ def _fits_row(labels: list[str]) -> bool:
 
 
 def _align_members(members: Any, labels: list[str]) -> list[str]:
-    """Return text with each member of a feature in the column of its object."""
+    """Return text that puts each member of a feature in its object's column."""
     member_names = {join_lines(str(member)) for member in members}
     label_cells = {label: " " * display_width(label) for label in labels}
     label_cells |= {name: name for name in member_names}

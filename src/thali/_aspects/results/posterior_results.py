@@ -215,7 +215,7 @@ class GroupResults(PosteriorResults):
         return self.select_group(self.posterior.groups[0])
 
     def quantities(self) -> Quantities:
-        """Return draws of rows that groups share, and of rows of each group, by name."""
+        """Return draws of summary rows that groups share, and of each group's rows."""
         return summary_quantities.group_quantities(
             self.posterior,
             {name: results_g.quantities() for name, results_g in self._results_by_group().items()},

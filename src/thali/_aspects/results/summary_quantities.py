@@ -35,7 +35,7 @@ STUCK_CHAINS = (
 
 
 def _select_shared(posterior: Posterior, first_rows: Quantities) -> Quantities:
-    """Return the rows of the first group that do not differ by group, and `kappa`."""
+    """Return the first group's rows that are equal in all groups, and `kappa`."""
     shared_names = {*SHARED_ROWS, *map(coefficient_name, posterior.covariates)}
     shared_rows = {
         name: draws
@@ -127,7 +127,7 @@ def worth_quantities(posterior: Posterior) -> Quantities:
 def presence_quantities(
     posterior: Posterior, sees_single: bool, sees_full: bool = True
 ) -> Quantities:
-    """Return draws of the presence, 0 or 1, of features with probability above .2.
+    """Return draws (0 or 1) of the presence of features with probability above 0.2.
 
     Features of a single owner, or of all options, are included only if the data depend on them.
     """

@@ -112,7 +112,7 @@ PairSets = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, first, second
 
 
 def predict_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
-    """Return the probability that each pair of a set is the most similar, over draws."""
+    """Return each pair's posterior mean probability of being the most similar in its set."""
     from thali._posterior.summary import compute_mean_errors
 
     set_starts, first_objects, second_objects = index_pair_sets(sets, posterior.labels)

@@ -182,7 +182,7 @@ class FeatureChain(Chain):
 
     @property
     def total(self) -> int:  # type: ignore[override]
-        """Number of sweeps of the pilot run, or of the run if there is no pilot."""
+        """Number of sweeps of the pilot run; without a pilot, of the whole run."""
         return PILOT_STEP * len(self.pilot_statistics) or self.run_total
 
     @property
@@ -385,7 +385,7 @@ def count_pilot_sweeps(task: Any, has_length: bool) -> int:
 
 
 def build_swap_schedule(tune: int, tempers: bool, lengthens: bool) -> list[tuple[int, bool]]:
-    """List (sweep, whether temperatures are added) at which swap counts restart."""
+    """List sweeps at which swap counts restart, and whether temperatures are added there."""
     # In the first quarter of tuning replicas still move to their levels; the last quarter lets a
     # longer ladder converge.
     if not tempers:
@@ -402,7 +402,7 @@ def build_chains(task: Any, n_chains: int, random_seed: Any) -> list[Any]:
 def run_feature_chains(
     task: SamplingTask, n_chains: int, cores: int | None, random_seed: Any, progress: Any
 ) -> tuple[list[RecordedDraws], bool]:
-    """Run the chains of a task; return their draws and whether Ctrl-C stopped them."""
+    """Run the chains of a task; return their draws, and whether Ctrl-C stopped them."""
     feature_chains = build_chains(task, n_chains, random_seed)
     was_interrupted = run(feature_chains, cores, progress, task.kernel.is_compiled(task.model))
     return [chain.draws for chain in feature_chains], was_interrupted
@@ -482,7 +482,7 @@ def choose_thin(pilot_statistics: Sequence[np.ndarray], min_thin: int, max_thin:
 
 
 def compute_draw_spacing(autocorrelation_time: float) -> float:
-    r"""Return sweeps between draws so that half of them are effective, from the time.
+    r"""Return the sweeps between draws that make half of the draws effective.
 
     The spacing has the unit of the integrated autocorrelation time. For a first-order
     autoregressive process with time :math:`\tau`, whose correlation over a unit is :math:`r = (\tau

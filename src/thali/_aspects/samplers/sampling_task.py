@@ -127,7 +127,7 @@ def _check_parts(prior: Any, likelihood: Any) -> None:
 
 
 def _check_alpha(alpha: Any, prior: Any, n_options: int) -> float:
-    """Return alpha; raise if the prior has none or it implies too many features."""
+    """Return alpha; raise if the prior has none, or if alpha implies too many features."""
     alpha = check_positive("alpha", alpha, "the concentration of the prior over features")
     if not prior.learns_alpha:
         raise ArgumentError(
@@ -304,7 +304,7 @@ def build_weight_prior(weight_prior: Any, likelihood: Any) -> Any:
 
 
 def compile_ahead(task: Any, progress: Any) -> None:
-    """Compile the sampler of a task once, so that worker processes load it from disk."""
+    """Compile the sampler of a task, so that worker processes load it from disk."""
     if not task.kernel.is_compiled(task.model):
         progress.note("compiling, once")
         task.chain(np.random.default_rng(0)).run_until(0)

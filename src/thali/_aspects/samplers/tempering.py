@@ -69,7 +69,7 @@ def find_gaps_to_split(ladder: Ladder) -> np.ndarray:
 
 
 def split_gaps(ladder: Ladder) -> tuple[np.ndarray, np.ndarray]:
-    """Return gaps with rare swaps, and inverse temperatures with a new one in each."""
+    """Return gaps with rare swaps, and inverse temperatures with one added in each gap."""
     gaps = find_gaps_to_split(ladder)
     return gaps, np.insert(
         ladder.beta, gaps + 1, np.sqrt(ladder.beta[gaps] * ladder.beta[gaps + 1])
