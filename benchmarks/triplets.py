@@ -36,7 +36,7 @@ from thali._aspects.chain_state import COLUMNS, MIN_FREE_ROWS, replica, resize_s
 from thali._aspects.kernel_operations import rebuild_cache
 from thali._aspects.likelihoods import most_similar_pair_probabilities
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.sweep_rounds import prepare_state
+from thali._aspects.samplers.sweep_bookkeeping import prepare_state
 from thali._compile import jit
 
 HERE = Path(__file__).parent

@@ -42,7 +42,7 @@ from thali._aspects.likelihoods.similarity_residuals import (
 from thali._aspects.moves.alpha_and_scale import draw_concentration
 from thali._aspects.moves.births_and_splits import append_column
 from thali._aspects.moves.step_tuning import COLUMN_WEIGHT, select_tuning
-from thali._aspects.samplers.sweep_rounds import (
+from thali._aspects.samplers.sweep_bookkeeping import (
     CONTINUE,
     begin_round,
     end_sweep,

@@ -29,7 +29,7 @@ from thali._aspects.chain_state import COLUMNS, SWEEPS, scratch_index, shuffle_c
 from thali._aspects.kernel_operations import apply_member, delta_member, select_cache
 from thali._aspects.moves.alpha_and_scale import draw_concentration
 from thali._aspects.moves.step_tuning import COLUMN_WEIGHT, select_tuning
-from thali._aspects.samplers.sweep_rounds import (
+from thali._aspects.samplers.sweep_bookkeeping import (
     CONTINUE,
     begin_round,
     end_sweep,

@@ -26,7 +26,7 @@ from thali._aspects.kernel_operations import rate_single, select_cache
 from thali._aspects.likelihoods.similarity_residuals import CONSTANT, VARIANCE, shift_all, sum_all
 from thali._aspects.moves.births_and_splits import append_column
 from thali._aspects.moves.step_tuning import select_tuning
-from thali._aspects.samplers.sweep_rounds import (
+from thali._aspects.samplers.sweep_bookkeeping import (
     CONTINUE,
     begin_round,
     end_sweep,

@@ -22,7 +22,7 @@ from thali._aspects.kernel_operations import open_members, rate_by_size_range, r
 from thali._aspects.likelihoods.custom_term_checks import build_state
 from thali._aspects.moves import births_and_splits, owner_flips
 from thali._aspects.priors.indian_buffet import IndianBuffet
-from thali._aspects.samplers.sweep_rounds import prepare_state
+from thali._aspects.samplers.sweep_bookkeeping import prepare_state
 from thali._inference.numerics.decisions import draw_index
 from thali._inference.numerics.shares import scale_to_maximum
 

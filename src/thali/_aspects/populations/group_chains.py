@@ -42,7 +42,7 @@ from ..group_state import (
 from ..moves.group_weight_density import MIN_WEIGHT
 from ..moves.step_tuning import Tuning, build_tuning, select_tuning
 from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, compute_pilot_statistics
-from ..samplers.cost_model import (
+from ..samplers.cost_forecast import (
     compute_cost_ratio,
     forecast_group_columns,
     forecast_group_seconds,
@@ -51,7 +51,7 @@ from ..samplers.cost_model import (
 from ..samplers.draw_record import ChainRecord
 from ..samplers.group_sweeps import empty_group_record
 from ..samplers.sampling_task import FIRST_LEVELS, build_task
-from ..samplers.sweep_rounds import sample_alpha
+from ..samplers.sweep_bookkeeping import sample_alpha
 from ..samplers.tempering import find_gaps_to_split
 
 MONITORED_GROUPS = 4  # groups whose pairs the pilot monitors

@@ -28,7 +28,7 @@ from ..group_state import (
 )
 from ..likelihoods.elimination import convert_to_pairs
 from ..moves.class_membership import recount_answers
-from ..samplers.cost_model import forecast_group_seconds
+from ..samplers.cost_forecast import forecast_group_seconds
 from ..samplers.draw_record import ChainRecord
 from ..samplers.group_sweeps import (
     empty_group_record,
@@ -37,7 +37,7 @@ from ..samplers.group_sweeps import (
     update_class_membership,
 )
 from ..samplers.sampling_task import build_task
-from ..samplers.sweep_rounds import REBUILD_INTERVAL
+from ..samplers.sweep_bookkeeping import REBUILD_INTERVAL
 from ..samplers.tempering import find_gaps_to_split
 from .group_chains import GroupChain, GroupSamplingTask, build_joint_task
 from .several_groups import (

@@ -42,8 +42,8 @@ from ..results.common_weights import add_population
 from ..results.group_posterior_tree import build_group_posterior, select_group_columns
 from ..results.weight_slopes import add_slopes
 from ..samplers.draw_record import RecordedDraws
+from ..samplers.evidence_chains import EvidenceLadder, copy_prior_state
 from ..samplers.group_sweeps import rebuild_groups, sum_group_log_likelihoods
-from ..samplers.prior_ladder import EvidenceLadder, copy_prior_state
 from ..weight_priors import GammaWeights
 from .group_chains import (
     MAX_TEMPERED,

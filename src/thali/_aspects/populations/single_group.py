@@ -22,7 +22,7 @@ from ..draws.feature_columns import concatenate_chain_columns, read_columns
 from ..draws.posterior_tree import build_datatree
 from ..samplers.draw_record import RecordedDraws
 from ..samplers.sampling_task import build_task
-from ..samplers.sweep_rounds import sample_alpha
+from ..samplers.sweep_bookkeeping import sample_alpha
 
 if TYPE_CHECKING:
     import xarray

@@ -20,7 +20,7 @@ from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError
 from ..draws.feature_columns import concatenate_chain_columns
 from ..kernel_operations import is_scale_free
 from ..likelihoods.parameter_priors import Normal
-from ..samplers.prior_ladder import PriorLadder, build_ladders, place_first_levels, place_levels
+from ..samplers.evidence_chains import PriorLadder, build_ladders, place_first_levels, place_levels
 from ..samplers.sampling_task import build_task, compile_ahead
 from ..weight_priors import GammaWeights, NormalWeights
 

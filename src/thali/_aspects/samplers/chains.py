@@ -29,7 +29,7 @@ from ..chain_state import (
 )
 from ..kernel_operations import select_cache
 from ..moves.step_tuning import Tuning, build_tuning, compute_acceptance_rates, select_tuning
-from . import cost_model
+from . import cost_forecast
 from .draw_record import (
     ChainRecord,
     RecordedDraws,
@@ -40,7 +40,7 @@ from .draw_record import (
     skip_draws,
     slice_draws,
 )
-from .sweep_rounds import CROWDED, DONE, RECORD_FULL, sample_alpha, sample_initial_state
+from .sweep_bookkeeping import CROWDED, DONE, RECORD_FULL, sample_alpha, sample_initial_state
 from .tempering import (
     ANNEALING_STEP,
     HOTTEST,
@@ -52,7 +52,7 @@ from .tempering import (
 )
 
 if TYPE_CHECKING:
-    from .cost_model import WorkCounts
+    from .cost_forecast import WorkCounts
 
 # A sampling task and one of its chains ------------------------------------------------------------
 
@@ -89,11 +89,11 @@ class SamplingTask:
         return FeatureChain(self, rng)
 
     # methods that forecast the time of a run; groups have others
-    forecast_sweep_seconds = cost_model.forecast_sweep_seconds
-    forecast_levels = cost_model.forecast_levels
-    forecast_columns = cost_model.forecast_columns
-    add_work_counts = cost_model.add_work_counts
-    compute_cost_ratio = cost_model.compute_cost_ratio
+    forecast_sweep_seconds = cost_forecast.forecast_sweep_seconds
+    forecast_levels = cost_forecast.forecast_levels
+    forecast_columns = cost_forecast.forecast_columns
+    add_work_counts = cost_forecast.add_work_counts
+    compute_cost_ratio = cost_forecast.compute_cost_ratio
 
     def shorten(self, draws: int, tune: int) -> "SamplingTask":
         """Return the task of a short run at one temperature that records every sweep."""

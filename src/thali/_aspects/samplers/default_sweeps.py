@@ -40,7 +40,7 @@ from ..moves.owner_flips import (
 from ..moves.step_tuning import select_tuning
 from ..moves.weight_walks import walk_column_weights, walk_unique_weights
 from ..weight_priors import is_exponential_prior
-from .sweep_rounds import CONTINUE, begin_round, end_sweep, select_level_state
+from .sweep_bookkeeping import CONTINUE, begin_round, end_sweep, select_level_state
 from .tempering import swap_neighbours
 
 

@@ -78,7 +78,7 @@ from .draw_record import (
     has_room,
     is_due,
 )
-from .sweep_rounds import CONTINUE, CROWDED, DONE, REBUILD_INTERVAL, RECORD_FULL
+from .sweep_bookkeeping import CONTINUE, CROWDED, DONE, REBUILD_INTERVAL, RECORD_FULL
 from .tempering import propose_swap
 
 
@@ -236,7 +236,7 @@ def update_class_membership(
         )
 
 
-# Rounds of groups, as `sweep_rounds` and `tempering` for one group --------------------------------
+# Rounds of groups, as `sweep_bookkeeping` and `tempering` for one group --------------------------------
 
 
 TARGET_ACCEPTANCE = 0.4  # acceptance rate of joint moves of v and its weights

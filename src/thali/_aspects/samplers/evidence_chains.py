@@ -28,7 +28,7 @@ from ..chain_state import (
 from ..kernel_operations import log_likelihood, rebuild_cache, select_cache
 from .chains import FeatureChain
 from .draw_record import RecordedDraws
-from .sweep_rounds import build_state_with_weights, prepare_state, sample_alpha
+from .sweep_bookkeeping import build_state_with_weights, prepare_state, sample_alpha
 
 # standard deviation of the log-likelihood times the gap between neighbouring levels
 LEVEL_SPACING = 1.0
