@@ -236,7 +236,7 @@ def update_class_membership(
         )
 
 
-# Rounds of groups, as `sweep_bookkeeping` and `tempering` for one group --------------------------------
+# Rounds of groups, as `sweep_bookkeeping` and `tempering` for one group ---------------------------
 
 
 TARGET_ACCEPTANCE = 0.4  # acceptance rate of joint moves of v and its weights
