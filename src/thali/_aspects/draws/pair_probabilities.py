@@ -92,15 +92,15 @@ def iterate_probabilities(
     i: np.ndarray,
     j: np.ndarray,
     lapse: float,
-    offsets: CovariateOffsets | None = None,
+    covariate_offsets: CovariateOffsets | None = None,
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """Yield (draws, P(i over j), P(j over i)) for blocks of draws."""
     for draw_slice, first_advantage, second_advantage in iterate_advantages(
         feature_columns, np.asarray(i), np.asarray(j)
     ):
-        if offsets is not None:
+        if covariate_offsets is not None:
             first_advantage, second_advantage = multiply_first_advantage(
-                first_advantage, second_advantage, offsets.log_odds(draw_slice)
+                first_advantage, second_advantage, covariate_offsets.log_odds(draw_slice)
             )
         # The reverse probability has its own formula: 1 - p would lose digits of a small one.
         yield (
@@ -115,11 +115,13 @@ def compute_probability_draws(
     i: np.ndarray,
     j: np.ndarray,
     lapse: float,
-    offsets: CovariateOffsets | None = None,
+    covariate_offsets: CovariateOffsets | None = None,
 ) -> np.ndarray:
     """Return the probability of choosing i over j, shape (n_draws, n_pairs)."""
     probabilities = np.empty((feature_columns.n_draws, len(i)))
-    for draw_slice, p_first, _ in iterate_probabilities(feature_columns, i, j, lapse, offsets):
+    for draw_slice, p_first, _ in iterate_probabilities(
+        feature_columns, i, j, lapse, covariate_offsets
+    ):
         probabilities[draw_slice] = p_first
     return probabilities
 
@@ -129,10 +131,10 @@ def compute_mean_probabilities(
     i: np.ndarray,
     j: np.ndarray,
     lapse: float,
-    offsets: CovariateOffsets | None = None,
+    covariate_offsets: CovariateOffsets | None = None,
 ) -> np.ndarray:
     """Return the posterior mean probability of choosing i over j, shape (n_pairs,)."""
     summed_probability = np.zeros(len(i))
-    for _, p_first, _ in iterate_probabilities(feature_columns, i, j, lapse, offsets):
+    for _, p_first, _ in iterate_probabilities(feature_columns, i, j, lapse, covariate_offsets):
         summed_probability += p_first.sum(axis=0)
     return summed_probability / feature_columns.n_draws

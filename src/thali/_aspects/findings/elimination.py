@@ -62,7 +62,7 @@ def list_makers(
     model: "EliminationByAspects", settings: AnswerSettings
 ) -> tuple[FindingMaker, ...]:
     """List the functions that make the findings of a fit, by its population."""
-    individual_findings = (
+    individual_makers = (
         *_FIRST_INDIVIDUAL_FINDINGS,
         *respondents.list_segment_findings(settings),
         *_LAST_INDIVIDUAL_FINDINGS,
@@ -70,7 +70,7 @@ def list_makers(
     return {
         ONE: ELIMINATION_FINDINGS,
         GROUPS: GROUP_FINDINGS,
-        PEOPLE: individual_findings,
+        PEOPLE: individual_makers,
         KINDS: CLASS_FINDINGS,
     }[model._view.population]
 

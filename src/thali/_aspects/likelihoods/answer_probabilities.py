@@ -33,15 +33,15 @@ def build_comparison_probabilities(
 
     def compute_slice(questions: slice) -> np.ndarray:
         """Return outcome probabilities of these comparisons, (n_draws, n_outcomes)."""
-        offsets = None
+        covariate_offsets = None
         if coefficient_draws is not None and coefficient_draws.shape[1]:
-            offsets = CovariateOffsets(coefficient_draws, comparison_cells.x[questions])
+            covariate_offsets = CovariateOffsets(coefficient_draws, comparison_cells.x[questions])
         first_probability = compute_probability_draws(
             feature_columns,
             comparison_cells.first[questions],
             comparison_cells.second[questions],
             lapse,
-            offsets,
+            covariate_offsets,
         )
         if tie_draws is None:
             return stack_outcomes(first_probability).reshape(len(first_probability), -1)

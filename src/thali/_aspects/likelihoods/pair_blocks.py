@@ -351,18 +351,18 @@ def arrange_blocks(
     x: Any = None,
 ) -> Any:
     """Arrange compared pairs (and covariates x) in blocks by option."""
-    owner = np.concatenate([first_options, second_options])
-    neighbour = np.concatenate([second_options, first_options])
-    own_wins = np.concatenate([wins, losses]).astype(float)
-    own_losses = np.concatenate([losses, wins]).astype(float)
+    entry_option = np.concatenate([first_options, second_options])
+    entry_opponent = np.concatenate([second_options, first_options])
+    entry_wins = np.concatenate([wins, losses]).astype(float)
+    entry_losses = np.concatenate([losses, wins]).astype(float)
     n_pairs = first_options.size
-    n_neighbours = np.bincount(owner, minlength=n)
+    n_neighbours = np.bincount(entry_option, minlength=n)
     n_blocks = -(-n_neighbours // WIDTH)
     block_starts = part_bounds(n_blocks)
-    entry_order = np.lexsort((neighbour, owner))
+    entry_order = np.lexsort((entry_opponent, entry_option))
     rank_within_option = part_positions(n_neighbours)
-    slot_index = np.empty(owner.size, np.int64)
-    slot_index[entry_order] = block_starts[owner[entry_order]] * WIDTH + rank_within_option
+    slot_index = np.empty(entry_option.size, np.int64)
+    slot_index[entry_order] = block_starts[entry_option[entry_order]] * WIDTH + rank_within_option
     n_slots = int(block_starts[-1]) * WIDTH
 
     def place_in_blocks(entries: Any, missing: Any, dtype: Any) -> Any:
@@ -374,20 +374,20 @@ def arrange_blocks(
     partner_slot = np.concatenate([slot_index[n_pairs:], slot_index[:n_pairs]])
     transposed = np.arange(n_slots, dtype=np.uint64)  # a missing neighbour is its own copy
     transposed[slot_index] = partner_slot
-    covariates = {}
+    covariate_fields = {}
     if x is not None:
-        covariates["x"] = np.array(
+        covariate_fields["x"] = np.array(
             [place_in_blocks(np.append(x_m, -x_m), 0.0, float) for x_m in x.T]
         )
     return cls(
         start=block_starts,
-        neighbour=place_in_blocks(neighbour, n, np.uint64),
+        neighbour=place_in_blocks(entry_opponent, n, np.uint64),
         transposed=transposed.reshape(-1, WIDTH),
-        wins=place_in_blocks(own_wins, 0.0, float),
-        losses=place_in_blocks(own_losses, 0.0, float),
+        wins=place_in_blocks(entry_wins, 0.0, float),
+        losses=place_in_blocks(entry_losses, 0.0, float),
         scale=1.0 - lapse,
         base=lapse / 2.0,
-        **covariates,
+        **covariate_fields,
     )
 
 

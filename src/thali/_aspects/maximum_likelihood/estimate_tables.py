@@ -23,11 +23,11 @@ def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
     """Build a table of residuals, one row per pair and covariate values (and outcome)."""
     from thali._result_table import Table
 
-    data, problem = estimates.data, estimates.problem
-    n_answers = np.repeat(problem.totals, problem.sizes)
+    data, weight_problem = estimates.data, estimates.problem
+    n_answers = np.repeat(weight_problem.totals, weight_problem.sizes)
     number_columns = {
         "n": n_answers,
-        "observed": problem.counts / n_answers,
+        "observed": weight_problem.counts / n_answers,
         "predicted": estimates.fitted(),
     }
     if estimates.has_integer_counts:

@@ -103,15 +103,17 @@ def fit_checked_aspects(
     if data.covariate_names:
         check_covariates(data, given_aspects.owners)
         scaled_covariates = data.cells.x / compute_covariate_sizes(data)
-    problem = build_problem(data, given_aspects.owners, lapse, scaled_covariates, ties)
-    assert isinstance(problem, PairProblem)
-    starting_points = choose_starting_points(problem, n_starts, spawn_generators(random_seed, 1)[0])
+    weight_problem = build_problem(data, given_aspects.owners, lapse, scaled_covariates, ties)
+    assert isinstance(weight_problem, PairProblem)
+    starting_points = choose_starting_points(
+        weight_problem, n_starts, spawn_generators(random_seed, 1)[0]
+    )
     return Estimates(
         data,
         given_aspects,
         float(lapse),
-        problem,
-        maximise(problem, starting_points),
+        weight_problem,
+        maximise(weight_problem, starting_points),
         group_by_respondent(data, ties),
     )
 
@@ -255,13 +257,13 @@ def refine_cells(small: Estimates, large: Estimates) -> Estimates:
     first_patterns, second_patterns = compute_exclusive_aspects(
         small.known.owners, comparison_cells.first, comparison_cells.second
     )
-    problem = replace(large.problem, first=first_patterns, second=second_patterns, extra=x)
+    refined_problem = replace(large.problem, first=first_patterns, second=second_patterns, extra=x)
     maximum: Maximum = small.maximum
     return Estimates(
         large.data.with_covariates(small_names),
         small.known,
         small.lapse,
-        problem,
+        refined_problem,
         maximum,
         large.clusters,
     )

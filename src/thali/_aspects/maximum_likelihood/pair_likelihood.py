@@ -121,20 +121,20 @@ class PairProblem(QuestionProblem):
 
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return the probabilities of all outcomes, in the order of `counts`."""
-        p, complement = self.choice_probabilities(weights, beta)
+        p, p_complement = self.choice_probabilities(weights, beta)
         if self.tied is None:
-            return np.column_stack([p, complement]).ravel()
-        return compute_win_tie_loss(p, complement, np.exp(beta[-1])).ravel()
+            return np.column_stack([p, p_complement]).ravel()
+        return compute_win_tie_loss(p, p_complement, np.exp(beta[-1])).ravel()
 
     def terms(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return the log-likelihood of each pair, without binomial coefficients."""
         from scipy.special import xlogy
 
-        p, complement = self.choice_probabilities(weights, beta)
-        log_likelihood = xlogy(self.wins, p) + xlogy(self.losses, complement)
+        p, p_complement = self.choice_probabilities(weights, beta)
+        log_likelihood = xlogy(self.wins, p) + xlogy(self.losses, p_complement)
         if self.tied is None:
             return log_likelihood
-        tie_odds = np.exp(beta[-1]) * np.sqrt(p * complement)
+        tie_odds = np.exp(beta[-1]) * np.sqrt(p * p_complement)
         return log_likelihood + xlogy(self.tied, tie_odds) - self.totals * np.log1p(tie_odds)
 
     def compute_derivatives(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
@@ -144,9 +144,9 @@ class PairProblem(QuestionProblem):
         has the gradient s - t and the Hessian diag(s) - ss' - diag(t) + tt'.
         """
         first_advantage, second_advantage = self.compute_advantages(weights, beta)
-        q, complement = compute_shares(first_advantage, second_advantage)
+        q, q_complement = compute_shares(first_advantage, second_advantage)
         logit_slope, curvature, expected_information, tie_derivatives = self._differentiate_pairs(
-            q, complement, beta
+            q, q_complement, beta
         )
         first_gradient = scale_pattern(self.first, weights, self.first @ weights)
         second_gradient = scale_pattern(self.second, weights, second_advantage)
@@ -185,8 +185,8 @@ class PairProblem(QuestionProblem):
         from scipy.sparse import csr_array
 
         first_advantage, second_advantage = self.compute_advantages(weights, beta)
-        q, complement = compute_shares(first_advantage, second_advantage)
-        first_slope, second_slope = differentiate_by_logit(q, complement, self.lapse)[:2]
+        q, q_complement = compute_shares(first_advantage, second_advantage)
+        first_slope, second_slope = differentiate_by_logit(q, q_complement, self.lapse)[:2]
         by_logit_q = np.column_stack([first_slope, -second_slope])
         p_tie = None
         if self.tied is not None:
@@ -225,8 +225,8 @@ class PairProblem(QuestionProblem):
         if self.tied is None:
             return slope, curvature, (self.wins + self.losses) * first_slope * second_slope, None
         totals = self.totals
-        p, complement = add_lapses(q, q_complement, self.lapse)
-        p_first, p_tie, p_second = compute_win_tie_loss(p, complement, np.exp(beta[-1])).T
+        p, p_complement = add_lapses(q, q_complement, self.lapse)
+        p_first, p_tie, p_second = compute_win_tie_loss(p, p_complement, np.exp(beta[-1])).T
         # first and second derivative of ln sqrt(p (1 - p))
         tie_slope = (first_slope - second_slope) / 2
         tie_curvature = (first_curvature - second_curvature) / 2
@@ -247,18 +247,19 @@ class PairProblem(QuestionProblem):
         first_advantage, second_advantage = self.compute_advantages(weights, beta)
         q, q_complement = compute_shares(first_advantage, second_advantage)
         attentive_share = 1.0 - self.lapse
-        p, complement = add_lapses(q, q_complement, self.lapse)
+        p, p_complement = add_lapses(q, q_complement, self.lapse)
         with np.errstate(divide="ignore", invalid="ignore"):
             p_slope = np.where(self.wins > 0, self.wins / p, 0.0) - np.where(
-                self.losses > 0, self.losses / complement, 0.0
+                self.losses > 0, self.losses / p_complement, 0.0
             )
             total_advantage = first_advantage + second_advantage
             # with p = 0 the slope is that of -sqrt(p), which is unbounded
             if self.tied is not None:
-                p, complement = np.maximum([p, complement], MIN_PROBABILITY)
-                p_tie = compute_win_tie_loss(p, complement, np.exp(beta[-1]))[:, 1]
+                p, p_complement = np.maximum([p, p_complement], MIN_PROBABILITY)
+                p_tie = compute_win_tie_loss(p, p_complement, np.exp(beta[-1]))[:, 1]
                 p_slope = (
-                    p_slope + (self.tied - self.totals * p_tie) * (1.0 / p - 1.0 / complement) / 2.0
+                    p_slope
+                    + (self.tied - self.totals * p_tie) * (1.0 / p - 1.0 / p_complement) / 2.0
                 )
             first_slope = np.where(
                 total_advantage > 0, p_slope * attentive_share * q_complement / total_advantage, 0.0
@@ -289,12 +290,12 @@ def build_problem(
     if extra is None:
         extra = np.zeros((len(comparison_cells.pair), 0))
     patterns = compute_exclusive_aspects(owners, comparison_cells.first, comparison_cells.second)
-    problem = PairProblem(
+    pair_problem = PairProblem(
         comparison_cells.wins, comparison_cells.losses, *patterns, extra, float(lapse)
     )
     if ties:
-        return replace(problem, tied=comparison_cells.tied)
-    return problem
+        return replace(pair_problem, tied=comparison_cells.tied)
+    return pair_problem
 
 
 def compute_exclusive_aspects(
@@ -343,10 +344,10 @@ def differentiate_by_logit(
     q: np.ndarray, q_complement: np.ndarray, lapse: float
 ) -> tuple[np.ndarray, ...]:
     """Return d ln p, -d ln(1 - p) and their derivatives, by logit q; p is q with lapses."""
-    p, complement = add_lapses(q, q_complement, lapse)
+    p, p_complement = add_lapses(q, q_complement, lapse)
     p_slope = (1.0 - lapse) * q * q_complement
     first_slope = np.where(p > 0.0, p_slope / replace_zeros(p), 1.0)
-    second_slope = np.where(complement > 0.0, p_slope / replace_zeros(complement), 1.0)
+    second_slope = np.where(p_complement > 0.0, p_slope / replace_zeros(p_complement), 1.0)
     asymmetry = q_complement - q
     return (
         first_slope,

@@ -357,52 +357,55 @@ class ClimbProblem:
 
 
 def climb_features(
-    owners: np.ndarray, weights: np.ndarray, constant: float, problem: ClimbProblem
+    owners: np.ndarray, weights: np.ndarray, constant: float, climb_problem: ClimbProblem
 ) -> tuple[np.ndarray, np.ndarray]:
     """Improve features and weights by hill climbing; return owners (K, n) and weights."""
     z, w = owners.astype(float), weights.astype(float)
-    residuals = (problem.value - constant - (z.T * w) @ z) * problem.measured
+    residuals = (climb_problem.value - constant - (z.T * w) @ z) * climb_problem.measured
     for _ in range(MAX_PASSES):
         has_changed, has_owners = False, np.ones(len(z), bool)
         for k in np.argsort(w, kind="stable"):
-            residuals += w[k] * np.outer(z[k], z[k]) * problem.measured
-            has_changed |= _flip_best_owners(z[k], residuals, problem)
-            A, B = 0.5 * z[k] @ problem.measured @ z[k], 0.5 * z[k] @ residuals @ z[k]
+            residuals += w[k] * np.outer(z[k], z[k]) * climb_problem.measured
+            has_changed |= _flip_best_owners(z[k], residuals, climb_problem)
+            A, B = 0.5 * z[k] @ climb_problem.measured @ z[k], 0.5 * z[k] @ residuals @ z[k]
             n_owners = int(z[k].sum())
             if (
-                not problem.keeps
-                and problem.log_alpha + problem.log_rate[n_owners] + problem.gain(A, B) < 0.0
+                not climb_problem.keeps
+                and climb_problem.log_alpha
+                + climb_problem.log_rate[n_owners]
+                + climb_problem.gain(A, B)
+                < 0.0
             ):
                 has_owners[k], has_changed, w[k] = False, True, 0.0
                 continue
-            w[k] = problem.weight(float(A), float(B))
-            residuals -= w[k] * np.outer(z[k], z[k]) * problem.measured
+            w[k] = climb_problem.weight(float(A), float(B))
+            residuals -= w[k] * np.outer(z[k], z[k]) * climb_problem.measured
         z, w = z[has_owners], w[has_owners]
         if not has_changed:
             break
     return z.astype(bool), w
 
 
-def _flip_best_owners(z: np.ndarray, residuals: np.ndarray, problem: ClimbProblem) -> bool:
+def _flip_best_owners(z: np.ndarray, residuals: np.ndarray, climb_problem: ClimbProblem) -> bool:
     """Flip owners of one feature, best first, while density rises; return whether any."""
     # `residuals` exclude the feature. Return whether an owner was flipped.
     has_flipped = False
-    residual_sums, judgement_sums = residuals @ z, problem.measured @ z
+    residual_sums, judgement_sums = residuals @ z, climb_problem.measured @ z
     while True:
         A, B, n_owners = 0.5 * z @ judgement_sums, 0.5 * z @ residual_sums, int(z.sum())
         toggle_sign = 1.0 - 2.0 * z
         new_n_owners = n_owners + toggle_sign.astype(int)
-        gains = problem.gain(
+        gains = climb_problem.gain(
             A + toggle_sign * judgement_sums, B + toggle_sign * residual_sums
-        ) - problem.gain(np.array(A), np.array(B))
-        gains += problem.log_rate[new_n_owners] - problem.log_rate[n_owners]
+        ) - climb_problem.gain(np.array(A), np.array(B))
+        gains += climb_problem.log_rate[new_n_owners] - climb_problem.log_rate[n_owners]
         gains[new_n_owners < 2] = -np.inf
         best_option = int(np.argmax(gains))
         if not gains[best_option] > 1e-9:
             return has_flipped
         z[best_option] += toggle_sign[best_option]
         residual_sums += toggle_sign[best_option] * residuals[best_option]
-        judgement_sums += toggle_sign[best_option] * problem.measured[best_option]
+        judgement_sums += toggle_sign[best_option] * climb_problem.measured[best_option]
         has_flipped = True
 
 

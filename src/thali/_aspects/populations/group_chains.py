@@ -317,18 +317,18 @@ def build_joint_task(
     """
     from ..samplers import group_sweeps
 
-    sweep, unique = group_sweeps.sweep_fixed_groups, NO_UNIQUE
+    sweep, unique_mode = group_sweeps.sweep_fixed_groups, NO_UNIQUE
     if task.prior.is_infinite:
         sweep = group_sweeps.sweep_infinite_groups
     if likelihood.unique:
-        unique = FIXED_UNIQUE
+        unique_mode = FIXED_UNIQUE
     weight_prior: Any = task.model.weights
     model = GroupModel(
         prior=task.model.prior,
         likelihood=stack_likelihoods([compiled for compiled, _ in compiled_parts]),
         shape=weight_prior.shape,
         rate=weight_prior.rate,
-        unique=unique,
+        unique=unique_mode,
         learn_alpha=task.model.learn_alpha,
         similar=weights == SIMILAR,
         kappa=float("nan"),

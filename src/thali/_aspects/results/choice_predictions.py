@@ -39,15 +39,15 @@ _SETS_PER_BLOCK = 200  # sets whose draws are in memory
 def predict_choices(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
     """Return posterior mean choice probabilities, with Monte Carlo errors if `return_se`."""
     labels, lapse = posterior.labels, posterior.lapse
-    feature_columns, offsets = (
+    feature_columns, covariate_offsets = (
         read_columns(posterior),
         build_covariate_offsets(posterior, sets, covariates),
     )
-    mean_probabilities = predict_means(feature_columns, labels, sets, lapse, offsets)
+    mean_probabilities = predict_means(feature_columns, labels, sets, lapse, covariate_offsets)
     if not return_se:
         return mean_probabilities
     return mean_probabilities, compute_prediction_errors(
-        feature_columns, labels, sets, lapse, posterior.shape[0], offsets
+        feature_columns, labels, sets, lapse, posterior.shape[0], covariate_offsets
     )
 
 
@@ -56,7 +56,7 @@ def predict_means(
     labels: list[str],
     sets: Any,
     lapse: float,
-    offsets: CovariateOffsets | None = None,
+    covariate_offsets: CovariateOffsets | None = None,
 ) -> "np.ndarray | list[np.ndarray]":
     """Return choice probabilities of each set, averaged over draws.
 
@@ -67,7 +67,7 @@ def predict_means(
     if are_pairs:
         first_options, second_options = split_pairs(options_by_set)
         return compute_mean_probabilities(
-            feature_columns, first_options, second_options, lapse, offsets
+            feature_columns, first_options, second_options, lapse, covariate_offsets
         )
     from ..likelihoods.set_probabilities import average_over_draws
 
@@ -160,7 +160,7 @@ def compute_prediction_errors(
     sets: Any,
     lapse: float,
     n_chains: int,
-    offsets: CovariateOffsets | None,
+    covariate_offsets: CovariateOffsets | None,
 ) -> "np.ndarray | list[np.ndarray]":
     """Compute Monte Carlo errors of `predict_means`, in the shape of its result."""
     from thali._posterior.summary import compute_mean_errors
@@ -172,9 +172,10 @@ def compute_prediction_errors(
         if are_pairs:
             first_options, second_options = split_pairs(block_sets)
             block_offsets = None
-            if offsets is not None:
+            if covariate_offsets is not None:
                 block_offsets = CovariateOffsets(
-                    offsets.beta, offsets.x[first_set : first_set + _SETS_PER_BLOCK]
+                    covariate_offsets.beta,
+                    covariate_offsets.x[first_set : first_set + _SETS_PER_BLOCK],
                 )
             probability_draws = compute_probability_draws(
                 feature_columns, first_options, second_options, lapse, block_offsets
@@ -221,12 +222,12 @@ def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> 
         posterior.tie,
     )
     first_options, second_options = pair_indices(pairs, labels, posterior.has_ties)
-    summed_probability, offsets = (
+    summed_probability, covariate_offsets = (
         np.zeros((len(first_options), 3)),
         build_covariate_offsets(posterior, pairs, covariates),
     )
     for draw_slice, p_first, p_second in iterate_probabilities(
-        feature_columns, first_options, second_options, posterior.lapse, offsets
+        feature_columns, first_options, second_options, posterior.lapse, covariate_offsets
     ):
         summed_probability += compute_win_tie_loss(
             p_first, p_second, tie_parameter[draw_slice, None]
@@ -242,11 +243,14 @@ def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> 
 def outcome_draws(posterior: Posterior, part: HeldOutPair) -> np.ndarray:
     """Return outcome probabilities of a held-out pair at every draw, per covariate value."""
     n_cells, n_outcomes = part.counts.shape
-    offsets = build_covariate_offsets(
+    covariate_offsets = build_covariate_offsets(
         posterior, [part.pair] * n_cells, part.select_covariates(posterior.covariates)
     )
     probability_draws = compute_probability_draws(
-        read_columns(posterior), *part.find_positions(posterior.labels), posterior.lapse, offsets
+        read_columns(posterior),
+        *part.find_positions(posterior.labels),
+        posterior.lapse,
+        covariate_offsets,
     )
     p_first = probability_draws.reshape(*posterior.shape, n_cells)
     if n_outcomes == 2:

@@ -86,10 +86,10 @@ def _log_integral(z: np.ndarray, shape: np.ndarray) -> np.ndarray:
         block_slice = slice(first_index, first_index + _GRID_BLOCK)
         log_steps, step_width = build_log_weight_grid(shape[block_slice], t[block_slice])
         # z t = t^2 - shape at the mode
-        growth = np.expm1(log_steps)
+        relative_change = np.expm1(log_steps)
         log_drop = (
-            shape[block_slice, None] * (growth - log_steps)
-            + 0.5 * (t[block_slice, None] * growth) ** 2
+            shape[block_slice, None] * (relative_change - log_steps)
+            + 0.5 * (t[block_slice, None] * relative_change) ** 2
         )
         log_sum[block_slice] = np.log(np.exp(-log_drop).sum(axis=1)) + np.log(step_width)
     return log_peak + log_sum - gammaln(shape)
@@ -402,8 +402,10 @@ def _integrate_two_weights(
     log_integrand += log_feature_gain(
         gram[:, 1, 1, None], residual_sum, sigma2, shapes[:, 1:], rate
     )
-    max_log = log_integrand.max(axis=1)
-    return max_log + np.log(np.exp(log_integrand - max_log[:, None]).sum(axis=1) * step_width)
+    max_log_integrand = log_integrand.max(axis=1)
+    return max_log_integrand + np.log(
+        np.exp(log_integrand - max_log_integrand[:, None]).sum(axis=1) * step_width
+    )
 
 
 # Number of sets whose weights are maximised or integrated out.
@@ -447,18 +449,18 @@ class BestFeatureSet:
 
 
 def search_best_set(
-    estimator: str, sets: FeatureSets, problem: FeatureSearchProblem
+    estimator: str, sets: FeatureSets, search_problem: FeatureSearchProblem
 ) -> BestFeatureSet:
     """Return the feature set that maximises the criterion of `estimator`."""
     if estimator == "map-features":
         set_indices = np.flatnonzero(sets.counts == sets.counts.max())
         if sets.counts.max() < MIN_DRAWS:
             set_indices = select_promising_sets(
-                sets, problem, np.arange(len(sets.counts)), integrated=True
+                sets, search_problem, np.arange(len(sets.counts)), integrated=True
             )
-        evidence_by_set = compute_evidence(sets, problem, set_indices)
+        evidence_by_set = compute_evidence(sets, search_problem, set_indices)
         return _maximise_joint(
-            sets, problem, [max(set_indices.tolist(), key=evidence_by_set.__getitem__)]
+            sets, search_problem, [max(set_indices.tolist(), key=evidence_by_set.__getitem__)]
         )
     set_indices = np.arange(len(sets.counts))
     if estimator == "conditional-map":
@@ -466,18 +468,22 @@ def search_best_set(
         set_indices = np.flatnonzero(
             sets.sizes == np.argmax(draw_counts_by_size)
         )  # the smallest if tied
-    return _maximise_joint(sets, problem, select_promising_sets(sets, problem, set_indices))
+    return _maximise_joint(
+        sets, search_problem, select_promising_sets(sets, search_problem, set_indices)
+    )
 
 
 def compute_evidence(
-    sets: FeatureSets, problem: FeatureSearchProblem, set_indices: Any
+    sets: FeatureSets, search_problem: FeatureSearchProblem, set_indices: Any
 ) -> dict[int, float]:
     """Return {set index: log p(features, similarities)}, weights integrated out."""
     evidence_by_set = {}
-    for group_set_indices, _, feature_terms in _group_by_terms(sets, problem, set_indices):
-        log_evidences = log_evidence(feature_terms, problem.sigma2, problem.shape, problem.rate)
+    for group_set_indices, _, feature_terms in _group_by_terms(sets, search_problem, set_indices):
+        log_evidences = log_evidence(
+            feature_terms, search_problem.sigma2, search_problem.shape, search_problem.rate
+        )
         for set_index, log_value in zip(group_set_indices, log_evidences, strict=True):
-            evidence_by_set[set_index] = float(log_value) + problem.log_prior(
+            evidence_by_set[set_index] = float(log_value) + search_problem.log_prior(
                 sets.matrix(set_index)
             )
     return evidence_by_set
@@ -485,7 +491,7 @@ def compute_evidence(
 
 def select_promising_sets(
     sets: FeatureSets,
-    problem: FeatureSearchProblem,
+    search_problem: FeatureSearchProblem,
     set_indices: np.ndarray,
     integrated: bool = False,
 ) -> np.ndarray:
@@ -494,67 +500,71 @@ def select_promising_sets(
     With `integrated`, the score approximates the integral over the weights.
     """
     max_score = np.full(len(sets.counts), -np.inf)
-    np.maximum.at(max_score, sets.of_draw, _score_draws(sets, problem))
+    np.maximum.at(max_score, sets.of_draw, _score_draws(sets, search_problem))
     scores = max_score[set_indices] + np.array(
-        [problem.log_prior(sets.matrix(set_index)) for set_index in set_indices]
+        [search_problem.log_prior(sets.matrix(set_index)) for set_index in set_indices]
     )
     if integrated:
-        judgement_matrix = np.zeros((problem.n, problem.n))
-        judgement_matrix[problem.first, problem.second] = problem.judgements
+        judgement_matrix = np.zeros((search_problem.n, search_problem.n))
+        judgement_matrix[search_problem.first, search_problem.second] = search_problem.judgements
         n_judgements = np.einsum("pi,pi->p", sets.patterns @ judgement_matrix, sets.patterns)
         log_width = np.append(
-            0.5 * np.log(2 * np.pi * problem.sigma2 / np.maximum(n_judgements, 1.0)), 0.0
+            0.5 * np.log(2 * np.pi * search_problem.sigma2 / np.maximum(n_judgements, 1.0)), 0.0
         )
         scores = scores + log_width[sets.members[set_indices]].sum(axis=1)
     return set_indices[argsort_descending(scores)[:MAX_SETS]]
 
 
-def _score_draws(sets: FeatureSets, problem: FeatureSearchProblem) -> np.ndarray:
+def _score_draws(sets: FeatureSets, search_problem: FeatureSearchProblem) -> np.ndarray:
     """Return log p(similarities | draw) + log p(weights) of each draw, up to a constant."""
     from scipy.special import gammaln
 
-    n, n_draws = problem.n, len(sets.of_draw)
+    n, n_draws = search_problem.n, len(sets.of_draw)
     max_features = sets.members.shape[1]
     # the last row is for padding
     owners = np.concatenate([sets.patterns, np.zeros((1, n), bool)]).astype(float)
     draw_patterns, weights = sets.members[sets.of_draw], np.zeros((n_draws, max_features))
     weights[draw_patterns >= 0] = sets.weights
     similarity_matrix, root_judgements = np.zeros((n, n)), np.zeros((n, n))
-    similarity_matrix[problem.first, problem.second] = problem.values
-    root_judgements[problem.first, problem.second] = np.sqrt(problem.judgements)
+    similarity_matrix[search_problem.first, search_problem.second] = search_problem.values
+    root_judgements[search_problem.first, search_problem.second] = np.sqrt(
+        search_problem.judgements
+    )
     squared_residuals = np.empty(n_draws)
     n_block_draws = max(1, BLOCK // (n * (n + 2 * max_features)))
     for first_draw in range(0, n_draws, n_block_draws):
         draw_slice = slice(first_draw, first_draw + n_block_draws)
         owners_by_draw = owners[draw_patterns[draw_slice]]
         residuals = (owners_by_draw * weights[draw_slice, :, None]).swapaxes(1, 2) @ owners_by_draw
-        residuals += problem.constant[draw_slice, None, None] - similarity_matrix
+        residuals += search_problem.constant[draw_slice, None, None] - similarity_matrix
         residuals *= root_judgements
         squared_residuals[draw_slice] = np.einsum("dij,dij->d", residuals, residuals)
     positive_weights = np.where(draw_patterns >= 0, weights, 1.0)  # log 1 = 0
-    if problem.with_constant:
-        positive_weights = np.column_stack([positive_weights, problem.constant])
-        weights = np.column_stack([weights, problem.constant])
-    n_weights = sets.sizes[sets.of_draw] + problem.with_constant
-    log_normaliser = problem.shape * np.log(problem.rate) - gammaln(problem.shape)
-    log_density = log_normaliser * n_weights - problem.rate * weights.sum(axis=1)
-    if problem.shape != 1.0:
-        log_density += (problem.shape - 1.0) * np.log(positive_weights).sum(axis=1)
-    return log_density - 0.5 * squared_residuals / problem.sigma2
+    if search_problem.with_constant:
+        positive_weights = np.column_stack([positive_weights, search_problem.constant])
+        weights = np.column_stack([weights, search_problem.constant])
+    n_weights = sets.sizes[sets.of_draw] + search_problem.with_constant
+    log_normaliser = search_problem.shape * np.log(search_problem.rate) - gammaln(
+        search_problem.shape
+    )
+    log_density = log_normaliser * n_weights - search_problem.rate * weights.sum(axis=1)
+    if search_problem.shape != 1.0:
+        log_density += (search_problem.shape - 1.0) * np.log(positive_weights).sum(axis=1)
+    return log_density - 0.5 * squared_residuals / search_problem.sigma2
 
 
 def _group_by_terms(
-    sets: FeatureSets, problem: FeatureSearchProblem, set_indices: Any
+    sets: FeatureSets, search_problem: FeatureSearchProblem, set_indices: Any
 ) -> Iterator[tuple[list[int], np.ndarray, FeatureTerms]]:
     """Yield sets of equal numbers of terms: indices, patterns, statistics."""
     # Patterns have shape (sets, d), and the additive constant is one of the terms.
     full_pattern = _full_pattern_index(sets)
-    owners = np.concatenate([sets.patterns, np.ones((1, problem.n), bool)])
+    owners = np.concatenate([sets.patterns, np.ones((1, search_problem.n), bool)])
     sets_by_size: dict[int, list[tuple[int, np.ndarray, np.ndarray]]] = {}
     for set_index in set_indices:
         member_patterns = sets.members[set_index]
         member_patterns = member_patterns[member_patterns >= 0]
-        if problem.with_constant:
+        if search_problem.with_constant:
             member_patterns = np.append(member_patterns, full_pattern)
         patterns, copies = np.unique(member_patterns, return_counts=True)
         sets_by_size.setdefault(len(patterns), []).append((int(set_index), patterns, copies))
@@ -564,10 +574,10 @@ def _group_by_terms(
         feature_terms = FeatureTerms.compute(
             owners[patterns],
             copies,
-            problem.first,
-            problem.second,
-            problem.values,
-            problem.judgements,
+            search_problem.first,
+            search_problem.second,
+            search_problem.values,
+            search_problem.judgements,
         )
         yield list(group_set_indices), patterns, feature_terms
 
@@ -581,21 +591,27 @@ def _full_pattern_index(sets: FeatureSets) -> int:
 
 
 def _maximise_joint(
-    sets: FeatureSets, problem: FeatureSearchProblem, set_indices: Any
+    sets: FeatureSets, search_problem: FeatureSearchProblem, set_indices: Any
 ) -> BestFeatureSet:
     """Return the feature set with the largest joint density at its best weights."""
     best_set = None
-    for group_set_indices, patterns, feature_terms in _group_by_terms(sets, problem, set_indices):
-        weights = maximise_weights(feature_terms, problem.sigma2, problem.shape, problem.rate)
-        log_joint = feature_terms.log_likelihood(weights, problem.sigma2) + _log_copies_density(
-            weights, feature_terms.copies, problem
+    for group_set_indices, patterns, feature_terms in _group_by_terms(
+        sets, search_problem, set_indices
+    ):
+        weights = maximise_weights(
+            feature_terms, search_problem.sigma2, search_problem.shape, search_problem.rate
         )
-        log_joint += [problem.log_prior(sets.matrix(set_index)) for set_index in group_set_indices]
+        log_joint = feature_terms.log_likelihood(
+            weights, search_problem.sigma2
+        ) + _log_copies_density(weights, feature_terms.copies, search_problem)
+        log_joint += [
+            search_problem.log_prior(sets.matrix(set_index)) for set_index in group_set_indices
+        ]
         best_row = int(np.argmax(log_joint))
         if best_set is None or log_joint[best_row] > best_set.log_joint:
             best_set = _separate_constant(
                 sets,
-                problem,
+                search_problem,
                 group_set_indices[best_row],
                 patterns[best_row],
                 feature_terms.copies[best_row],
@@ -607,19 +623,21 @@ def _maximise_joint(
 
 
 def _log_copies_density(
-    weights: np.ndarray, copies: np.ndarray, problem: FeatureSearchProblem
+    weights: np.ndarray, copies: np.ndarray, search_problem: FeatureSearchProblem
 ) -> np.ndarray:
     """Return the log prior density of weights that copies share equally, (n_sets,)."""
     from scipy.special import gammaln, xlogy
 
-    log_normaliser = problem.shape * np.log(problem.rate) - gammaln(problem.shape)
-    log_power_term = xlogy(copies * (problem.shape - 1.0), weights / copies)
-    return (copies * log_normaliser + log_power_term - problem.rate * weights).sum(axis=1)
+    log_normaliser = search_problem.shape * np.log(search_problem.rate) - gammaln(
+        search_problem.shape
+    )
+    log_power_term = xlogy(copies * (search_problem.shape - 1.0), weights / copies)
+    return (copies * log_normaliser + log_power_term - search_problem.rate * weights).sum(axis=1)
 
 
 def _separate_constant(
     sets: Any,
-    problem: Any,
+    search_problem: Any,
     set_index: Any,
     patterns: Any,
     copies: Any,
@@ -628,7 +646,7 @@ def _separate_constant(
 ) -> BestFeatureSet:
     """Return the best set with the feature of all objects turned into the additive constant."""
     constant, copies, weights = 0.0, copies.astype(np.int64), weights.copy()
-    if problem.with_constant:
+    if search_problem.with_constant:
         constant_index = int(np.flatnonzero(patterns == _full_pattern_index(sets))[0])
         constant = float(weights[constant_index] / copies[constant_index])
         weights[constant_index] -= constant

@@ -111,14 +111,14 @@ def predict_new_respondent(
     For pairs they are the probabilities of the first option; otherwise, for each set, those of its
     members. `classes` is the posterior as groups.
     """
-    asked_sets, offsets = (
+    asked_sets, covariate_offsets = (
         AskedSets(posterior, sets),
         build_covariate_offsets(posterior, sets, covariates),
     )
     if asked_sets.paired:
         first_options, second_options = asked_sets.pairs
         outcome_probability = compute_new_outcomes(
-            posterior, classes, first_options, second_options, offsets
+            posterior, classes, first_options, second_options, covariate_offsets
         )
         return asked_sets.means(
             outcome_probability[..., 0]
@@ -141,7 +141,7 @@ def compute_new_outcomes(
     classes: Posterior,
     first_options: np.ndarray,
     second_options: np.ndarray,
-    offsets: CovariateOffsets | None,
+    covariate_offsets: CovariateOffsets | None,
 ) -> np.ndarray:
     """Return a new respondent's outcome probabilities, shape (n_draws, n_pairs, 3).
 
@@ -155,7 +155,7 @@ def compute_new_outcomes(
         if tie_parameter is None:
             tie_parameter = np.zeros(len(class_shares))
         for draw_slice, p_first, p_second in iterate_probabilities(
-            read_columns(class_posterior), first_options, second_options, lapse, offsets
+            read_columns(class_posterior), first_options, second_options, lapse, covariate_offsets
         ):
             outcomes = compute_win_tie_loss(p_first, p_second, tie_parameter[draw_slice, None])
             probabilities[draw_slice] += class_shares[draw_slice, g, None, None] * outcomes

@@ -82,9 +82,9 @@ def match_columns(
 
     Features below `min_probability` are omitted.
     """
-    entries = _collect_entries(feature_columns, min_owners)
+    feature_entries = _collect_entries(feature_columns, min_owners)
     n_objects = feature_columns.n_options
-    if not len(entries.pattern):
+    if not len(feature_entries.pattern):
         no_values = np.zeros(0)
         return MatchedFeatures(
             np.zeros((0, n_objects)),
@@ -94,17 +94,22 @@ def match_columns(
             no_values,
             feature_columns.n_draws,
         )
-    membership = entries.patterns[entries.pattern[entries.draw == _find_consensus_draw(entries)]]
+    membership = feature_entries.patterns[
+        feature_entries.pattern[feature_entries.draw == _find_consensus_draw(feature_entries)]
+    ]
     feature_index = np.zeros(0, int)
     for k in range(ROUNDS):
-        feature_index = _assign_entries(entries, membership, similar)
+        feature_index = _assign_entries(feature_entries, membership, similar)
         if k == 0:
             membership = np.concatenate(
-                [membership, _find_leaders(entries, feature_index < 0, similar, min_probability)]
+                [
+                    membership,
+                    _find_leaders(feature_entries, feature_index < 0, similar, min_probability),
+                ]
             )
-            feature_index = _assign_entries(entries, membership, similar)
-        membership = _compute_memberships(entries, feature_index, len(membership))
-    feature_index = _assign_entries(entries, membership, similar)
+            feature_index = _assign_entries(feature_entries, membership, similar)
+        membership = _compute_memberships(feature_entries, feature_index, len(membership))
+    feature_index = _assign_entries(feature_entries, membership, similar)
     n_entries = np.bincount(feature_index[feature_index >= 0], minlength=len(membership))
     feature_indices = np.flatnonzero(
         n_entries >= max(1.0, min_probability * feature_columns.n_draws)
@@ -113,17 +118,19 @@ def match_columns(
     new_feature_index = np.full(len(membership) + 1, -1)
     new_feature_index[feature_indices] = np.arange(len(feature_indices))
     feature_index = new_feature_index[feature_index]  # index -1 selects the last entry, which is -1
-    entry_order = np.lexsort((entries.draw, feature_index))
+    entry_order = np.lexsort((feature_entries.draw, feature_index))
     entry_order = entry_order[feature_index[entry_order] >= 0]
-    membership = _compute_memberships(entries, feature_index, len(feature_indices))
+    membership = _compute_memberships(feature_entries, feature_index, len(feature_indices))
     jaccard_index = _compute_entry_jaccard(
-        entries.patterns[entries.pattern[entry_order]], membership, feature_index[entry_order]
+        feature_entries.patterns[feature_entries.pattern[entry_order]],
+        membership,
+        feature_index[entry_order],
     )
     return MatchedFeatures(
         membership.astype(float),
         feature_index[entry_order],
-        entries.draw[entry_order],
-        entries.weight[entry_order],
+        feature_entries.draw[entry_order],
+        feature_entries.weight[entry_order],
         jaccard_index,
         feature_columns.n_draws,
     )

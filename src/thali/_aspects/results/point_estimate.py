@@ -342,7 +342,7 @@ def estimate_features(
 
 def _build_expectation(
     feature_sets: FeatureSets,
-    problem: FeatureSearchProblem,
+    search_problem: FeatureSearchProblem,
     names: tuple[str, ...],
     learned_sigma: bool,
 ) -> Estimate:
@@ -354,7 +354,7 @@ def _build_expectation(
         minlength=n_patterns,
     )
     total_weight = np.bincount(feature_sets.pattern, feature_sets.weights, minlength=n_patterns)
-    constant = float(np.mean(problem.constant))
+    constant = float(np.mean(search_problem.constant))
     similarity = _compute_similarity(feature_sets.patterns, total_weight / n_draws, constant)
     # ties in the order of the objects
     pattern_order = np.lexsort((*~feature_sets.patterns.T[::-1], -n_present))
@@ -368,7 +368,7 @@ def _build_expectation(
         "probability": n_present[listed_patterns] / n_draws,
         "weight": total_weight[listed_patterns] / n_present[listed_patterns],
         "gain": _compute_gains(
-            owners, total_weight[listed_patterns] / n_draws, 1, similarity, problem
+            owners, total_weight[listed_patterns] / n_draws, 1, similarity, search_problem
         ),
     }
     return _build_estimate(
@@ -376,7 +376,7 @@ def _build_expectation(
         feature_table,
         constant,
         similarity,
-        problem,
+        search_problem,
         names,
         learned_sigma,
         float("nan"),
@@ -393,18 +393,22 @@ def _compute_gains(
     added_weights: np.ndarray,
     copies: Any,
     similarity: np.ndarray,
-    problem: FeatureSearchProblem,
+    search_problem: FeatureSearchProblem,
 ) -> np.ndarray:
     """Return each feature's log likelihood ratio with against without it, (n_features,)."""
     # `added` is its contribution to the similarity of two owners.
-    owns_both = (owners[:, problem.first] & owners[:, problem.second]).astype(float)
-    n_judgements = owns_both @ problem.judgements
-    weighted_residuals = problem.judgements * (
-        problem.values - similarity[problem.first, problem.second]
+    owns_both = (owners[:, search_problem.first] & owners[:, search_problem.second]).astype(float)
+    n_judgements = owns_both @ search_problem.judgements
+    weighted_residuals = search_problem.judgements * (
+        search_problem.values - similarity[search_problem.first, search_problem.second]
     )
     residual_sum = owns_both @ weighted_residuals + n_judgements * added_weights
     return log_feature_gain(
-        n_judgements, residual_sum, problem.sigma2, problem.shape * np.asarray(copies), problem.rate
+        n_judgements,
+        residual_sum,
+        search_problem.sigma2,
+        search_problem.shape * np.asarray(copies),
+        search_problem.rate,
     )
 
 
@@ -413,17 +417,17 @@ def _list_members(owners: np.ndarray, names: tuple[str, ...]) -> list[tuple[str,
     return [tuple(names[i] for i in np.flatnonzero(row)) for row in owners]
 
 
-def _warn_if_ill_posed(problem: FeatureSearchProblem) -> None:
+def _warn_if_ill_posed(search_problem: FeatureSearchProblem) -> None:
     """Warn if the prior lets the joint density grow as a weight falls to 0."""
     # A feature of weight 0 that all objects own multiplies the joint density by its prior odds
     # times the density at 0.
     log_prior_none, log_prior_one = (
-        problem.log_prior(np.ones((problem.n, n_features))) for n_features in (0, 1)
+        search_problem.log_prior(np.ones((search_problem.n, n_features))) for n_features in (0, 1)
     )
     log_factor = 0.0
     if np.isfinite(log_prior_none):
-        log_factor = np.exp(log_prior_one - log_prior_none) * problem.rate
-    if problem.shape == 1.0 and log_factor > 1.0:
+        log_factor = np.exp(log_prior_one - log_prior_none) * search_problem.rate
+    if search_problem.shape == 1.0 and log_factor > 1.0:
         warn(
             EstimateWarning(
                 "The joint maximum is ill-posed: a feature with weight 0 multiplies the density"
@@ -442,7 +446,7 @@ def _build_estimate(
     table: Any,
     constant: Any,
     similarity: Any,
-    problem: Any,
+    search_problem: Any,
     names: Any,
     learned_sigma: Any,
     log_joint: Any,
@@ -450,10 +454,10 @@ def _build_estimate(
     """Build the `Estimate` of one feature set from its table, constant and similarities."""
     import pandas as pd
 
-    observed_matrix = np.full((problem.n, problem.n), np.nan)
-    observed_matrix[problem.first, problem.second] = observed_matrix[
-        problem.second, problem.first
-    ] = problem.values
+    observed_matrix = np.full((search_problem.n, search_problem.n), np.nan)
+    observed_matrix[search_problem.first, search_problem.second] = observed_matrix[
+        search_problem.second, search_problem.first
+    ] = search_problem.values
     np.fill_diagonal(similarity, np.nan)
     labels = pd.Index(names, name="object")
     return Estimate(
@@ -462,9 +466,9 @@ def _build_estimate(
         weights=np.asarray(table["weight"]),
         constant=constant,
         similarity=pd.DataFrame(similarity, index=labels, columns=labels.rename(None)),
-        sigma=float(np.sqrt(problem.sigma2)),
+        sigma=float(np.sqrt(search_problem.sigma2)),
         log_joint=log_joint,
         observed=observed_matrix,
-        has_constant=problem.with_constant,
+        has_constant=search_problem.with_constant,
         learned_sigma=learned_sigma,
     )

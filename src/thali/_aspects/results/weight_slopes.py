@@ -214,7 +214,7 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
                 present_draws.mean(),
                 np.quantile(present_draws, quantile_levels),
             )
-            positive_share, presence = (
+            positive_share, presence_share = (
                 (present_draws > 0.0).mean(),
                 len(present_draws) / len(effect_draws),
             )
@@ -226,7 +226,7 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
                     high,
                     positive_share,
                     np.exp(mean_effect),
-                    presence,
+                    presence_share,
                 )
             )
             row_labels.append((covariate, effect_name))

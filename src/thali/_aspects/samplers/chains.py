@@ -331,7 +331,7 @@ class FeatureChain(Chain):
         """Run sweeps until number `until`; enlarge state and record when they are full."""
         task = self.task
         while True:
-            status = task.kernel(
+            run_status = task.kernel(
                 self.rng,
                 task.model,
                 self.caches,
@@ -343,12 +343,12 @@ class FeatureChain(Chain):
                 task.tune * self.thin,
                 self.thin,
             )
-            if status == CROWDED:
+            if run_status == CROWDED:
                 self._enlarge_states()
-            elif status == RECORD_FULL:
+            elif run_status == RECORD_FULL:
                 self.record = enlarge_record(self.record)
             else:
-                assert status == DONE
+                assert run_status == DONE
                 return
 
     def _kernel_arrays(self) -> tuple[Any, ...]:
