@@ -36,7 +36,7 @@ def run(prior, likelihood, data, sweep, draws, tune, thin, chains, seed):
         chain.run_until(chain.total)
         spent += time.process_time() - begin
         found.append(chain.draws)
-    tree = build_datatree(found, data, likelihood, learned_alpha=True)
+    tree = build_datatree(found, data, likelihood, is_alpha_learned=True)
     return tree["posterior"], spent
 
 

@@ -26,7 +26,7 @@ def build_similarities_part(
     *,
     log_constant: float,
     has_constant: bool,
-    learned_sigma: bool,
+    is_sigma_learned: bool,
 ) -> DataPart:
     """Build the variables and data of measured similarities for the posterior tree."""
     labels = np.asarray(data.labels, dtype=str)
@@ -68,7 +68,7 @@ def build_similarities_part(
             "judgements": ("measured_pair", data.judgements),
             "unique": False,
             "has_constant": bool(has_constant),
-            "learned_sigma": bool(learned_sigma),
+            "learned_sigma": bool(is_sigma_learned),
         },
         pointwise=pointwise_variables,
         observed_coordinates=pair_coordinates("measured_pair", labels, data.first, data.second),

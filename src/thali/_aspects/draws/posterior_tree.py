@@ -154,7 +154,7 @@ def build_datatree(
     data: "PairedComparisons | Choices | Similarities",
     likelihood: Any,
     *,
-    learned_alpha: bool,
+    is_alpha_learned: bool,
     attrs: Mapping[str, object] | None = None,
     task: "SamplingTask | None" = None,
 ) -> "xarray.DataTree":
@@ -194,7 +194,7 @@ def build_datatree(
         )
     tree_groups["observed_data"] = xr.Dataset(data_part.observed, data_part.observed_coordinates)
     tree_groups["constant_data"] = xr.Dataset(
-        {"kind": data_part.kind, **data_part.constants, "learned_alpha": bool(learned_alpha)},
+        {"kind": data_part.kind, **data_part.constants, "learned_alpha": bool(is_alpha_learned)},
         {**data_part.observed_coordinates, "option": labels},
     )
     if task is not None:

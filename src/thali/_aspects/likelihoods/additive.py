@@ -310,7 +310,7 @@ class Additive:
             * math.log(2.0 * math.pi * self.first_variance(data))
             + 0.5 * float(np.log(data.judgements).sum()),
             has_constant=self.constant,
-            learned_sigma=self.fixed_sigma(data) is None,
+            is_sigma_learned=self.fixed_sigma(data) is None,
         )
 
 

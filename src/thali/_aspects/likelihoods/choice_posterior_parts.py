@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from thali._data.pairs import PairedComparisons
 
 
-def build_data_part(stored_data: StoredData, unique: bool) -> DataPart:
+def build_data_part(stored_data: StoredData, has_unique: bool) -> DataPart:
     """Build the part of the posterior tree about the choices themselves, without draws."""
     return DataPart(
         kind=stored_data.kind,
         log_constant=stored_data.log_constant,
         descriptions={},
         observed=stored_data.observed,
-        constants=stored_data.constants | {"unique": bool(unique)},
+        constants=stored_data.constants | {"unique": bool(has_unique)},
         observed_coordinates=stored_data.coordinates,
         rows=stored_data.rows,
     )
@@ -54,7 +54,7 @@ def build_pairs_part(
     stores_pairs: bool,
     *,
     lapse: float,
-    unique: bool,
+    has_unique: bool,
     tie: np.ndarray | None,
     beta: np.ndarray | None,
 ) -> DataPart:
@@ -92,7 +92,7 @@ def build_pairs_part(
         log_likelihoods = (log_likelihoods + stored_data.coefficients).reshape(*shape, -1)
         pointwise_variables = {"wins": (("chain", "draw", "compared_pair"), log_likelihoods)}
     return replace(
-        build_data_part(stored_data, unique),
+        build_data_part(stored_data, has_unique),
         descriptions={
             "choice_probability": "probability that the first of a pair is chosen, given that one"
             " is, including lapses",
@@ -191,7 +191,7 @@ def build_sets_part(
     stores_pairs: bool,
     *,
     lapse: float,
-    unique: bool,
+    has_unique: bool,
 ) -> DataPart:
     """Build the part of the posterior tree about choices from sets from all draws."""
     labels, questions = np.asarray(data.labels, dtype=str), data.questions()
@@ -234,7 +234,7 @@ def build_sets_part(
         compute_answers = get_answers
 
     return replace(
-        build_data_part(stored_data, unique),
+        build_data_part(stored_data, has_unique),
         descriptions={
             "choice_probability": "probability that the first of a pair is chosen, including"
             " lapses",

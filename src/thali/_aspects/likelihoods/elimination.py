@@ -297,7 +297,7 @@ class Elimination:
         data = self.convert_data(data)
         if isinstance(data, Choices):
             return build_sets_part(
-                feature_columns, data, shape, dense, lapse=self.lapse, unique=self.unique
+                feature_columns, data, shape, dense, lapse=self.lapse, has_unique=self.unique
             )
         return build_pairs_part(
             feature_columns,
@@ -305,7 +305,7 @@ class Elimination:
             shape,
             dense,
             lapse=self.lapse,
-            unique=self.unique,
+            has_unique=self.unique,
             tie=extra.get("tie"),
             beta=self._stack_coefficients(extra),
         )

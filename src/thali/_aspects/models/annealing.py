@@ -85,7 +85,7 @@ class AnnealingEngine(FeatureSamplingEngine):
                 [best_draw],
                 source,
                 task_arguments["likelihood"],
-                learned_alpha=learns_alpha,
+                is_alpha_learned=learns_alpha,
                 attrs=attrs,
                 task=task,
             )

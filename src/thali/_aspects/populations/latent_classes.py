@@ -93,7 +93,7 @@ class LatentClassPopulation(Population):
             draws,
             data,
             task_arguments["likelihood"],
-            learned_alpha=learns_alpha,
+            is_alpha_learned=learns_alpha,
             similar=are_similar,
             attrs=attrs,
         )

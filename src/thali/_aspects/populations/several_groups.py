@@ -119,9 +119,9 @@ class SeveralGroups(Population):
             draws,
             data,
             task_arguments["likelihood"],
-            learned_alpha=model.learn_alpha,
+            is_alpha_learned=model.learn_alpha,
             similar=model.similar,
-            persons=model.persons,
+            are_individuals=model.persons,
             attrs=attrs,
         )
 

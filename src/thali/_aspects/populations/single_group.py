@@ -156,7 +156,7 @@ class SingleGroup(Population):
             draws,
             data,
             task_arguments["likelihood"],
-            learned_alpha=learns_alpha,
+            is_alpha_learned=learns_alpha,
             attrs=attrs,
             task=task,
         )
@@ -274,7 +274,10 @@ def sample_prior_features(
         )
     posterior = Posterior(
         build_datatree(
-            [concatenate_draws(prior_draws)], data, likelihood, learned_alpha=task.model.learn_alpha
+            [concatenate_draws(prior_draws)],
+            data,
+            likelihood,
+            is_alpha_learned=task.model.learn_alpha,
         )
     )
     return build_prior_sample(

@@ -456,7 +456,7 @@ def search_best_set(
         set_indices = np.flatnonzero(sets.counts == sets.counts.max())
         if sets.counts.max() < MIN_DRAWS:
             set_indices = select_promising_sets(
-                sets, search_problem, np.arange(len(sets.counts)), integrated=True
+                sets, search_problem, np.arange(len(sets.counts)), integrates_weights=True
             )
         evidence_by_set = compute_evidence(sets, search_problem, set_indices)
         return _maximise_joint(
@@ -493,18 +493,18 @@ def select_promising_sets(
     sets: FeatureSets,
     search_problem: FeatureSearchProblem,
     set_indices: np.ndarray,
-    integrated: bool = False,
+    integrates_weights: bool = False,
 ) -> np.ndarray:
     """Return indices of the 200 sets with the largest log joint density in a draw.
 
-    With `integrated`, the score approximates the integral over the weights.
+    With `integrates_weights`, the score approximates the integral over the weights.
     """
     max_score = np.full(len(sets.counts), -np.inf)
     np.maximum.at(max_score, sets.of_draw, _score_draws(sets, search_problem))
     scores = max_score[set_indices] + np.array(
         [search_problem.log_prior(sets.matrix(set_index)) for set_index in set_indices]
     )
-    if integrated:
+    if integrates_weights:
         judgement_matrix = np.zeros((search_problem.n, search_problem.n))
         judgement_matrix[search_problem.first, search_problem.second] = search_problem.judgements
         n_judgements = np.einsum("pi,pi->p", sets.patterns @ judgement_matrix, sets.patterns)

@@ -62,23 +62,23 @@ def build_group_posterior(
     groups: "GroupedData",
     likelihood: Any,
     *,
-    learned_alpha: bool,
+    is_alpha_learned: bool,
     similar: bool,
     attrs: Mapping[str, object],
-    persons: bool = False,
+    are_individuals: bool = False,
 ) -> Posterior:
     """Build the posterior tree of several groups from the draws of all chains.
 
-    Chains are cut to the shortest one. For `persons`, who may be many, variables per pair and draw
-    are stored only up to `MAX_PAIRS` pairs in total, and log-likelihoods per answer only if they
-    are few.
+    Chains are cut to the shortest one. If groups are single respondents (`are_individuals`), who
+    may be many, variables per pair and draw are stored only up to `MAX_PAIRS` pairs in total, and
+    log-likelihoods per answer only if they are few.
     """
 
     kept_draws, group_names = select_kept_draws(chains), list(groups.names)
     shape, columns_by_group = kept_draws.shape, list_group_columns(kept_draws, range(len(groups)))
     labels = np.asarray(groups.labels, dtype=str)
     n_people = 1
-    if persons:
+    if are_individuals:
         n_people = len(groups)
     data_parts, parameter_draws = _build_group_parts(
         kept_draws, columns_by_group, groups, likelihood, n_people
@@ -97,7 +97,7 @@ def build_group_posterior(
         pad_weights(columns_by_group, shape),
     )
     variables |= _join_variables(data_parts)
-    if persons and FACTS[data_parts[0].kind].of_several:
+    if are_individuals and FACTS[data_parts[0].kind].of_several:
         common_columns = _scale_common_weights(
             select_group_columns(kept_draws, len(groups)), [part.scale for part in data_parts]
         )
@@ -124,7 +124,10 @@ def build_group_posterior(
         )
     datasets["observed_data"] = join_parts(data_parts, "observed", 0, {})
     constant_data = join_parts(data_parts, "constants", 0, {"option": labels, "group": group_names})
-    constant_data["kind"], constant_data["learned_alpha"] = data_parts[0].kind, bool(learned_alpha)
+    constant_data["kind"], constant_data["learned_alpha"] = (
+        data_parts[0].kind,
+        bool(is_alpha_learned),
+    )
     constant_data[POPULATION] = GROUPS
     constant_data["similar"] = bool(similar)
     datasets["constant_data"] = constant_data

@@ -66,7 +66,7 @@ def build_class_tree(
     data: Any,
     likelihood: Any,
     *,
-    learned_alpha: bool,
+    is_alpha_learned: bool,
     similar: bool,
     attrs: Mapping[str, object],
 ) -> "xarray.DataTree":
@@ -127,7 +127,7 @@ def build_class_tree(
         "answer_place": ("given_answer", given_answers.answer),
         "kind": first_part.kind,
         POPULATION: KINDS,
-        "learned_alpha": bool(learned_alpha),
+        "learned_alpha": bool(is_alpha_learned),
         "similar": bool(similar),
         "kinds": n_classes,
     }

@@ -308,9 +308,9 @@ def estimate_features(
         constant=constant,
         with_constant=with_constant,
     )
-    learned_sigma = bool(np.ptp(sigma) > 0)
+    is_sigma_learned = bool(np.ptp(sigma) > 0)
     if estimator == "expectation":
-        return _build_expectation(feature_sets, search_problem, object_names, learned_sigma)
+        return _build_expectation(feature_sets, search_problem, object_names, is_sigma_learned)
     if estimator == "joint-map":
         _warn_if_ill_posed(search_problem)
     best_set = search_best_set(estimator, feature_sets, search_problem)
@@ -335,7 +335,7 @@ def estimate_features(
         similarity,
         search_problem,
         object_names,
-        learned_sigma,
+        is_sigma_learned,
         best_set.log_joint,
     )
 
@@ -344,7 +344,7 @@ def _build_expectation(
     feature_sets: FeatureSets,
     search_problem: FeatureSearchProblem,
     names: tuple[str, ...],
-    learned_sigma: bool,
+    is_sigma_learned: bool,
 ) -> Estimate:
     """Build the expectation over draws: feature probabilities and mean weights."""
     n_draws, n_patterns = len(feature_sets.of_draw), len(feature_sets.patterns)
@@ -378,7 +378,7 @@ def _build_expectation(
         similarity,
         search_problem,
         names,
-        learned_sigma,
+        is_sigma_learned,
         float("nan"),
     )
 
@@ -448,7 +448,7 @@ def _build_estimate(
     similarity: Any,
     search_problem: Any,
     names: Any,
-    learned_sigma: Any,
+    is_sigma_learned: Any,
     log_joint: Any,
 ) -> Estimate:
     """Build the `Estimate` of one feature set from its table, constant and similarities."""
@@ -470,5 +470,5 @@ def _build_estimate(
         log_joint=log_joint,
         observed=observed_matrix,
         has_constant=search_problem.with_constant,
-        learned_sigma=learned_sigma,
+        learned_sigma=is_sigma_learned,
     )
