@@ -20,7 +20,7 @@ from numba.core.dispatcher import Dispatcher
 from typer.main import get_command
 from xdist.scheduler import LoadFileScheduling
 
-from thali._aspects.maximum_likelihood import fit_tests
+from thali._aspects.maximum_likelihood import goodness_of_fit
 from thali._compile import jit
 from thali._compile.store import KernelCache
 from thali._designs import choice_designs
@@ -258,9 +258,9 @@ def pictures():
 
 @pytest.fixture
 def few_replicates(monkeypatch):
-    """Tests of fit by bootstrap have 39 replicates: their shares are tested beside `fit_tests`."""
-    monkeypatch.setattr(fit_tests, "SAMPLES", 39)
-    monkeypatch.setattr(fit_tests, "FEW_SAMPLES", 39)
+    """Tests of fit by bootstrap have 39 replicates: their shares are tested elsewhere."""
+    monkeypatch.setattr(goodness_of_fit, "SAMPLES", 39)
+    monkeypatch.setattr(goodness_of_fit, "FEW_SAMPLES", 39)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ finds.
    .089): the largest R-hat of the log-likelihood, of the similarity of any pair, and of the number
    of features that a pair shares (four chains).
 2. `AdditiveClustering(method="map").fit`: log p(F, S) of the ends of 20 annealed runs (best and
-   median), with and without memberships of an object drawn together (`moves/joint_memberships.py`).
+   median), with and without memberships of an object drawn together (`moves/joint_ownership.py`).
 """
 
 import sys
@@ -20,9 +20,9 @@ from similarity_sigma import similarities
 
 import thali as th
 from thali._aspects.draws.feature_columns import read_columns
-from thali._aspects.draws.similarities import compute_similarities
+from thali._aspects.draws.fitted_similarities import compute_similarities
 from thali._aspects.models import annealing
-from thali._aspects.samplers import recommended
+from thali._aspects.samplers import default_sweeps
 from thali._inference.warn import silence_warnings
 from thali._posterior.summary import compute_diagnostics
 
@@ -78,8 +78,8 @@ def annealed(name: str) -> None:
     evidence_of, together = annealing.compute_evidence, annealing.sweep_conjugate_jointly
     for way, kernel, sweeps in (
         ("together", together, 2000),
-        ("one by one", recommended.sweep_conjugate, 2000),
-        ("one by one", recommended.sweep_conjugate, 20_000),
+        ("one by one", default_sweeps.sweep_conjugate, 2000),
+        ("one by one", default_sweeps.sweep_conjugate, 20_000),
     ):
         ends: list[float] = []
 

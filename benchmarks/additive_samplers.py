@@ -23,8 +23,8 @@ import numpy as np
 from published_samplers import use_published_sampler
 
 import thali as th
-from thali._aspects.answers.features import find_pattern_presence
 from thali._aspects.draws.feature_columns import concatenate_chain_columns
+from thali._aspects.results.feature_table import find_pattern_presence
 from thali._aspects.samplers.chains import FeatureChain
 
 METHODS = {"published": {}, "plain": {"tempering": False}, "tempered": {}}

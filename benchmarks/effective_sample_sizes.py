@@ -8,7 +8,7 @@ from arviz_stats.base.array import array_stats
 
 from thali._aspects.draws.posterior_tree import build_datatree
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.task import build_task
+from thali._aspects.samplers.sampling_task import build_task
 
 
 def run(prior, likelihood, data, sweep, draws, tune, thin, chains, seed):
@@ -36,7 +36,7 @@ def run(prior, likelihood, data, sweep, draws, tune, thin, chains, seed):
         chain.run_until(chain.total)
         spent += time.process_time() - begin
         found.append(chain.draws)
-    tree = build_datatree(found, data, likelihood, learned_alpha=True)
+    tree = build_datatree(found, data, likelihood, is_alpha_learned=True)
     return tree["posterior"], spent
 
 

@@ -25,8 +25,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 import thali as th
-from thali._aspects.populations.evidence import build_evidence_task
-from thali._aspects.samplers.prior_ladder import build_ladders
+from thali._aspects.populations.tempered_evidence import build_evidence_task
+from thali._aspects.samplers.evidence_chains import build_ladders
 from thali._inference.threads import run_in_threads
 from thali._model.evidence import USUAL, build_evidence_run
 from thali._posterior.evidence import estimate_log_evidence

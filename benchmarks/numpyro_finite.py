@@ -29,7 +29,7 @@ from numpyro.infer import HMC, NUTS, DiscreteHMCGibbs
 
 import thali as th
 from thali._aspects.likelihoods.elimination import Elimination
-from thali._aspects.priors.finite import FiniteFeatures
+from thali._aspects.priors.finite_features import FiniteFeatures
 
 LAPSE = 0.01
 ASPECTS = 6

@@ -24,7 +24,7 @@ import pandas as pd
 
 import thali as th
 from thali._aspects.likelihoods.most_similar_pair import MostSimilarPair
-from thali._aspects.maximum_likelihood.feature_problems import (
+from thali._aspects.maximum_likelihood.feature_likelihoods import (
     build_feature_problem,
     find_weight_mode,
 )

@@ -5,7 +5,7 @@
 The problems are those of `default_fits.py`. The first chain of the default fit tunes and draws for some
 CPU seconds; the table has the microseconds of a sweep that were forecast, those that it took in the
 second half of that time, and their ratio. The constants stand beside the forecasts:
-`samplers/cost_model.py` of aspects, `arguments.py` of the sparse logit and of product classes,
+`samplers/cost_forecast.py` of aspects, `arguments.py` of the sparse logit and of product classes,
 `engines.py` of Plackett-Luce regression, `hierarchical_fit.py`, and `logit.py` for the logits
 without chains, which `latent_class_logit.py` times.
 """

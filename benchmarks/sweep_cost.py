@@ -16,11 +16,11 @@ import numpy as np
 from scipy import sparse
 
 import thali as th
+from thali._aspects.chain_state import COLUMNS
 from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.priors import Given, IndianBuffet
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.task import build_task
-from thali._aspects.state import COLUMNS
+from thali._aspects.samplers.sampling_task import build_task
 
 COMPARISONS = 4  # of each pair
 SLICES = 5

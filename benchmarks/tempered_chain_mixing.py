@@ -73,7 +73,7 @@ def run(name: str, minutes: float, seed: int) -> None:
             [chain.collect_draws(draws) for chain in chains],
             data,
             parts["likelihood"],
-            learned_alpha=True,
+            is_alpha_learned=True,
             attrs={"thin": THIN, "tuning_steps": TUNE},
             task=task,
         )

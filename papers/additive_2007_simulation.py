@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali import datasets
-from thali._aspects.answers.feature_set_search import find_feature_sets
 from thali._aspects.draws.feature_columns import read_columns
-from thali._aspects.models.additive import AdditiveClustering
-from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.models.additive_clustering import AdditiveClustering
+from thali._aspects.priors.indian_buffet import IndianBuffet
+from thali._aspects.results.feature_set_search import find_feature_sets
 from thali._inference.progress import Progress
 from thali._plots._style import COLOURS, create_axes
 from thali.errors import ConvergenceWarning, EstimateWarning, InterruptedWarning

@@ -8,9 +8,9 @@ import numpy as np
 from thali import datasets
 from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.models.elimination import EliminationByAspects
-from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.priors.indian_buffet import IndianBuffet
 from thali._aspects.samplers.chains import run_feature_chains
-from thali._aspects.samplers.task import build_task
+from thali._aspects.samplers.sampling_task import build_task
 from thali._comparison.compare import compare
 from thali._comparison.pair_holdouts import compute_mcse
 from thali._comparison.sentences import describe_comparison, describe_disagreement

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali import datasets
-from thali._aspects.answers.features import features_table
 from thali._aspects.models.elimination import EliminationByAspects
+from thali._aspects.results.feature_table import features_table
 from thali._comparison.compare import compare
 from thali._inference.progress import Progress
 from thali._posterior.convergence import HIGHEST_R_HAT

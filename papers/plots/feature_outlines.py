@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.answers.estimate import Estimate
-from thali._aspects.models.additive import AdditiveClustering
+from thali._aspects.models.additive_clustering import AdditiveClustering
+from thali._aspects.results.point_estimate import Estimate
 from thali._plots._fonts import picture
 from thali._plots._style import COLOURS, create_axes, measure_label_width, shorten_labels
 from thali.errors import ArgumentError
@@ -65,7 +65,7 @@ def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axe
     >>> import numpy as np
     >>> from types import SimpleNamespace
     >>> from thali._aspects.draws.feature_columns import Columns
-    >>> from thali._aspects.answers.estimate import estimate
+    >>> from thali._aspects.results.point_estimate import estimate
     >>> from thali.priors import IndianBuffet
     >>> pairs = {
     ...     "first": np.array([0, 0, 1]),

@@ -11,6 +11,16 @@ finds far too many features.
 import math
 from typing import Any
 
+from thali._aspects.chain_state import (
+    ALPHA,
+    COLUMNS,
+    NO_UNIQUE,
+    capacity,
+    clear_row,
+    copy_column,
+    remove_column,
+    shuffle_columns,
+)
 from thali._aspects.kernel_operations import (
     apply_member,
     apply_unique,
@@ -22,31 +32,21 @@ from thali._aspects.kernel_operations import (
     rate_single,
     select_cache,
 )
-from thali._aspects.likelihoods.residuals import (
+from thali._aspects.likelihoods.similarity_residuals import (
     CONSTANT,
     VARIANCE,
     draw_variance,
     shift_all,
     sum_all,
 )
-from thali._aspects.moves.births import append_column
-from thali._aspects.moves.concentration import draw_concentration
-from thali._aspects.moves.tuning import COLUMN_WEIGHT, select_tuning
-from thali._aspects.samplers.sweep_rounds import (
+from thali._aspects.moves.alpha_and_scale import draw_concentration
+from thali._aspects.moves.births_and_splits import append_column
+from thali._aspects.moves.step_tuning import COLUMN_WEIGHT, select_tuning
+from thali._aspects.samplers.sweep_bookkeeping import (
     CONTINUE,
     begin_round,
     end_sweep,
     select_level_state,
-)
-from thali._aspects.state import (
-    ALPHA,
-    COLUMNS,
-    NO_UNIQUE,
-    capacity,
-    clear_row,
-    copy_column,
-    remove_column,
-    shuffle_columns,
 )
 from thali._aspects.weight_priors import draw_prior_weight, log_density_ratio
 from thali._compile.jit import kernel, scalar
@@ -297,7 +297,7 @@ def published(
     tune: int,
     thin: Any,
 ) -> Any:
-    """Sweep until `until` sweeps are done, as `thali._aspects.samplers.recommended.sweep_infinite`
+    """Sweep until `until` sweeps are done, as `thali._aspects.samplers.default_sweeps.sweep_infinite`
     does."""
     tuning = select_tuning(tunings, 0)
     while True:

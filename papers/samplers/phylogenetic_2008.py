@@ -25,16 +25,16 @@ used.
 import math
 from typing import Any
 
+from thali._aspects.chain_state import COLUMNS, SWEEPS, scratch_index, shuffle_columns
 from thali._aspects.kernel_operations import apply_member, delta_member, select_cache
-from thali._aspects.moves.concentration import draw_concentration
-from thali._aspects.moves.tuning import COLUMN_WEIGHT, select_tuning
-from thali._aspects.samplers.sweep_rounds import (
+from thali._aspects.moves.alpha_and_scale import draw_concentration
+from thali._aspects.moves.step_tuning import COLUMN_WEIGHT, select_tuning
+from thali._aspects.samplers.sweep_bookkeeping import (
     CONTINUE,
     begin_round,
     end_sweep,
     select_level_state,
 )
-from thali._aspects.state import COLUMNS, SWEEPS, scratch_index, shuffle_columns
 from thali._compile.jit import kernel, scalar
 from thali._inference.numerics.decisions import accept
 
@@ -56,7 +56,7 @@ def published(
     tune: int,
     thin: Any,
 ) -> Any:
-    """Sweep until `until` sweeps are done, as `thali._aspects.samplers.recommended.sweep_infinite`
+    """Sweep until `until` sweeps are done, as `thali._aspects.samplers.default_sweeps.sweep_infinite`
     does."""
     tuning = select_tuning(tunings, 0)
     tuning.target[COLUMN_WEIGHT] = 0.5

@@ -14,17 +14,24 @@ from helpers.additive_runs import fit
 
 from papers.samplers import elimination_2006, use_published_sampler
 from papers.samplers.elimination_2006 import update_row
+from thali._aspects.chain_state import (
+    ALPHA,
+    COLUMNS,
+    capacity,
+    clear_row,
+    copy_column,
+    remove_column,
+)
 from thali._aspects.kernel_operations import rate_single, select_cache
-from thali._aspects.likelihoods.residuals import CONSTANT, VARIANCE, shift_all, sum_all
-from thali._aspects.moves.births import append_column
-from thali._aspects.moves.tuning import select_tuning
-from thali._aspects.samplers.sweep_rounds import (
+from thali._aspects.likelihoods.similarity_residuals import CONSTANT, VARIANCE, shift_all, sum_all
+from thali._aspects.moves.births_and_splits import append_column
+from thali._aspects.moves.step_tuning import select_tuning
+from thali._aspects.samplers.sweep_bookkeeping import (
     CONTINUE,
     begin_round,
     end_sweep,
     select_level_state,
 )
-from thali._aspects.state import ALPHA, COLUMNS, capacity, clear_row, copy_column, remove_column
 from thali._aspects.weight_priors import draw_prior_weight
 from thali._compile.jit import kernel, scalar
 from thali._inference.numerics.decisions import accept, draw_poisson

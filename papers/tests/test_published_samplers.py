@@ -36,7 +36,7 @@ from papers.samplers.elimination_2006 import (
     update_row,
 )
 from thali._aspects.samplers.chains import FeatureChain, run_feature_chains
-from thali._aspects.samplers.task import build_task
+from thali._aspects.samplers.sampling_task import build_task
 from thali._testing import small_models
 from thali._testing.exact import invariance_error
 from thali._testing.small_models import SmallModelCase

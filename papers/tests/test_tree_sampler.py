@@ -21,11 +21,11 @@ from scipy import integrate, stats
 
 import thali as th
 from papers.samplers import elimination_2006, phylogenetic_2008, use_published_sampler
+from thali._aspects.chain_state import COLUMNS, remove_column, resize_state
 from thali._aspects.priors import PhylogeneticBuffet
 from thali._aspects.priors.phylogenetic import TreeRates
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.task import build_task
-from thali._aspects.state import COLUMNS, remove_column, resize_state
+from thali._aspects.samplers.sampling_task import build_task
 from thali._testing.exact import invariance_error, outcomes
 
 pytestmark = pytest.mark.fit

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from thali._aspects.chain_state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, make_empty_state
 from thali._aspects.kernel_operations import open_members, rate_by_size_range, rebuild_cache
-from thali._aspects.likelihoods.delta_checks import build_state
-from thali._aspects.moves import births, flips
-from thali._aspects.priors.ibp import IndianBuffet
-from thali._aspects.samplers.sweep_rounds import prepare_state
-from thali._aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, make_empty_state
+from thali._aspects.likelihoods.custom_term_checks import build_state
+from thali._aspects.moves import births_and_splits, owner_flips
+from thali._aspects.priors.indian_buffet import IndianBuffet
+from thali._aspects.samplers.sweep_bookkeeping import prepare_state
 from thali._inference.numerics.decisions import draw_index
 from thali._inference.numerics.shares import scale_to_maximum
 
@@ -397,17 +397,17 @@ class MoveProblem:
         """Apply the sampler's flip move to one entry of two features."""
         entry_index = draw_index(random, 2 * len(self.chosen))
         open_members(self.likelihood, pair[1], pair[0], entry_index % 2)
-        flips.propose_flip(
+        owner_flips.propose_flip(
             random, self.model, pair[1], pair[0], entry_index % 2, self.chosen[entry_index // 2]
         )
 
     def move(self, random: Any, pair: Any) -> None:
         """Apply the sampler's move that transfers options between features."""
-        births.propose_split_or_join(random, self.model, pair[1], pair[0])
+        births_and_splits.propose_split_or_join(random, self.model, pair[1], pair[0])
 
     def birth(self, random: Any, pair: Any) -> None:
         """Propose the birth or death of a feature, by the sampler's move."""
-        births.propose_birth_or_death(random, self.model, pair[1], pair[0], self.rate)
+        births_and_splits.propose_birth_or_death(random, self.model, pair[1], pair[0], self.rate)
 
 
 def compute_move_errors(

@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from thali._aspects.chain_state import ALPHA, COLUMNS, MIN_FREE_ROWS, make_empty_state, stack_states
 from thali._aspects.likelihoods.custom import Custom
-from thali._aspects.likelihoods.delta_checks import (
+from thali._aspects.likelihoods.custom_term_checks import (
     WorstDifference,
     arrange_like_samplers,
     bound_rounding,
@@ -14,11 +15,10 @@ from thali._aspects.likelihoods.delta_checks import (
     sample_states,
 )
 from thali._aspects.likelihoods.parameter_priors import PRIOR_NAMES
-from thali._aspects.likelihoods.validation import call_checked, check_functions
-from thali._aspects.priors.ibp import IndianBuffet
+from thali._aspects.likelihoods.user_function_checks import call_checked, check_functions
+from thali._aspects.priors.indian_buffet import IndianBuffet
 from thali._aspects.samplers.chains import FeatureChain
-from thali._aspects.samplers.task import build_task, build_weight_prior
-from thali._aspects.state import ALPHA, COLUMNS, MIN_FREE_ROWS, make_empty_state, stack_states
+from thali._aspects.samplers.sampling_task import build_task, build_weight_prior
 from thali._compile.jit import compile_separately
 from thali._described import DescribedObject, Description
 from thali.errors import ArgumentError

@@ -168,7 +168,7 @@ def recognise_data(
     named_data: NamedData, spec: ModelSpec, read_arguments: dict[str, Any]
 ) -> tuple[Any, list[str], str]:
     """Read the data for a model; return them, sentences on them, another possible kind."""
-    from thali._aspects.choice_design_effects import choice_design_effect
+    from thali._aspects.dependent_choices import choice_design_effect
     from thali._data.judged import Judged
     from thali._data.people_table import list_differing_columns
 
