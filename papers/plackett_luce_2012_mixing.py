@@ -12,7 +12,6 @@ import numpy as np
 from thali._classify.sparse_logit.chain import CoefficientChain
 from thali._posterior.summary import compute_diagnostics
 
-from .entry import Entry, Reproduction, Settings, finished_parts
 from .plackett_luce_2012_data import (
     GIBBS,
     LOGIT,
@@ -24,6 +23,7 @@ from .plackett_luce_2012_data import (
     read,
     split,
 )
+from .reproduction_entry import Entry, Reproduction, Settings, finished_parts
 from .samplers.holmes_held_2006 import HolmesHeldChain
 from .samplers.plackett_luce_2012 import published
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _MAX_STEPS = 100
 _TOLERANCE = 1e-12  # Newton decrement per task at which the maximisation ends
-# seconds of the likelihood and its derivatives per row and column: `benchmarks/forecast.py`
+# seconds of likelihood and derivatives per row and column: `benchmarks/run_time_forecast.py`
 SECONDS_PER_CELL = 1.25e-8
 
 

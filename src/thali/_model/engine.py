@@ -38,7 +38,7 @@ class PreparedFit:
 
 
 class Forecast(NamedTuple):
-    """Forecast CPU seconds of a fit, all chains together (`benchmarks/forecast.py`)."""
+    """Forecast CPU seconds of a fit, all chains together (`benchmarks/run_time_forecast.py`)."""
 
     least: float  # if the chains agree at the first check
     most: float  # if they never agree

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.maximum_likelihood.aspects import check_identified
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import (
     MAX_LOG_ODDS,
@@ -14,7 +13,8 @@ from thali._aspects.maximum_likelihood.fit import (
     fit_checked_aspects,
     warn_unbounded,
 )
-from thali._aspects.maximum_likelihood.fit_tests import run_equal_means_test
+from thali._aspects.maximum_likelihood.given_aspects import check_identified
+from thali._aspects.maximum_likelihood.goodness_of_fit import run_equal_means_test
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import CovariateCells
 from thali._data.pairs.subsets import build_ties_error

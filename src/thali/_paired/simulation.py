@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import check_integer
-from thali._aspects.maximum_likelihood.engine import (
+from thali._aspects.maximum_likelihood.elimination_engine import (
     is_by_maximum_likelihood,
     require_choice_estimates,
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._aspects.maximum_likelihood.estimates import saturated_log_likelihood
-from thali._aspects.maximum_likelihood.fit_tests import run_fit_test
+from thali._aspects.maximum_likelihood.goodness_of_fit import run_fit_test
 from thali._data.checks import are_integers
 from thali._data.connectivity import check_finite
 from thali._inference.numerics.log_densities import log_binomial_coefficient

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.maximum_likelihood.aspects import build_known_aspects
+from thali._aspects.maximum_likelihood.given_aspects import build_known_aspects
 from thali._digits import format_percent
 from thali._printed import PrintedResult
 from thali.errors import DataError

@@ -11,7 +11,12 @@ PICKS = DataSpec(
     KIND,
     f"{__package__}.data:Picks",
     f"{__package__}.shape:SHAPES",
-    (("thali._comparison.choices:QuestionSplitter", "thali._comparison.choices:AnswerScorer"),),
+    (
+        (
+            "thali._comparison.choice_holdouts:QuestionSplitter",
+            "thali._comparison.choice_holdouts:AnswerScorer",
+        ),
+    ),
     example="PickedWorths()",
     compared="picked-worths",
 )

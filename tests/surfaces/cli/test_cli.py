@@ -416,7 +416,7 @@ def test_ctrl_c_keeps_what_was_drawn(folder, data, answer, files):
 # again.
 _ANSWERING = """
 import os, signal
-from thali._surfaces.cli.terminal import Terminal
+from thali._surfaces.cli.terminal_messages import Terminal
 def endless(terminal, findings, *more):
     os.kill(os.getpid(), signal.SIGSTOP)
     while True:

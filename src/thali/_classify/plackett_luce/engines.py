@@ -39,7 +39,7 @@ ADVICE = Advice(stuck=_STUCK)
 _BLOCK_ROWS = 4096  # rows predicted at a time
 
 
-# CPU seconds of a sweep per entry of W and class, measured by `benchmarks/forecast.py`
+# CPU seconds of a sweep per entry of W and class, measured by `benchmarks/run_time_forecast.py`
 CELL_SECONDS = 3e-9
 
 
