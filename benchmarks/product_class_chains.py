@@ -25,7 +25,7 @@ from thali._choice.product_classes.engines.mcmc import build_chains
 from thali._choice.product_classes.particles import concatenate_draws
 from thali._choice.product_classes.reports.predict import predict_tasks
 from thali._choice.product_classes.state import build_class_problem
-from thali._data.experiments.design import build_design
+from thali._data.experiments.fitted_design import build_design
 from thali._inference.chains import Run
 
 CAMERA = {"price": "decreasing"} | dict.fromkeys(

@@ -31,7 +31,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 
 TESTS = Path(__file__).parents[1] / "tests"
 WORTHS = {"tea": 3.0, "coffee": 2.0, "milk": 1.0, "juice": 0.7, "water": 0.5, "cocoa": 0.3}

@@ -81,9 +81,9 @@ def read(path: Any, design: Design) -> tuple[Similarities, str]:
         If the file cannot be read, has other objects than the paper, or lacks a similarity.
     """
     from thali._data.kinds import SIMILARITIES
-    from thali._reading import recognise
+    from thali._reading import layout_recognition
 
-    data, how = recognise.read_data(path, SIMILARITIES)
+    data, how = layout_recognition.read_data(path, SIMILARITIES)
     named = {label.casefold(): label for label in design.labels}
     given = [label.strip().casefold() for label in data.labels]
     wrong = {

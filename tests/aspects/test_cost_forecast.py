@@ -10,7 +10,7 @@ from helpers.watched_runs import run_of
 import thali as th
 from thali._aspects.chain_state import COLUMNS, make_empty_state
 from thali._aspects.samplers.chains import SamplingTask
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 
 SWEEPS = 1000
 

@@ -24,7 +24,7 @@ from thali._aspects.samplers.chains import (
     select_neighbour_pairs,
 )
 from thali._aspects.samplers.sampling_task import DEFAULT_THIN, FIRST_LEVELS
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali._inference.progress import Progress
 from thali._model import sampling as fits
 from thali._model.sampling import RunningFit

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from thali._aspects.populations.single_group import SingleGroup
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali.errors import DataError
 
 

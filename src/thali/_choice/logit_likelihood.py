@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.choice_scores import find_chosen_rows
+from thali._data.prediction_scores import find_chosen_rows
 from thali._inference.indexing import part_indices, sum_parts
 from thali._inference.optimise import Concave, maximise_newton
 from thali._labels import list_names, shorten, suggest
@@ -228,7 +228,7 @@ def tabulate_coefficients(
     """Return a table of estimates, standard errors, z and two-sided p-values."""
     from scipy.special import ndtr
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     with np.errstate(invalid="ignore", divide="ignore"):
         z = estimates / errors
@@ -290,7 +290,7 @@ _RIDGE = 1.0
 
 def parse_directions(argument: str, mapping: Any, data: "ChoiceExperiment") -> dict[str, str]:
     """Return the user's {attribute: direction}, checked against the data."""
-    from thali._data.experiments.levels import ALPHABET
+    from thali._data.experiments.attribute_levels import ALPHABET
 
     directions: dict[str, str] = {}
     for name, direction in _parse_pairs(argument, mapping):

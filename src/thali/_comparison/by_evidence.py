@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_positive
-from thali._data.groups import GroupedData
-from thali._data.judged import Judged
+from thali._argument_checks import check_positive
+from thali._data.base_classes import Judged
+from thali._data.grouped_data import GroupedData
 from thali._data.kinds import CHOICES
 from thali._inference.numerics.shares import scale_to_maximum
 from thali._inference.progress import Progress
@@ -267,7 +267,7 @@ def build_evidence_table(
     """
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     names = list(evidence_by_name)
     rows = {

@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._data.checks import are_integers
-from thali._data.choice_scores import TIE_TOLERANCE, score_choices
 from thali._data.choices import Choices
-from thali._data.choices.subsets import select_choices
+from thali._data.choices.data_subsets import select_choices
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.experiment import select_held_tasks
+from thali._data.number_checks import are_integers
+from thali._data.prediction_scores import TIE_TOLERANCE, score_choices
 from thali._data.questions import Questions
-from thali._digits import format_percent
 from thali._inference.indexing import part_bounds, repeat_indices, sum_parts
 from thali._labels import format_plural
 from thali._model.predictive_check import CHECKED
 from thali._model.registry import find_spec
+from thali._number_format import format_percent
 from thali.errors import DataError, Setting
 
 from .score_table import ScoreTable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._classify.cross_validation_scores import STOPPED, Scores
-from thali._digits import format_percent
+from thali._number_format import format_percent
 from thali.errors import Argument, ArgumentError, DataError, IncompleteWarning, InterruptedWarning
 
 from .score_table import ScoreTable

@@ -4,7 +4,7 @@ import copy
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from thali._arguments import check_allowed, check_integer
+from thali._argument_checks import check_allowed, check_integer
 from thali._aspects.models.elimination import EliminationByAspects
 from thali._aspects.models.latent_feature_model import LatentFeatureModel
 from thali._data.kinds import OWN, PAIRS, DataForm, find_data_spec

@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_allowed
+from thali._argument_checks import check_allowed
 from thali._data.choices import Choices
-from thali._data.classifier_rows import Observations
-from thali._data.groups import GroupedData
+from thali._data.classification_data import Observations
+from thali._data.data_kind_spec import DataSpec
+from thali._data.grouped_data import GroupedData
 from thali._data.kinds import CLASSES, GROUPS, SPECS, DataForm, get_data_form
 from thali._data.pairs import PairedComparisons
-from thali._data.spec import DataSpec
 from thali._inference.warn import warn
 from thali._labels import format_plural, shorten
 from thali._lazy_imports import load_object

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali._data.pairs import PairedComparisons
-from thali._data.pairs.subsets import HeldOutPair
+from thali._data.pairs.data_subsets import HeldOutPair
 from thali._data.similarities import Similarities
 from thali._inference.numerics.log_densities import log_normal_density, log_outcome_coefficients
 from thali._inference.numerics.shares import compute_shares, stack_outcomes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.choice_scores import mean_and_error
+from thali._data.prediction_scores import mean_and_error
 from thali._inference.indexing import repeat_indices
 from thali._inference.task_jobs import Record, is_finished
 from thali.errors import ArgumentError
@@ -195,7 +195,7 @@ def build_comparison_table(
     """Build the table of `thali.compare` from the records of all fits."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     score_table = ScoreTable(splitter, scorer, parts, model_names, records)
     missing_fits = score_table.list_missing()

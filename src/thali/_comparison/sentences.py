@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.choice_scores import mean_and_error
+from thali._data.prediction_scores import mean_and_error
 from thali._labels import shorten
 from thali._posterior.convergence import HIGHEST_R_HAT
 from thali.errors import Argument, ArgumentError, Message

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import check_integer
-from thali._data.groups import GroupedData
+from thali._argument_checks import check_integer
+from thali._data.grouped_data import GroupedData
 from thali._inference.indexing import repeat_indices
 from thali.errors import Argument, ArgumentError, DataError, Setting
 

@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from .column_roles import TARGET
-from .spec import DataSpec
+from .data_kind_spec import DataSpec
 
 PAIRS = "paired comparisons"
 CHOICES = "choices from sets"
@@ -22,7 +22,7 @@ ONE, GROUPS, PEOPLE, KINDS = "one", "groups", "people", "kinds"
 # of experiments: the attribute that distinguishes products from the no-choice option, and levels
 INSIDE, INSIDE_LEVELS = "inside", ("none", "inside")
 
-_SHAPES, _COMPARISON = "thali._reading.shapes", "thali._comparison"
+_SHAPES, _COMPARISON = "thali._reading.layouts", "thali._comparison"
 _CHOICE_SCORER = f"{_COMPARISON}.choice_holdouts:ChoiceScorer"
 
 # In the order in which a table is tried; where no reading is sure, the first one counts.
@@ -109,8 +109,8 @@ SPECS: tuple[DataSpec, ...] = (
     ),
     DataSpec(
         CLASSES,
-        "thali._data.classifier_rows:Observations",
-        f"{_SHAPES}.covariates:SHAPES",
+        "thali._data.classification_data:Observations",
+        f"{_SHAPES}.classification:SHAPES",
         (
             (
                 f"{_COMPARISON}.classifier_holdouts:RowSplitter",

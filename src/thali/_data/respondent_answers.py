@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from thali._described import Facts
 from thali._inference.indexing import part_bounds
 from thali._inference.warn import warn
 from thali._labels import format_label, format_plural, index_labels, shorten
+from thali._object_descriptions import Facts
 from thali.errors import DataWarning
 
-from .columns import encode_column
-from .judged import Frozen
-from .people_table import build_people_table, list_differing_columns, list_people_facts
+from .base_classes import Frozen
+from .column_readers import encode_column
+from .respondent_table import build_people_table, list_differing_columns, list_people_facts
 
 if TYPE_CHECKING:
     import pandas as pd

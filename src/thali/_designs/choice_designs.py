@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_integer
-from thali._data.experiments.levels import parse_number
+from thali._argument_checks import check_allowed, check_integer
+from thali._data.experiments.attribute_levels import parse_number
 from thali._inference.numerics.shares import compute_shares
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_label, format_plural, shorten, suggest

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_integer, check_positive
-from thali._described import Description
+from thali._argument_checks import check_integer, check_positive
 from thali._inference.indexing import part_indices
 from thali._labels import format_plural
-from thali._printed import PrintedResult
+from thali._object_descriptions import Description
+from thali._printed_result import PrintedResult
 from thali.errors import Argument, ArgumentError
 
 from .product_coding import (

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import stdtrit
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali._data.connectivity import describe_groups, list_components
 from thali._inference.indexing import argsort_descending, part_bounds
 from thali._inference.seeds import build_seed_sequence, spawn_generators
 from thali._inference.warn import silence_warnings
 from thali._labels import format_label
-from thali._printed import PrintedResult
+from thali._printed_result import PrintedResult
 from thali.errors import Argument, ArgumentError
 
 from .choice_designs import contrast_utilities

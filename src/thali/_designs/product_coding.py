@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import is_list
+from thali._argument_checks import is_list
 from thali._data.experiments.product_encoding import HELD_OUT
 from thali._inference.numerics.shares import compute_shares, scale_to_maximum
 from thali._labels import format_label, has_repeats, index_labels, shorten, suggest
@@ -270,7 +270,7 @@ def _parse_deviations(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return standard deviations and basis of each attribute's utilities."""
     # The basis (levels, k) maps k independent deviations to the utilities of levels.
-    from thali._data.experiments.levels import parse_number
+    from thali._data.experiments.attribute_levels import parse_number
 
     known_names = list(attribute_names)
     if has_none:
@@ -385,7 +385,7 @@ def _parse_level_utilities(
                 f" {len(listed_utilities)}.",
             )
         return listed_utilities
-    from thali._data.experiments.levels import parse_number
+    from thali._data.experiments.attribute_levels import parse_number
 
     slope = _parse_utility(attribute, attribute_utilities)
     level_numbers = [parse_number(format_label(level)) for level in levels]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
+from thali._data.column_guesses import find_option_columns
 from thali._data.column_roles import column_names
 from thali._data.connectivity import number_components
-from thali._data.described_columns import find_option_columns
 from thali._inference.seeds import spawn_generators
 from thali._labels import check_design_labels, format_label, format_plural
 from thali.errors import Argument, ArgumentError, Message

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from thali._labels import escape_formula, format_plural, list_names, shorten
-from thali._printed import PrintedResult
+from thali._printed_result import PrintedResult
 from thali.errors import DataError
 
 if TYPE_CHECKING:

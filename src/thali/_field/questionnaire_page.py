@@ -11,13 +11,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._data.choices.best_worst import are_rank_rows
+from thali._data.choices.best_worst_tables import are_rank_rows
 from thali._data.column_roles import CHOSEN, RESPONDENT_OF_TASKS, SIDES, TIE_WORDS, simplify_name
 from thali._data.column_roles import TASK as TASK_OF_TABLES
 from thali._data.experiments.product_encoding import HELD_OUT
+from thali._html_page import build_policy, encode_json, mark_as_html
 from thali._inference.checksummed_files import atomic_write
 from thali._labels import escape_unprintable, format_plural, shorten, suggest
-from thali._page import build_policy, encode_json, mark_as_html
 from thali.errors import DataError
 
 from .answer_collection import PART, PASSED, PERSON, PLANNED, SEED, STARTED, STUDY, TIE, VERSION

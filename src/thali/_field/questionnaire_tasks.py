@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._data.column_guesses import find_option_columns
+from thali._data.column_readers import read_flags
 from thali._data.column_roles import NO_CHOICE, column_names, simplify_name
-from thali._data.columns import read_flags
-from thali._data.described_columns import find_option_columns
 from thali._data.experiments.product_encoding import HELD_OUT
 from thali._designs.set_designs import sets
 from thali._labels import check_labels, format_label, format_plural, index_labels, shorten

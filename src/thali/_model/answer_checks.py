@@ -134,7 +134,7 @@ def predict_answers(
     Of more than 2,000 rows, the questions with the most answers are kept; ``attrs["of"]`` is the
     total number of rows.
     """
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     is_shown = questions.rows.is_shown
     times = questions.sums @ questions.times

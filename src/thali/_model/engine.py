@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thali._described import Facts
 from thali._labels import format_plural
+from thali._object_descriptions import Facts
 from thali._posterior.interval import INTERVAL
 from thali.errors import (
     Argument,

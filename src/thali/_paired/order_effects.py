@@ -17,11 +17,11 @@ from thali._aspects.maximum_likelihood.given_aspects import check_identified
 from thali._aspects.maximum_likelihood.goodness_of_fit import run_equal_means_test
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import CovariateCells
-from thali._data.pairs.subsets import build_ties_error
-from thali._digits import format_p_value
+from thali._data.pairs.data_subsets import build_ties_error
 from thali._inference.numerics.log_densities import log_binomial
 from thali._inference.warn import warn
-from thali._printed import PrintedResult
+from thali._number_format import format_p_value
+from thali._printed_result import PrintedResult
 from thali.errors import DataError, InPython
 
 from .likelihood_ratio_tests import describe_caveats, equal_means_row, tabulate_tests

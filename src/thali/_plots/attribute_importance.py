@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._digits import format_percent
+from thali._number_format import format_percent
 
 from ._fonts import picture
 from ._style import (

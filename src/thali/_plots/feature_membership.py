@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 
 from ._fonts import picture
 from ._style import SHADES, ensure_axes, label_columns, measure_label_width, shorten_labels

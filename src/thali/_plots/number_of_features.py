@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from thali._digits import format_number
+from thali._number_format import format_number
 
 from ._fonts import picture
 from ._style import COLOURS, ensure_axes, format_interval_name, hide_spines

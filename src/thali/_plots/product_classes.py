@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali.errors import ArgumentError
 
 from ._fonts import picture

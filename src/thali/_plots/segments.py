@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import format_percent
+from thali._number_format import format_percent
 
 from ._fonts import picture
 from ._style import (

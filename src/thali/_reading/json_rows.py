@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from thali._input_files import JSON_SUFFIXES
 from thali._labels import format_plural, normalise_spelling, shorten
-from thali._source import JSON_SUFFIXES
 from thali.errors import DataError
 
 from . import text_cells

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.columns import check_columns, get_column
+from thali._data.column_readers import check_columns, get_column
 from thali._data.kinds import PAIRS
 from thali._data.pairs.dates import DAY, MissingDateError, read_dates
 from thali._inference.progress import Progress
 from thali._inference.warn import warn
+from thali._input_files import Source
 from thali._labels import format_label, has_repeats, shorten
-from thali._source import Source
 from thali.errors import PYTHON, Argument, DataError, DataWarning, Words
 
 from .json_rows import is_json
+from .layout_recognition import list_named_columns, recognise
 from .practice_rows import PracticeRows, find_practice_rows, is_practice_label
-from .recognise import list_named_columns, recognise
 from .row_filter import RowFilter
-from .shape import Reading
 from .table_files import RawTable, build_raw_table, is_text_column, load_table, prefix_errors
+from .table_layout import Reading
 from .text_cells import TextTable, find_separator, join_notes
 
 if TYPE_CHECKING:

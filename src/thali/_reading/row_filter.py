@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from thali._data.column_readers import get_column, read_row_texts, rename_as_text
 from thali._data.column_roles import has_numbers
-from thali._data.columns import get_column, read_row_texts, rename_as_text
 from thali._inference.warn import warn
 from thali._labels import shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning

@@ -16,6 +16,14 @@ import numpy as np
 import pandas as pd
 
 from thali._data.choices.rankings import TIED
+from thali._data.column_guesses import find_side_columns
+from thali._data.column_readers import (
+    check_columns,
+    get_column,
+    is_row_number,
+    note_thousands,
+    refuse_nested,
+)
 from thali._data.column_roles import (
     BEST,
     CHOSEN_OF_TWO,
@@ -29,21 +37,13 @@ from thali._data.column_roles import (
     map_plain_names,
     simplify_name,
 )
-from thali._data.columns import (
-    check_columns,
-    get_column,
-    is_row_number,
-    note_thousands,
-    refuse_nested,
-)
-from thali._data.described_columns import find_side_columns
+from thali._input_files import PREFLIB_SUFFIXES, Source, read_source
 from thali._labels import format_label, format_plural, index_labels, shorten
-from thali._source import PREFLIB_SUFFIXES, Source, read_source
 from thali.errors import Argument, DataError
 
 from .json_rows import is_json, parse_json_cells
 from .row_filter import RowFilter
-from .square import Square, find_square
+from .square_table import Square, find_square
 from .text_cells import (
     CODE,
     DECIMAL_COMMA,

@@ -4,7 +4,6 @@ import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from thali._digits import format_probability, is_p_value
 from thali._labels import display_width, escape_unprintable
 from thali._model.finding import (
     CHAPTERS,
@@ -17,6 +16,7 @@ from thali._model.finding import (
     render_text,
 )
 from thali._model.table_columns import COLUMNS, PROBABILITY
+from thali._number_format import format_probability, is_p_value
 from thali.errors import Words
 
 from .text_tables import align, format_table

@@ -10,8 +10,7 @@ from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from thali._described import Facts
-from thali._digits import PAGE_MARKS
+from thali._html_page import build_policy, mark_as_html
 from thali._inference.warn import warn_of_loss
 from thali._labels import escape_unprintable
 from thali._model.aliases import normalise_name
@@ -31,7 +30,8 @@ from thali._model.finding import (
 from thali._model.references import list_references
 from thali._model.registry import find_spec
 from thali._model.versions import describe_versions, format_report_footer
-from thali._page import build_policy, mark_as_html
+from thali._number_format import PAGE_MARKS
+from thali._object_descriptions import Facts
 from thali.errors import Words
 
 from .figure_files import Figures

@@ -16,7 +16,7 @@ from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
 from thali._paired import findings as of_leaderboard
 from thali._paired import leaderboard_report
 from thali._paired.leaderboard_result import Leaderboard
-from thali._printed import PrintedResult
+from thali._printed_result import PrintedResult
 from thali.errors import PYTHON, ArgumentError, DataError, Words
 
 from .figure_files import Figures

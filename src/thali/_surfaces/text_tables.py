@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thali._described import is_numbered
-from thali._digits import (
+from thali._labels import display_width
+from thali._model.table_columns import COLUMNS, HEADINGS, MONTE_CARLO, format_heading
+from thali._number_format import (
     DECIMALS,
     TERMINAL_MARKS,
     Marks,
@@ -18,8 +19,7 @@ from thali._digits import (
     count_two_digit_decimals,
     format_cell,
 )
-from thali._labels import display_width
-from thali._model.table_columns import COLUMNS, HEADINGS, MONTE_CARLO, format_heading
+from thali._object_descriptions import is_numbered
 from thali._posterior.interval import INTERVAL, describe_interval, format_level
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from thali._aspects.priors.indian_buffet import IndianBuffet
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.sampling_task import build_task, build_weight_prior
 from thali._compile.jit import compile_separately
-from thali._described import DescribedObject, Description
+from thali._object_descriptions import DescribedObject, Description
 from thali.errors import ArgumentError
 
 from .exact import compute_move_errors

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali._comparison.held_out_fits import ignore_sigint
-from thali._described import DescribedObject, Description
 from thali._inference.seeds import build_seed_sequence
 from thali._inference.threads import run_all
 from thali._inference.warn import silence_warnings
 from thali._model.chain_model import MarkovChainModel
 from thali._model.prior_sample import draw_prior
+from thali._object_descriptions import DescribedObject, Description
 from thali._posterior.summary import MIN_DRAWS, compute_mean_ess
 from thali._posterior.view import LATENT
 from thali.errors import ArgumentError, DataError

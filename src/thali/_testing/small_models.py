@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali._arguments import check_allowed
+from thali._argument_checks import check_allowed
 from thali._compile import targets
 from thali.errors import Argument, ArgumentError
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import (
+from thali._argument_checks import (
     check_allowed,
     check_integer,
     check_open_interval,

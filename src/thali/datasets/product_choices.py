@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali._inference.seeds import spawn_generators
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from thali._compile import store as kernels
 from thali._data import kinds
 from thali._labels import format_plural
 from thali._posterior import store
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"

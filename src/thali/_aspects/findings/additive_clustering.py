@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
 def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataFrame":
     """Return a table of observed and predicted similarities, at most 2,000 pairs."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     posterior = model._view
     similarities, labels = posterior.similarities, posterior.labels

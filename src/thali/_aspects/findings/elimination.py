@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS, KINDS, ONE, PEOPLE
-from thali._digits import format_percent
 from thali._labels import list_names
 from thali._model.choice_findings import (
     MAX_RANKED,
@@ -37,6 +36,7 @@ from thali._model.finding import (
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
+from thali._number_format import format_percent
 from thali._people.populations import LatentClasses
 from thali._trees.tree import Tree
 

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import format_number, format_probability
 from thali._labels import format_plural, list_names
 from thali._model.finding import FULL, Brief, Finding, Picture, finding
 from thali._model.phrases import format_estimate, phrase
 from thali._model.settings import AnswerSettings
+from thali._number_format import format_number, format_probability
 from thali._posterior.interval import compute_interval
 from thali._trees.tree import Tree
 from thali.errors import Argument, InPython, Message, Setting

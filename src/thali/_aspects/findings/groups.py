@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import format_probability
 from thali._labels import format_plural, list_names
 from thali._model.choice_findings import MAX_GROUPS, format_row
 from thali._model.common_findings import data, make_question_maker, summary
@@ -19,6 +18,7 @@ from thali._model.finding import (
 from thali._model.group_findings import make_group_ranks_maker
 from thali._model.phrases import format_estimate, phrase
 from thali._model.settings import AnswerSettings
+from thali._number_format import format_probability
 
 from ..results.option_tables import compute_ranks
 from .english_sentences import ENGLISH

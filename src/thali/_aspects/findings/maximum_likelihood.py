@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import format_number
 from thali._inference.numerics.ranks import sort_descending
 from thali._labels import list_names
 from thali._model.choice_findings import (
@@ -25,6 +24,7 @@ from thali._model.finding import (
 from thali._model.phrases import phrase
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
+from thali._number_format import format_number
 from thali._posterior.interval import describe_interval
 
 from ..maximum_likelihood.estimate_tables import (

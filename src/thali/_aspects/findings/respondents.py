@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-from thali._digits import format_number
 from thali._labels import list_names
 from thali._model.choice_findings import build_dependence_finding, describe_dependence
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Finding, FindingMaker, Text, finding
@@ -16,6 +15,7 @@ from thali._model.segment_findings import (
     make_segment_makers,
 )
 from thali._model.settings import AnswerSettings
+from thali._number_format import format_number
 from thali._posterior.repeated_answers import POWER
 from thali._trees.tree import Tree
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from thali._arguments import LEAST, MOST, check_positive
+from thali._argument_checks import LEAST, MOST, check_positive
 from thali._compile.jit import register_answers
 from thali._data.similarities import Similarities
 from thali._inference.numerics.truncated import draw_tilted_weight

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_share
+from thali._argument_checks import check_allowed, check_share
 from thali._data.triplets import Triplets
 from thali._inference.indexing import sum_parts
 from thali.errors import DataError

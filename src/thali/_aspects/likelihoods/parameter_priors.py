@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import check_positive
+from thali._argument_checks import check_positive
 from thali._compile.jit import generic, part, scalar
 from thali._labels import shorten
 from thali.errors import ArgumentError

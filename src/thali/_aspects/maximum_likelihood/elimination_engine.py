@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import PAIRS
-from thali._described import Facts
 from thali._inference.numerics.shares import stack_outcomes
 from thali._labels import format_plural
 from thali._model.base import Job, Model
@@ -18,6 +17,7 @@ from thali._model.tie_and_covariate_arguments import (
     select_covariates,
     treat_ties,
 )
+from thali._object_descriptions import Facts
 from thali._people.populations import INDEPENDENT, check_people
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliWarning
@@ -27,7 +27,7 @@ from ..spec import ELIMINATION
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.subsets import HeldOutPair
+    from thali._data.pairs.data_subsets import HeldOutPair
 
     from .estimates import Estimates
 

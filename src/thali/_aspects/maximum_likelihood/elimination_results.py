@@ -120,7 +120,7 @@ class AspectEstimates(MaximumLikelihoodResults):
             One row per compared pair: a, b, n, observed, predicted, residual. With ties one row per
             outcome of a pair (column outcome: a, tie or b).
         """
-        from thali._arguments import check_allowed
+        from thali._argument_checks import check_allowed
 
         from .estimate_tables import build_residual_table
 

@@ -21,7 +21,7 @@ OUTCOMES = ("a", "tie", "b")
 
 def build_residual_table(estimates: Estimates, kind: str) -> "pandas.DataFrame":
     """Build a table of residuals, one row per pair and covariate values (and outcome)."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     data, weight_problem = estimates.data, estimates.problem
     n_answers = np.repeat(weight_problem.totals, weight_problem.sizes)
@@ -161,7 +161,7 @@ def compute_quasi_variances(covariance: np.ndarray) -> np.ndarray:
 
 def build_branch_table(given_aspects: "KnownAspects", weights: np.ndarray) -> "pandas.DataFrame":
     """Return branches of the aspect tree: name, parent row and length; leaves first."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     owners, n_options = given_aspects.owners, len(given_aspects.labels)
     n_owners = owners.sum(axis=0)

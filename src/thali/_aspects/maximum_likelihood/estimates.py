@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_open_interval
-from thali._data.checks import are_integers
+from thali._argument_checks import check_open_interval
+from thali._data.number_checks import are_integers
 from thali._data.pairs import PairedComparisons
 from thali._inference.numerics.shares import mix_with_guess
 from thali._model.answers_by_respondent import (
@@ -536,7 +536,7 @@ class Estimates:
         import pandas as pd
         from scipy.special import expit, logit
 
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         # an error is 0 if all other weights are at the boundary
         std_error = np.where(self.standard_errors > 0.0, self.standard_errors, np.nan)

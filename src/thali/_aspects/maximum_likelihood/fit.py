@@ -221,7 +221,7 @@ def covariate_table(estimates: Estimates, ci: float) -> "pandas.DataFrame":
     """Return a table with one row per covariate: estimate, error, test, interval, odds."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     coefficients = estimates.covariate_coefficients
     variance = np.diag(estimates.covariate_covariance)

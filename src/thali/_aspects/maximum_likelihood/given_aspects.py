@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from thali._arguments import check_allowed
+from thali._argument_checks import check_allowed
 from thali._data.connectivity import number_components
 from thali._data.pairs import PairedComparisons
 from thali._labels import list_names, shorten

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import check_integer
-from thali._data.checks import are_integers
-from thali._described import DescribedObject, Description
-from thali._digits import format_p_value
+from thali._argument_checks import check_integer
+from thali._data.number_checks import are_integers
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
 from thali._model.answers_by_respondent import DesignEffect
+from thali._number_format import format_p_value
+from thali._object_descriptions import DescribedObject, Description
 
 # Largest excess of the mean of G² over the mean of chi-square, in standard deviations: a test at
 # 0.05 then has size <= 0.06 (benchmarks/chi_square_size.py).

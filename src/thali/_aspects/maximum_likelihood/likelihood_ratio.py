@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from thali._digits import format_p_value
 from thali._labels import shorten
-from thali._printed import PrintedResult
+from thali._number_format import format_p_value
+from thali._printed_result import PrintedResult
 from thali.errors import ArgumentError
 
 from .elimination_engine import require_estimates

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import check_allowed
+from thali._argument_checks import check_allowed
 from thali._data.kinds import GROUPS, SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run, TimeIsUp, TimeLimit
 from thali._inference.numerics.log_densities import log_normal_density

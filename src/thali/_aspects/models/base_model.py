@@ -24,7 +24,7 @@ from .sampling_engine import FEATURE_SAMPLING
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.subsets import HeldOutPair
+    from thali._data.pairs.data_subsets import HeldOutPair
     from thali._data.similarities import Similarities
     from thali._posterior.convergence import Advice
     from thali._posterior.repeated_answers import Dependence

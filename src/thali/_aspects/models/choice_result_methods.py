@@ -455,7 +455,7 @@ class ChoiceAnswers(LatentFeatures):
         ConvergenceWarning
             If the chains do not agree yet.
         """
-        from thali._data.judged import merge_new_data
+        from thali._data.base_classes import merge_new_data
         from thali._model.sampling import check_unchanged
 
         check_unchanged(self)

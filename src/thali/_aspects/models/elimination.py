@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from thali._arguments import check_allowed
-from thali._data.groups import GroupedData
+from thali._argument_checks import check_allowed
+from thali._data.grouped_data import GroupedData
 from thali._data.kinds import KINDS, PAIRS, PEOPLE
 from thali._model.engine import Engine
 from thali._model.requirements import require_maximum_likelihood, requires

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali._data.kinds import PAIRS
 from thali._inference.chains import FIRST_DRAWS
 from thali._people.populations import COMMON, SIMILAR, Groups

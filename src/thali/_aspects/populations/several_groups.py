@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._compile.jit import kernel, scalar
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali._model.evidence import EvidenceRun
 from thali._model.prior_sample import PriorSample
 from thali._people.populations import (

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.pairs.subsets import HeldOutPair
+from thali._data.pairs.data_subsets import HeldOutPair
 from thali._data.respondent_answers import find_first_answers
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.davidson import compute_win_tie_loss

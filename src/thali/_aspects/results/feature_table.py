@@ -26,7 +26,7 @@ def features_table(
     Sets that choices do not show come last.
     """
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     check_min_probability(min_probability)
     quantile_levels = interval_tails(ci)

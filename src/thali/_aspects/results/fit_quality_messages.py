@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from thali._digits import format_percent
+from thali._number_format import format_percent
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.view import Posterior
 from thali.errors import Argument, Message, Setting

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._data.groups import GroupedData
+    from thali._data.grouped_data import GroupedData
 
     from ..samplers.draw_record import RecordedDraws
 
@@ -430,7 +430,7 @@ def group_features_table(
     For up to four groups it has the probability that a weight is larger in one group than in
     another.
     """
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     check_min_probability(min_probability)
     if similar is not None:

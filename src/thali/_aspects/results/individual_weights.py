@@ -134,7 +134,7 @@ def population_shares_table(posterior: Posterior, ci: float) -> "pandas.DataFram
     """Return a table of option shares by the common weights, with intervals."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     worth = flatten_chains(posterior.common_worth)
     low, high = compute_interval(worth, ci)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_open_interval
+from thali._argument_checks import check_open_interval
 from thali._inference.indexing import argsort_descending
 from thali._posterior.interval import INTERVAL, compute_interval
 from thali._posterior.view import Posterior
@@ -338,7 +338,7 @@ def matched_features_table(
     """Return a table of matched features, numbered from 1, most probable first."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     from .feature_table import presence_convergence
 
@@ -367,7 +367,7 @@ def membership_table(posterior: Posterior, matched: MatchedFeatures) -> "pandas.
     """Return memberships of options (rows) in matched features (columns)."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     labels = pd.Index(posterior.labels, name="option")
     feature_numbers = pd.RangeIndex(1, len(matched.membership) + 1, name="feature")

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_integer, check_open_interval, is_list
+from thali._argument_checks import check_integer, check_open_interval, is_list
 from thali._inference.indexing import sum_parts
 from thali._inference.numerics.davidson import compute_win_tie_loss
 from thali._inference.numerics.shares import stack_outcomes

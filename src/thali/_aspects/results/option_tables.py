@@ -55,7 +55,7 @@ def unique_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     """
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     feature_columns = read_columns(posterior)
     weights = feature_columns.unique_weights.copy()
@@ -99,7 +99,7 @@ def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
 
     0 / 0 is 0, and the diagonal is 1.
     """
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     labels = posterior.labels
     n = len(labels)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._described import DescribedObject, Description
-from thali._digits import format_percent
 from thali._inference.warn import warn
 from thali._labels import display_width, format_label, join_lines, shorten
+from thali._number_format import format_percent
+from thali._object_descriptions import DescribedObject, Description
 from thali.errors import ArgumentError, DataWarning, EstimateWarning, Value
 
 from ..draws.feature_columns import FeatureColumns

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._model.answer_checks import (
     EqualRespondents,

@@ -123,7 +123,7 @@ class SimilarityResults(ObjectResults):
         from scipy.special import ndtr
         from scipy.stats import chi2
 
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         posterior = self.posterior
         labels, (first_objects, second_objects) = np.array(posterior.labels), posterior.pairs

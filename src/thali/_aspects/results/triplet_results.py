@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_integer, is_list
+from thali._argument_checks import check_integer, is_list
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._data.triplets import Triplets
-from thali._data.triplets.rows import list_pairs
+from thali._data.triplets.triplet_tables import list_pairs
 from thali._inference.indexing import part_bounds
 from thali._inference.numerics.ranks import average_ranks
 from thali._labels import index_labels, suggest
@@ -177,7 +177,7 @@ def _check_known(label: str, index_of_label: dict[str, int], subject: str) -> No
 
 def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     """Return a table of pairs with similarity and rank, the most similar first."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     labels = np.asarray(posterior.labels, dtype=str)
     first_objects, second_objects = np.triu_indices(len(labels), k=1)

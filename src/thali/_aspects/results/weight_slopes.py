@@ -196,7 +196,7 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
     """Return a table of covariate effects, one row per covariate and option or feature."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     if posterior.slopes is None:
         raise ArgumentError(

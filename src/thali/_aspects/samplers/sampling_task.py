@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_integer, check_positive, check_run_length, is_list
+from thali._argument_checks import check_integer, check_positive, check_run_length, is_list
 from thali._model.engine import PreparedFit
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Value
 

@@ -7,26 +7,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from thali._described import Facts
 from thali._inference.indexing import part_bounds, part_slice, repeat_indices, sum_parts
 from thali._inference.warn import warn
 from thali._labels import choose_number, format_plural, list_names, shorten, simplify_number
+from thali._object_descriptions import Facts
 from thali.errors import Argument, DataError, DataWarning, InPython
 
-from ..checks import convert_whole_counts
+from ..base_classes import Judged
 from ..connectivity import describe_disconnected, list_components
-from ..facts import (
+from ..kinds import CHOICES
+from ..number_checks import convert_whole_counts
+from ..pairs import PairedComparisons
+from ..questions import GivenAnswers, Questions
+from ..report_facts import (
     MAX_LISTED,
     count_component_facts,
     count_respondent_facts,
     format_extremes,
     format_value_range,
 )
-from ..judged import Judged
-from ..kinds import CHOICES
-from ..pairs import PairedComparisons
-from ..people_table import list_people_facts
-from ..questions import GivenAnswers, Questions
 from ..respondent_answers import (
     Answers,
     RowRespondents,
@@ -34,9 +33,10 @@ from ..respondent_answers import (
     list_possible_answers,
     number_given_answers,
 )
-from . import subsets, tables
-from .offered_rows import RawOccasions, read_long_occasions
-from .subsets import list_row_members
+from ..respondent_table import list_people_facts
+from . import data_subsets, table_constructors
+from .data_subsets import list_row_members
+from .long_and_wide_tables import RawOccasions, read_long_occasions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -267,19 +267,23 @@ class Choices(Judged):
         }
         column_by_role |= {"respondent": respondent, "count": count}
         self._freeze(
-            *tables.build_choice_fields(read_long_occasions(frame, column_by_role, labels, weights))
+            *table_constructors.build_choice_fields(
+                read_long_occasions(frame, column_by_role, labels, weights)
+            )
         )
 
-    from_frame: Final = classmethod(tables.from_frame)
-    from_wide: Final = classmethod(tables.from_wide)
-    from_rankings: Final = classmethod(tables.from_rankings)
-    from_best_worst: Final = classmethod(tables.from_best_worst)
-    _of_rankings = classmethod(tables.read_rankings)
-    by_respondent: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = subsets.by_respondent
-    by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = subsets.by_group
-    with_more: ClassVar[Callable[["Choices", "Choices"], "Choices"]] = subsets.with_more
+    from_frame: Final = classmethod(table_constructors.from_frame)
+    from_wide: Final = classmethod(table_constructors.from_wide)
+    from_rankings: Final = classmethod(table_constructors.from_rankings)
+    from_best_worst: Final = classmethod(table_constructors.from_best_worst)
+    _of_rankings = classmethod(table_constructors.read_rankings)
+    by_respondent: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = (
+        data_subsets.by_respondent
+    )
+    by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = data_subsets.by_group
+    with_more: ClassVar[Callable[["Choices", "Choices"], "Choices"]] = data_subsets.with_more
     together: ClassVar[Callable[["Choices", Sequence["Choices"], tuple[str, ...]], "Choices"]] = (
-        subsets.together
+        data_subsets.together
     )
 
     @classmethod
@@ -444,7 +448,7 @@ class Choices(Judged):
         return self._from_fields(
             occasions.labels,
             occasions.respondents,
-            *tables.aggregate_occasions(occasions)[:-1],
+            *table_constructors.aggregate_occasions(occasions)[:-1],
             occasions.people,
         )
 
@@ -574,7 +578,7 @@ class Choices(Judged):
         each is a question with the given answer as its only answer.
         """
         if self.n_ties and not ties:
-            return subsets.drop_tied_sets(self).questions()
+            return data_subsets.drop_tied_sets(self).questions()
         start, answer_index = self.start, self.choice
         if self.worst is not None:
             start, answer_index = find_first_answers(start), number_given_answers(self)
@@ -597,9 +601,9 @@ class Choices(Judged):
                 self.times[row_indices],
             )
 
-        build_rows = subsets.build_member_rows
+        build_rows = data_subsets.build_member_rows
         if self.worst is not None:
-            build_rows = subsets.build_option_rows
+            build_rows = data_subsets.build_option_rows
         counts = np.bincount(answer_index, self.times, start[-1])
         return Questions(start, counts, list_given_answers, partial(build_rows, self))
 

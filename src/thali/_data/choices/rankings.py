@@ -17,7 +17,15 @@ from thali._labels import (
 )
 from thali.errors import Argument, DataError
 
-from ..checks import check_numbers
+from ..column_readers import (
+    check_columns,
+    choose_labels,
+    describe_columns,
+    encode_column,
+    get_column,
+    list_texts,
+    read_counts,
+)
 from ..column_roles import (
     COUNT,
     OPTION,
@@ -30,18 +38,10 @@ from ..column_roles import (
     map_plain_names,
     simplify_name,
 )
-from ..columns import (
-    check_columns,
-    choose_labels,
-    describe_columns,
-    encode_column,
-    get_column,
-    list_texts,
-    read_counts,
-)
-from ..people_table import build_people_table
+from ..number_checks import check_numbers
 from ..respondent_answers import read_any_respondents
-from .offered_rows import RawOccasions, read_occasion_counts
+from ..respondent_table import build_people_table
+from .long_and_wide_tables import RawOccasions, read_occasion_counts
 
 if TYPE_CHECKING:
     import pandas as pd

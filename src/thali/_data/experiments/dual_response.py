@@ -23,7 +23,7 @@ import numpy as np
 from thali._labels import format_label
 from thali.errors import Argument, ArgumentError, DataError
 
-from ..columns import NO, YES, describe_content, get_column, read_row_texts
+from ..column_readers import NO, YES, describe_content, get_column, read_row_texts
 from .product_encoding import number_positions
 
 if TYPE_CHECKING:

@@ -5,22 +5,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_integer, is_list
-from thali._described import Facts
+from thali._argument_checks import check_integer, is_list
 from thali._inference.indexing import part_bounds, part_indices
 from thali._inference.seeds import build_seed_sequence
 from thali._labels import format_label, format_plural, index_labels, shorten, suggest
+from thali._object_descriptions import Facts
 from thali.errors import Argument, ArgumentError, DataError
 
-from ..choice_scores import find_chosen_rows
+from ..base_classes import Frozen
+from ..column_readers import check_columns, convert_frame, rename_as_text, select_answered_rows
 from ..column_roles import column_names
-from ..columns import check_columns, convert_frame, rename_as_text, select_answered_rows
-from ..facts import list_name_facts
-from ..judged import Frozen
 from ..kinds import EXPERIMENTS
-from ..people_table import list_differing_columns, list_people_facts
-from .design import list_experiment_facts
-from .levels import ALPHABET, MEASURED, is_integer
+from ..prediction_scores import find_chosen_rows
+from ..report_facts import list_name_facts
+from ..respondent_table import list_differing_columns, list_people_facts
+from .attribute_levels import ALPHABET, MEASURED, is_integer
+from .fitted_design import list_experiment_facts
 from .product_encoding import Attribute, SchemeCells, SchemeTasks
 
 if TYPE_CHECKING:

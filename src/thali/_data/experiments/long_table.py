@@ -6,23 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import is_list
+from thali._argument_checks import is_list
 from thali._inference.indexing import repeat_indices
 from thali._inference.warn import warn
 from thali._labels import format_label, format_plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 
-from ..column_roles import (
-    ALTERNATIVE,
-    AVAILABLE,
-    CHOSEN,
-    NO_CHOICE,
-    RESPONDENT_OF_TASKS,
-    TASK,
-    map_plain_names,
-    simplify_name,
-)
-from ..columns import (
+from ..column_readers import (
     NO,
     YES,
     add_note,
@@ -38,9 +28,18 @@ from ..columns import (
     rename_as_text,
     select_answered_rows,
 )
-from ..people_table import build_people_table
-from .dual_response import NOTHING, add_no_choice, check_single_none
-from .levels import (
+from ..column_roles import (
+    ALTERNATIVE,
+    AVAILABLE,
+    CHOSEN,
+    NO_CHOICE,
+    RESPONDENT_OF_TASKS,
+    TASK,
+    map_plain_names,
+    simplify_name,
+)
+from ..respondent_table import build_people_table
+from .attribute_levels import (
     BINS,
     GIVEN,
     check_level_order,
@@ -49,6 +48,7 @@ from .levels import (
     order_levels,
     read_numbers,
 )
+from .dual_response import NOTHING, add_no_choice, check_single_none
 from .product_encoding import (
     HELD_OUT,
     INSIDE,

@@ -14,10 +14,10 @@ from thali._inference.indexing import part_indices
 from thali._labels import find_label_indices, index_labels
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
+from ..column_readers import encode_texts, get_column, read_row_texts, rename_as_text
 from ..column_roles import ALTERNATIVE, is_data_frame, simplify_name
-from ..columns import encode_texts, get_column, read_row_texts, rename_as_text
 from ..kinds import INSIDE, INSIDE_LEVELS
-from .levels import (
+from .attribute_levels import (
     ALPHABET,
     ANY_NUMBER,
     BINS,

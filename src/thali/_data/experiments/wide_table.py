@@ -9,6 +9,7 @@ import numpy as np
 from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, Setting
 
+from ..column_readers import list_texts, match_codes, read_flags
 from ..column_roles import (
     AVAILABLE,
     CHOSEN,
@@ -21,7 +22,6 @@ from ..column_roles import (
     map_plain_names,
     simplify_name,
 )
-from ..columns import list_texts, match_codes, read_flags
 from .dual_response import BOUGHT
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from thali._described import Facts
 from thali._labels import choose_number, format_label, format_plural, shorten, suggest
+from thali._object_descriptions import Facts
 from thali.errors import Argument, DataError, ModelName
 
-from ..checks import refuse_extremes
+from ..base_classes import Frozen
+from ..column_readers import encode_column, get_column
 from ..column_roles import column_names, has_numbers
-from ..columns import encode_column, get_column
-from ..judged import Frozen
+from ..number_checks import refuse_extremes
 from ..respondent_answers import Answers, RowRespondents
 
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._described import Facts
 from thali._labels import format_plural
+from thali._object_descriptions import Facts
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
+from ..base_classes import Frozen
+from ..column_readers import get_column, number_distinct_rows
 from ..column_roles import has_numbers
-from ..columns import get_column, number_distinct_rows
-from ..judged import Frozen
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -5,24 +5,29 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_positive
-from thali._described import Facts
-from thali._digits import format_number
+from thali._argument_checks import check_allowed, check_positive
 from thali._inference.indexing import count_pairs
 from thali._inference.warn import warn
 from thali._labels import format_plural, list_names, shorten
+from thali._number_format import format_number
+from thali._object_descriptions import Facts
 from thali.errors import DataError, DataWarning
 
-from ..checks import refuse_extremes
-from ..columns import convert_frame, rename_as_text
+from ..base_classes import JudgedByPeople
+from ..column_readers import convert_frame, rename_as_text
 from ..connectivity import describe_groups, list_components
-from ..facts import MAX_LISTED, format_pair_share, format_value_range
-from ..judged import JudgedByPeople
 from ..kinds import SIMILARITIES
-from ..people_table import list_people_facts
+from ..number_checks import refuse_extremes
+from ..report_facts import MAX_LISTED, format_pair_share, format_value_range
 from ..respondent_answers import JudgedValues
+from ..respondent_table import list_people_facts
 from ..suspicious_data import list_unusual_similarities
-from .tables import MeasuredPairs, average_respondents, convert_dissimilarities, read_measured_pairs
+from .similarity_tables import (
+    MeasuredPairs,
+    average_respondents,
+    convert_dissimilarities,
+    read_measured_pairs,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -222,7 +227,7 @@ class Similarities(JudgedByPeople):
         ... ).values.round(3)
         array([0.3, 0.8])
         """
-        from .tables import find_pair_columns, read_pair_list
+        from .similarity_tables import find_pair_columns, read_pair_list
 
         if isinstance(sigma, str):
             check_allowed("sigma", sigma, ("standard error",))

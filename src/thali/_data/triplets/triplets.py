@@ -5,22 +5,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._described import Facts
 from thali._inference.indexing import part_bounds, part_slice, repeat_indices, sum_parts
 from thali._inference.warn import warn
 from thali._labels import format_plural, index_labels, list_names, shorten, simplify_number
+from thali._object_descriptions import Facts
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
-from ..checks import convert_whole_counts
-from ..columns import convert_frame, number_pairs, rename_as_text, select_answered_rows
+from ..base_classes import JudgedByPeople
+from ..column_readers import convert_frame, number_pairs, rename_as_text, select_answered_rows
 from ..connectivity import describe_groups, list_components
-from ..facts import MAX_LISTED, format_extremes, format_pair_share, format_value_range
-from ..judged import JudgedByPeople
 from ..kinds import TRIPLETS
-from ..people_table import group_people, list_people_facts
+from ..number_checks import convert_whole_counts
 from ..questions import MOST_SIMILAR, GivenAnswers, Questions, ReportRows, build_report_rows
+from ..report_facts import MAX_LISTED, format_extremes, format_pair_share, format_value_range
 from ..respondent_answers import ChosenPlaces, RowRespondents, merge_respondents, read_respondents
-from .rows import (
+from ..respondent_table import group_people, list_people_facts
+from .triplet_tables import (
     EXPECTED,
     TripletQuestions,
     build_anchored_questions,

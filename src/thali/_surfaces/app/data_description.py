@@ -3,22 +3,22 @@
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from thali._data.described_columns import (
+from thali._data.column_guesses import (
     ColumnsRead,
     guess_respondent_column,
     list_comparison_columns,
     list_people_columns,
 )
 from thali._data.kinds import EXPERIMENTS, SPECS
-from thali._described import Facts
+from thali._input_files import Source
 from thali._labels import format_label
 from thali._model.default_models import choose_default_model
 from thali._model.spec import DATA
-from thali._reading.recognise import RecognitionError, recognise
+from thali._object_descriptions import Facts
+from thali._reading.layout_recognition import RecognitionError, recognise
+from thali._reading.layouts import SHAPES
 from thali._reading.row_filter import RowFilter
-from thali._reading.shapes import SHAPES
 from thali._reading.table_files import RawTable, prefix_errors
-from thali._source import Source
 from thali.errors import DataWarning, ThaliError
 
 from ..cli.data_loading import NamedData, find_data, recognise_data

@@ -35,8 +35,8 @@ from pathlib import Path
 from typing import Any
 
 from thali._inference.checksummed_files import atomic_write
+from thali._input_files import TABLE_SUFFIXES
 from thali._labels import escape_unprintable
-from thali._source import TABLE_SUFFIXES
 from thali.errors import Argument, ArgumentError, DataError
 
 READ, FIT, LOOK, COMPARE, EVIDENCE, TEST = "read", "fit", "look", "compare", "evidence", "test"

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from thali._arguments import check_integer, check_seed
+from thali._argument_checks import check_integer, check_seed
 from thali._data.kinds import PAIRS
 from thali._model.options import CI, COUNTED_TIES, DESIGN, SEED, TABLE_OPTIONS, WHERE, WITHOUT
 from thali._model.spec import CONTRASTS, DATA, FEATURES, FIT, ModelSpec, Option

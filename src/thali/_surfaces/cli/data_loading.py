@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import PAIRS, SPECS
 from thali._inference.warn import silence_warnings
+from thali._input_files import Source, read_source, read_standard_input
 from thali._labels import format_plural, shorten
 from thali._model.options import RESPONDENT
 from thali._model.spec import ModelSpec
-from thali._source import Source, read_source, read_standard_input
 from thali.errors import Argument, Clause, DataError, Setting
 
 from .model_lookup import choose_model
@@ -21,8 +21,8 @@ from .terminal_messages import OptionWords
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.product_encoding import Scheme
-    from thali._reading.shape import Reading
     from thali._reading.table_files import RawTable
+    from thali._reading.table_layout import Reading
     from thali.datasets import Dataset
 
 _TIES = {"half": "counted as half a choice for each option", "drop": "dropped"}
@@ -118,7 +118,7 @@ def load_holdouts(
 ) -> "ChoiceExperiment":
     """Read the holdout tasks, encoded with the levels of the fitted data."""
     from thali._data.experiments.product_encoding import find_none_rows
-    from thali._reading.shapes.experiments import WIDE
+    from thali._reading.layouts.experiments import WIDE
 
     read_arguments = read_arguments | {
         "bins": {
@@ -169,8 +169,8 @@ def recognise_data(
 ) -> tuple[Any, list[str], str]:
     """Read the data for a model; return them, sentences on them, another possible kind."""
     from thali._aspects.dependent_choices import choice_design_effect
-    from thali._data.judged import Judged
-    from thali._data.people_table import list_differing_columns
+    from thali._data.base_classes import Judged
+    from thali._data.respondent_table import list_differing_columns
 
     if named_data.bundled is not None:
         data, sentence = _load_bundled(named_data.bundled, spec, read_arguments)
@@ -226,7 +226,7 @@ def _split_by_group(
     sentences: list[str],
 ) -> tuple[Any, list[str]]:
     """Split the data by a column of groups; also return sentences on them."""
-    from thali._data.groups import GroupedData
+    from thali._data.grouped_data import GroupedData
 
     if not data.add_up:
         grouped_data = GroupedData(
@@ -261,7 +261,7 @@ def _read_rows_by_group(
     table: "RawTable", spec: ModelSpec, read_arguments: dict[str, Any], group_column: str
 ) -> dict[str, Any]:
     """Read the table's rows with each value of a column as separate data."""
-    from thali._data.columns import get_column
+    from thali._data.column_readers import get_column
     from thali._labels import format_label
     from thali._reading.table_files import prefix_errors
 
@@ -296,7 +296,7 @@ def recognise_table(
     table: "RawTable", data_kinds: tuple[str, ...], read_arguments: dict[str, Any]
 ) -> "Reading":
     """Recognise a table's layout; errors name command-line options."""
-    from thali._reading.recognise import RecognitionError, recognise
+    from thali._reading.layout_recognition import RecognitionError, recognise
 
     try:
         return recognise(table, *data_kinds, **read_arguments)

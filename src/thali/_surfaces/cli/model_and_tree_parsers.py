@@ -121,7 +121,7 @@ LEAF_LENGTH = 0.1
 def read_tree(path: Path, leaf_length: float | None) -> "Tree":
     """Read a tree of options from a Newick file or a table of nested groups."""
     import thali
-    from thali._source import read_source
+    from thali._input_files import read_source
     from thali._trees.tree_inputs import read_tree_text
 
     tree_source = read_source(path)

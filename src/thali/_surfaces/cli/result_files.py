@@ -256,21 +256,21 @@ def format_tables(
 
 def _format_table_csv(table: "pandas.DataFrame") -> bytes:
     """Return a table as CSV bytes, without a plain row index."""
-    from thali._described import is_numbered
+    from thali._object_descriptions import is_numbered
 
     return format_csv(table, not is_numbered(table))
 
 
 def _format_table_latex(table: "pandas.DataFrame") -> bytes:
     """Return a table as LaTeX bytes."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     return Table(table).to_latex().encode()
 
 
 def _format_table_markdown(table: "pandas.DataFrame") -> bytes:
     """Return a table as Markdown bytes."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     return f"{Table(table).to_markdown()}\n".encode()
 
@@ -279,7 +279,7 @@ def _build_workbook(tables: "Mapping[str, pandas.DataFrame]") -> bytes:
     """Return an Excel workbook with one sheet per table, as bytes."""
     import pandas as pd
 
-    from thali._result_table import Table, require_excel
+    from thali._exportable_table import Table, require_excel
 
     require_excel()
     buffer = io.BytesIO()

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from thali._arguments import check_allowed
+from thali._argument_checks import check_allowed
 from thali._labels import escape_unprintable
 from thali._model.finding import SCREEN, TEXT, Findings
 from thali._model.registry import SPECS

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from thali._inference.checksummed_files import atomic_write, check_path
+from thali._input_files import TABLE_SUFFIXES
 from thali._model.registry import find_spec
 from thali._model.settings import DEFAULT_SETTINGS, AnswerSettings
 from thali._people.populations import Individuals
-from thali._source import TABLE_SUFFIXES
 from thali.errors import ArgumentError, DataError
 
 from ..data_loading import NamedData, find_data

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from thali._digits import format_percent
 from thali._inference.jobs import is_running, note_command, read_index
 from thali._model.spec import Option
+from thali._number_format import format_percent
 from thali.errors import DataError
 
 from ...slides import is_slide

@@ -9,7 +9,7 @@ from thali._labels import format_plural, suggest
 from thali._lazy_imports import load_object
 from thali._model.printed_findings import build_printed_findings
 from thali._model.spec import DATA, FEATURES, FIT, ModelSpec
-from thali._printed import PrintedResult
+from thali._printed_result import PrintedResult
 from thali.errors import Argument, ArgumentError
 
 from ..classical_test_options import TESTS
