@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali._people.populations import (
     ADJUSTED,
     INDEPENDENT,

@@ -251,7 +251,7 @@ def encode_object(part: Any, arrays: dict[str, np.ndarray] | None) -> Any:
 
 def _is_table(value: Any) -> bool:
     """Return whether the object is a results table, stored like a data frame."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     return isinstance(value, Table)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import is_list
+from thali._argument_checks import is_list
 from thali._inference.indexing import argsort_descending, part_bounds, part_slice, space_evenly
 from thali._labels import format_label, suggest
 from thali.errors import ArgumentError
@@ -197,7 +197,7 @@ VARIABLES = 1_000  # maximum of pairs whose order is evaluated; more are sampled
 
 def tabulate_questions(questions: dict[str, Any], chosen: ChosenQuestions) -> "pandas.DataFrame":
     """Tabulate chosen questions with their joint and single information."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     return Table(questions | {"information": chosen.gains, "alone": chosen.alone})
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali._inference.seeds import build_generator, spawn_generators
 from thali._inference.warn import silence_warnings
 from thali._posterior.store import check_predictive_size

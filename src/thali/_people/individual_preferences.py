@@ -27,7 +27,7 @@ def tabulate_individuals(
     """
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     tails, (mean, low, high) = interval_tails(ci), np.empty((3, len(respondents), len(options)))
     for block in iterate_slices(len(respondents), draws * len(options)):

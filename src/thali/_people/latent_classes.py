@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali._inference.numerics.shares import compute_shares
 from thali._posterior.interval import INTERVAL, compute_interval, interval_tails
 from thali._posterior.view import Posterior
@@ -50,7 +50,7 @@ class AlignedClassResults:
         """
         import pandas as pd
 
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         posterior = self._require_classes("same_class")
         people = pd.Index(posterior.respondents, name="respondent")
@@ -96,7 +96,7 @@ class AlignedClassResults:
         """
         import pandas as pd
 
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         posterior = self._require_classes("classes")
         members = align_members(posterior)
@@ -145,7 +145,7 @@ class AlignedClassResults:
         """
         import pandas as pd
 
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         posterior = self._require_classes("membership")
         p = membership_probabilities(posterior)

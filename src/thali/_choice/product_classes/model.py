@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_integer, check_positive, check_share
-from thali._described import Facts
+from thali._argument_checks import check_allowed, check_integer, check_positive, check_share
 from thali._inference.chains import Run, build_run
 from thali._inference.progress import format_duration
 from thali._inference.warn import is_quiet
@@ -20,6 +19,7 @@ from thali._model.evidence import EvidenceRun, check_finished
 from thali._model.prior_sample import PriorSample
 from thali._model.requirements import mark_as_setup, requires
 from thali._model.sampling import BUDGET, Sampling, limit_run, open_fit_folder
+from thali._object_descriptions import Facts
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.view import PosteriorTree
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     import xarray
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
 
     from .ragged_draws import Particles
     from .state import ClassProblem
@@ -409,7 +409,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
     def _build_sampling(self, source: "ChoiceExperiment", run: Run) -> Sampling[Any]:
         """Return the prepared chains of a fit to checked data."""
-        from thali._data.experiments.design import build_design
+        from thali._data.experiments.fitted_design import build_design
 
         from .posterior_datatree import build_classes_datatree
         from .samplers.mcmc import (
@@ -474,7 +474,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         self, data: "ChoiceExperiment", run: Run, sweeps_per_step: int
     ) -> dict[str, Any]:
         """Fit by sequential Monte Carlo; return the fitted attributes."""
-        from thali._data.experiments.design import build_design
+        from thali._data.experiments.fitted_design import build_design
 
         from .posterior_datatree import build_classes_datatree
         from .samplers.smc import run_smc
@@ -552,7 +552,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
     def _build_observed(self, data: Any) -> dict[str, Any]:
         """Return the chosen alternatives; {} if the respondents are others."""
-        from thali._data.experiments.design import build_design
+        from thali._data.experiments.fitted_design import build_design
 
         self._check_fit(data)
         if tuple(data.respondents) != self._design_.respondents:
@@ -617,7 +617,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
 def _read_fitted_attributes(tree: "xarray.DataTree") -> dict[str, Any]:
     """Return the fitted attributes by name, from a posterior tree."""
-    from thali._data.experiments.design import read_design
+    from thali._data.experiments.fitted_design import read_design
 
     from .ragged_draws import read_particles
 

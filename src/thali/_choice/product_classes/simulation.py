@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._compile.jit import compiled, part, scalar
-from thali._data.experiments.design import build_design
+from thali._data.experiments.fitted_design import build_design
 from thali._inference.numerics.bounds import part_ends, part_range
 from thali._model.prior_sample import PriorSample, build_predictive_dataset
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._arguments import check_open_interval
+from thali._argument_checks import check_open_interval
 from thali._inference.indexing import space_evenly
 from thali._model.table_columns import MONTE_CARLO
 from thali._posterior.interval import compute_interval

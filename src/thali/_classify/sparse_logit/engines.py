@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._described import Facts
 from thali._inference.chains import Run
 from thali._inference.progress import format_duration
 from thali._inference.seeds import spawn_generators
@@ -14,6 +13,7 @@ from thali._inference.warn import warn
 from thali._model.base import Job
 from thali._model.engine import ChainEngine, Engine, Forecast, refuse_chain_argument
 from thali._model.sampling import Sampling, limit_run
+from thali._object_descriptions import Facts
 from thali._posterior.convergence import Advice
 from thali._posterior.view import PosteriorTree
 from thali.errors import ConvergenceWarning, LongRunWarning, Setting, ThaliWarning

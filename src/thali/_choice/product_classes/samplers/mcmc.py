@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._digits import format_percent
 from thali._inference.array_encoding import Arrays, pack_generators, unpack_generators
 from thali._inference.chains import Chain, choose_recorded_chains
 from thali._inference.indexing import part_indices
 from thali._inference.seeds import spawn_generators
+from thali._number_format import format_percent
 
 from ..fit_preparation import USUAL_CLASSES
 from ..likelihood import log_likelihood, write_hits
