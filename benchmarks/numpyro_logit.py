@@ -26,8 +26,8 @@ import jax.numpy as jnp
 import numpy as np
 import numpyro
 import numpyro.distributions as dist
+from effective_sample_sizes import columns, mean_and_error, worst_ess, worst_rhat
 from numpyro.infer import NUTS
-from yields import columns, mean_and_error, worst_ess, worst_rhat
 
 from thali._classify.sparse_logit.markov_chain import (
     CoefficientChain,

@@ -14,7 +14,7 @@ from thali._inference.user_warnings import silence_warnings
 from thali._labels import shorten
 from thali.errors import DataError, DataWarning
 
-from .entry import Settings, file_named, finished_parts
+from .reproduction_entry import Settings, file_named, finished_parts
 
 if TYPE_CHECKING:
     import pandas

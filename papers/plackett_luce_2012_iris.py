@@ -11,7 +11,6 @@ from thali._inference.progress_display import Progress
 from thali._inference.user_warnings import silence_warnings
 from thali._plots._style import COLOURS, create_axes
 
-from .entry import Entry, Reproduction, Settings
 from .plackett_luce_2012_data import (
     GIBBS,
     HALVES,
@@ -31,7 +30,8 @@ from .plackett_luce_2012_data import (
     read,
     sparse_logit,
 )
-from .plots.decision import decision
+from .plots.decision_regions import decision
+from .reproduction_entry import Entry, Reproduction, Settings
 
 if TYPE_CHECKING:
     import pandas

@@ -12,7 +12,6 @@ import numpy as np
 from thali._classify.sparse_logit.markov_chain import CoefficientChain
 from thali._posterior.summary_table import compute_diagnostics
 
-from .entry import Entry, Reproduction, Settings, finished_parts
 from .plackett_luce_2012_data import (
     GIBBS,
     LOGIT,
@@ -24,6 +23,7 @@ from .plackett_luce_2012_data import (
     read,
     split,
 )
+from .reproduction_entry import Entry, Reproduction, Settings, finished_parts
 from .samplers.holmes_held_2006 import HolmesHeldChain
 from .samplers.plackett_luce_2012 import published
 
@@ -48,7 +48,7 @@ def plackett_luce_chain(
     from thali._classify.plackett_luce.chain_state import repeat_rows, sort_rows_by_class
     from thali._classify.plackett_luce.markov_chain import WeightChain, build_gibbs_settings
     from thali._classify.plackett_luce.nonnegative_columns import PlackettLuceDesign
-    from thali._data.classifier_rows import merge_rows
+    from thali._data.classification_data import merge_rows
 
     classes, codes = np.unique(labels, return_inverse=True)
     data = merge_rows(X, codes)
@@ -83,7 +83,7 @@ def logit_chain(
         CoefficientPrior,
         build_coefficient_problem,
     )
-    from thali._data.classifier_rows import merge_rows
+    from thali._data.classification_data import merge_rows
 
     classes, codes = np.unique(labels, return_inverse=True)
     prior = CoefficientPrior(None, 1.0, 1.0, True)

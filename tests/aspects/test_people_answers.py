@@ -13,7 +13,7 @@ from xarray import DataTree
 
 import thali as th
 from thali._aspects.populations.several_groups import IndividualRespondents, RecordedDraws
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali._model.predictive_check import describe_check
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Additive

@@ -23,8 +23,8 @@ from thali._aspects.samplers.chains import (
     count_pilot_sweeps,
     select_neighbour_pairs,
 )
-from thali._aspects.samplers.task import DEFAULT_THIN, FIRST_LEVELS
-from thali._data.groups import GroupedData
+from thali._aspects.samplers.sampling_task import DEFAULT_THIN, FIRST_LEVELS
+from thali._data.grouped_data import GroupedData
 from thali._inference.progress_display import Progress
 from thali._model import chain_runs as fits
 from thali._model.chain_runs import RunningFit

@@ -23,7 +23,7 @@ from joblib import parallel_config
 from scipy import stats
 
 import thali as th
-from thali._comparison.pairs import score_answers
+from thali._comparison.pair_holdouts import score_answers
 from thali._inference import job_folders
 from thali._inference import threads_and_processes as workers
 from thali.errors import (

@@ -38,7 +38,7 @@ from thali._aspects import kernel_operations
 
 REPLACED = """
 from thali._aspects import kernel_operations
-from thali._aspects.priors.given import GivenColumns
+from thali._aspects.priors.given_features import GivenColumns
 
 @kernel_operations.rate_single.register(GivenColumns)
 def _rate_single(prior, i):
@@ -47,7 +47,7 @@ def _rate_single(prior, i):
 
 RUN = """
 import numpy as np
-from thali._aspects.priors.given import GivenColumns
+from thali._aspects.priors.given_features import GivenColumns
 from thali import tiny
 
 model = GivenColumns(3)

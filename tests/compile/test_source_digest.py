@@ -12,7 +12,7 @@ import pytest
 from helpers.patience import PATIENCE
 from helpers.places import PROJECT
 
-import thali._aspects.samplers.recommended as recommended
+import thali._aspects.samplers.default_sweeps as recommended
 from thali._compile.jit import scalar
 from thali._compile.source_digest import collect_sources
 from thali.priors import Given, IndianBuffet
@@ -144,7 +144,7 @@ def test_the_digest_is_equal_in_another_process():
         "from thali._compile import jit\nfrom thali._compile.source_digest import collect_sources\n"
     )
     code += "from thali._aspects.samplers import recommended\n"
-    code += "from thali._aspects.priors.ibp import Buffet\n"
+    code += "from thali._aspects.priors.indian_buffet import Buffet\n"
     code += "print(collect_sources(recommended.sweep_infinite.python, [Buffet], jit._describe_options()).digest)"
     run = {"capture_output": True, "text": True, "check": True, "timeout": PATIENCE}
     assert len({subprocess.run([sys.executable, "-c", code], **run).stdout for _ in range(2)}) == 1

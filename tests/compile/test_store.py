@@ -377,7 +377,7 @@ TINY = """
 import numpy as np
 from thali._compile.jit import kernel
 from thali._inference.numerics.discrete_draws import draw_index
-from thali._aspects.priors.given import GivenColumns
+from thali._aspects.priors.given_features import GivenColumns
 
 @kernel
 def roll(rng, model):

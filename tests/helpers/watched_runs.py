@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 import thali as th
-from thali._comparison import engine
+from thali._comparison import held_out_fits
 from thali._inference import job_folders, threads_and_processes
 from thali._inference.threads_and_processes import SlicedWork
 from thali._model import chain_runs
@@ -27,9 +27,9 @@ PLACES = {  # what the functions below replace
     "versions of libraries": (job_folders, "collect_versions"),
     "the clock": (time, "monotonic"),
     "a comparison": (th, "compare"),
-    "fits of a comparison": (engine, "run_all"),
-    "a fit of a comparison": (engine, "run"),
-    "the table of a comparison": (engine, "build_comparison_table"),
+    "fits of a comparison": (held_out_fits, "run_all"),
+    "a fit of a comparison": (held_out_fits, "run"),
+    "the table of a comparison": (held_out_fits, "build_comparison_table"),
     "the evidence of a model": (th.EliminationByAspects, "_compute_log_evidence"),
     "a fit by chains": (chain_runs, "run_sampling"),
     "a fit": (Model, "_run_job"),

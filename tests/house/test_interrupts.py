@@ -135,7 +135,7 @@ PRESSED_WHILE_A_CALL_BEGINS = """
 import ctypes, signal
 import numpy as np
 from thali._compile.jit import compiled, kernel
-from thali._aspects.priors.given import GivenColumns
+from thali._aspects.priors.given_features import GivenColumns
 
 def roll(rng, model):
     return rng.random()

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import check_integer, check_positive
+from thali._argument_checks import check_integer, check_positive
 from thali._inference.random_seeds import spawn_generators
 from thali._model.base import Job, SampledModel
 from thali.errors import DataError

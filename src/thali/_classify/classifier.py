@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._data.classifier_rows import Observations, TrainingData, merge_rows, wrap_sparse_rows
-from thali._data.facts import MAX_LISTED
-from thali._described import Facts
+from thali._data.classification_data import Observations, TrainingData, merge_rows, wrap_sparse_rows
+from thali._data.report_facts import MAX_LISTED
 from thali._inference.markov_chains import Run, build_run
 from thali._labels import format_plural, list_names
 from thali._lazy_imports import load_method
@@ -22,6 +21,7 @@ from thali._model.simulated_data import (
     build_predictive_dataset,
     draw_prior,
 )
+from thali._object_descriptions import Facts
 from thali.errors import (
     ConvergenceWarning,
     DataError,

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import format_number, format_probability
 from thali._inference.index_arithmetic import argsort_descending
 from thali._labels import list_names
 from thali._lazy_imports import load_method
@@ -30,6 +29,7 @@ from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
 from thali._model.registry import find_spec
 from thali._model.sentence_templates import phrase
+from thali._number_format import format_number, format_probability
 from thali._posterior.posterior_interval import compute_interval, describe_interval
 
 from .covariates_and_labels import list_non_reference_classes, list_varying_columns

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.classifier_rows import TrainingData
+from thali._data.classification_data import TrainingData
 from thali._posterior.datatree_files import can_store_pointwise
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali._inference.random_seeds import spawn_generators
 from thali._inference.user_warnings import warn
 from thali._labels import index_labels, shorten
@@ -319,7 +319,7 @@ class Predictions(ScikitLearn):
         >>> int(model.calibration(X[200:], y[200:], bins=4)["rows"].sum())
         200
         """
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         bins = check_integer("bins", bins, 2)
         matrix = self._read_covariates(X)

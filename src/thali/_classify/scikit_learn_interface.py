@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_seed
+from thali._argument_checks import check_seed
 from thali._model.method_requirements import mark_as_setup
 
 

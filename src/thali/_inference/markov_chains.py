@@ -8,7 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_integer, check_positive, check_run_length
+from thali._argument_checks import check_integer, check_positive, check_run_length
 
 from .array_dict_encoding import (
     Arrays,

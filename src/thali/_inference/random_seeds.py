@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import check_seed
+from thali._argument_checks import check_seed
 
 _LARGEST_POOL = 1 << 10  # words; the default of NumPy is 4
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import check_allowed
-from thali._described import Description, Facts, format_html, format_text
+from thali._argument_checks import check_allowed
 from thali._inference.user_warnings import is_quiet, warn
 from thali._labels import suggest
+from thali._object_descriptions import Description, Facts, format_html, format_text
 from thali._posterior.posterior_interval import INTERVAL
 from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import (

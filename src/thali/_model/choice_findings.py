@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import format_factor, format_number, format_probability
 from thali._labels import list_names
+from thali._number_format import format_factor, format_number, format_probability
 from thali._posterior.posterior_interval import describe_interval, interval_columns
 from thali._posterior.respondent_dependence import (
     INDIVIDUALS,

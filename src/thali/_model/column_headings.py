@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from thali._described import drop_empty_columns
+from thali._object_descriptions import drop_empty_columns
 from thali._posterior.posterior_interval import INTERVAL, interval_columns
 
 if TYPE_CHECKING:

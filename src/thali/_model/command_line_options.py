@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from thali._arguments import (
+from thali._argument_checks import (
     check_integer,
     check_integers,
     check_open_interval,

@@ -80,7 +80,7 @@ def tabulate_effects(covariates: Sequence[str], beta: np.ndarray, ci: float) -> 
     """Tabulate coefficients of covariates: mean, sd, interval, P(> 0), odds ratio."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     columns = summarise_effects(beta, ci)
     covariate_index = pd.Index(covariates, name="covariate", dtype=object)

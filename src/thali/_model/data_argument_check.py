@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.judged import Judged
+from thali._data.base_classes import Judged
 from thali._data.kinds import find_data_spec
 from thali._inference.user_warnings import is_quiet, warn
 from thali._lazy_imports import load_object

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali._people.people_argument import (
     ADJUSTED,
     INDEPENDENT,

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali.errors import ArgumentError, InPython
 
 from .model_files import compute_digest

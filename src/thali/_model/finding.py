@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
-from thali._described import Description, PrintedObject
 from thali._inference.user_warnings import warn_of_failed_part
 from thali._labels import shorten, suggest
 from thali._lazy_imports import load_method
+from thali._object_descriptions import Description, PrintedObject
 from thali.errors import PYTHON, ArgumentError, Fact, Message, ThaliError, Words
 
 from .column_headings import add_column_descriptions

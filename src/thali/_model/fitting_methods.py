@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thali._described import Facts
 from thali._labels import format_plural
+from thali._object_descriptions import Facts
 from thali._posterior.posterior_interval import INTERVAL
 from thali.errors import (
     Argument,
@@ -38,7 +38,7 @@ class PreparedFit:
 
 
 class Forecast(NamedTuple):
-    """Forecast CPU seconds of a fit, all chains together (`benchmarks/forecast.py`)."""
+    """Forecast CPU seconds of a fit, all chains together (`benchmarks/run_time_forecast.py`)."""
 
     least: float  # if the chains agree at the first check
     most: float  # if they never agree

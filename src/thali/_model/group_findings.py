@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from thali._digits import format_probability
 from thali._labels import format_plural, list_names
+from thali._number_format import format_probability
 
 from .choice_findings import MAX_GROUPS
 from .finding import ON_SCREEN, Finding, FindingMaker, Text, finding

@@ -46,7 +46,7 @@ def tabulate_outcomes(
     `p` has shape (pairs, 3).
     """
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     columns = {"a": [labels[k] for k in first_options], "b": [labels[k] for k in second_options]}
     return Table(columns | dict(zip(("p_a", "p_tie", "p_b"), p.T, strict=True)))

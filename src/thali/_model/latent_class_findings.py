@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import format_number, format_probability
 from thali._labels import list_names
+from thali._number_format import format_number, format_probability
 from thali._people.latent_class_results import membership_probabilities
 from thali._posterior.posterior_interval import describe_interval
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali._inference.markov_chains import build_run
 from thali._inference.random_seeds import format_seed_setting
 from thali.errors import ArgumentError, Message, Setting

@@ -265,7 +265,7 @@ def encode_object(stored_object: Any, arrays: dict[str, np.ndarray] | None) -> A
 
 def _is_table(stored_object: Any) -> bool:
     """Return whether the object is a results table, stored like a data frame."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     return isinstance(stored_object, Table)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import is_list
+from thali._argument_checks import is_list
 from thali._inference.index_arithmetic import (
     argsort_descending,
     part_bounds,
@@ -216,7 +216,7 @@ def tabulate_questions(
     question_columns: dict[str, Any], choice: ChosenQuestions
 ) -> "pandas.DataFrame":
     """Tabulate chosen questions with their joint and single information."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     return Table(question_columns | {"information": choice.gains, "alone": choice.alone})
 

@@ -92,7 +92,7 @@ def tabulate_scores(
     """Tabulate mean scores and intervals, one row per group and option."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     index = pd.Index(labels, name="option")
     if level_name is not None:

@@ -62,7 +62,8 @@ def check_answers(
     # The model was fitted to these data, so p-values concentrate around one half if it is true
     # (Meng 1994), and a small p-value is stronger evidence than its size suggests. For 200 data
     # sets drawn from prior and model, the overall p-value was below .05 in .5 to 1.5 % for pairs
-    # and for sets, and p-values of single rows in .1 to .6 % (benchmarks/check_calibration.py).
+    # and for sets, and p-values of single rows in .1 to .6 %
+    # (benchmarks/posterior_check_p_values.py).
     import pandas as pd
 
     table_rows = questions.rows
@@ -142,7 +143,7 @@ def predict_answers(
     Of more than 2,000 rows, the questions with the most answers are kept; ``attrs["of"]`` is the
     total number of rows.
     """
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     is_shown = questions.rows.is_shown
     row_totals = questions.sums @ questions.times

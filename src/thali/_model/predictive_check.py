@@ -123,7 +123,7 @@ def build_check_table(
 
     `row_blocks` contain its columns in blocks of rows.
     """
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     columns_by_name = {
         name: np.concatenate([block[name] for block in row_blocks]) for name in row_blocks[0]
@@ -285,7 +285,7 @@ def merge_group_checks(tables: Mapping[str, Any], group_word: str) -> "pandas.Da
     """Join the check tables of groups; the p-value is Bonferroni-corrected."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     joined_tables = pd.concat([table.assign(group=name) for name, table in tables.items()])
     joined_tables.insert(0, "group", joined_tables.pop("group"))

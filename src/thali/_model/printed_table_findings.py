@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from thali._printed import PrintedResult
+from thali._printed_result import PrintedResult
 
 from .finding import FULL, ON_SCREEN, Brief, Finding, FindingMaker, Findings
 

@@ -25,7 +25,7 @@ def tabulate_ranks(
     """
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     n_options = utility.shape[1]
     mean_rank = np.empty_like(utility)

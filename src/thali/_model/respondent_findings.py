@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import format_number, format_percent
 from thali._labels import list_names
+from thali._number_format import format_number, format_percent
 from thali._people.respondent_columns import RespondentCovariates
 
 from .finding import Brief, Finding, Picture

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from thali._digits import format_number, format_percent
 from thali._labels import format_plural, list_names
+from thali._number_format import format_number, format_percent
 from thali._people.respondent_segments import Segments
 
 from .finding import BRIEF, FULL, ON_SCREEN, SHOWN, Brief, Finding, FindingMaker, Picture, Text

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._digits import format_number
+from thali._number_format import format_number
 from thali._posterior.posterior_interval import compute_interval, describe_interval
 from thali.errors import Fact, Message
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali._inference.random_seeds import build_generator, spawn_generators
 from thali._inference.user_warnings import silence_warnings
 from thali._posterior.datatree_files import check_predictive_size

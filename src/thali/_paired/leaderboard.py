@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_positive
+from thali._argument_checks import check_allowed, check_positive
 from thali._data.choices import Choices
 from thali._data.connectivity import describe_disconnected
 from thali._data.pairs import PairedComparisons

@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.choices.subsets import drop_tied_sets
+from thali._data.choices.data_subsets import drop_tied_sets
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import CovariateCells
-from thali._data.pairs.subsets import build_questions
+from thali._data.pairs.data_subsets import build_questions
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._inference.numerics.weight_shares import mix_with_guess, stack_outcomes
 from thali._model.predicted_answers import EqualRespondents, check_answers, check_unweighted

@@ -4,7 +4,6 @@ import inspect
 from typing import Any
 
 from thali._data.choices import Choices
-from thali._described import Facts
 from thali._labels import list_names, shorten
 from thali._model.common_findings import SENTENCES as COMMON
 from thali._model.common_findings import (
@@ -28,6 +27,7 @@ from thali._model.finding import (
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._model.software_versions import describe_program
+from thali._object_descriptions import Facts
 from thali._posterior.posterior_interval import INTERVAL, describe_interval
 from thali._posterior.respondent_dependence import SCORES
 

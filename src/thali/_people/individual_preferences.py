@@ -27,7 +27,7 @@ def tabulate_individuals(
     """
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     tail_probabilities, (mean, low, high) = (
         interval_tails(ci),

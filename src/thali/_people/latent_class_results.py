@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali._inference.numerics.weight_shares import compute_shares
 from thali._posterior.posterior_interval import INTERVAL, compute_interval, interval_tails
 from thali._posterior.posterior_tree import Posterior
@@ -54,7 +54,7 @@ class AlignedClassResults:
         """
         import pandas as pd
 
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         posterior = self._require_classes("same_class")
         respondent_index = pd.Index(posterior.respondents, name="respondent")
@@ -100,7 +100,7 @@ class AlignedClassResults:
         """
         import pandas as pd
 
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         posterior = self._require_classes("classes")
         members = align_members(posterior)
@@ -151,7 +151,7 @@ class AlignedClassResults:
         """
         import pandas as pd
 
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         posterior = self._require_classes("membership")
         probabilities = membership_probabilities(posterior)

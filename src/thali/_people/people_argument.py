@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sized
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal
 
-from thali._arguments import check_allowed, check_integer
+from thali._argument_checks import check_allowed, check_integer
 from thali._labels import format_plural
 from thali._posterior.respondent_dependence import ADJUSTED, INDEPENDENT
 from thali.errors import Argument, ArgumentError, DataError, InPython, Message, Setting, Value

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.people_table import list_differing_columns
+from thali._data.respondent_table import list_differing_columns
 from thali._inference.array_dict_encoding import encode_base64
 from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural, shorten, suggest

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_integers
+from thali._argument_checks import check_integers
 from thali._data.kinds import INSIDE, INSIDE_LEVELS
-from thali._described import Description, PrintedObject
-from thali._digits import format_percent
 from thali._inference.index_arithmetic import argsort_descending, count_pairs, space_evenly
 from thali._inference.random_seeds import spawn_generators
 from thali._labels import format_plural
+from thali._number_format import format_percent
+from thali._object_descriptions import Description, PrintedObject
 from thali._posterior.posterior_interval import INTERVAL, compute_interval, interval_tails
 from thali.errors import Argument, DataError
 
@@ -149,7 +149,7 @@ class Segments(PrintedObject):
             One row per level or option; columns `attribute` and `level`, or `option`,
             `all_respondents`, and "segment 1", "segment 2", ...
         """
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         profile_by_segment = dict(list(self.profiles.groupby("segment")))
         level_columns = [name for name in ("attribute", "level", "option") if name in self.profiles]
@@ -318,7 +318,7 @@ def _build_result(
     """Build the `Segments` with all tables for one number of segments."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     probabilities = share_by_class(labels, n_segments, axis=0)
     segment_of_respondent = probabilities.argmax(axis=1)

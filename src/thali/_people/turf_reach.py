@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali._inference.index_arithmetic import argsort_descending, space_evenly
 from thali._inference.random_seeds import build_generator
 from thali._posterior.posterior_interval import compute_interval, interval_tails
@@ -52,7 +52,7 @@ def tabulate_best_sets(
     respondent whom no set reaches. For known tastes, with k of n respondents reached, this is
     Beta(k + 1/2, n - k + 1/2), Jeffreys' posterior.
     """
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     size = check_integer("size", size, 1)
     top = check_integer("top", top, 1)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thali._described import DescribedObject, Description
+from thali._object_descriptions import DescribedObject, Description
 from thali.errors import PYTHON, Argument, ArgumentError, InPython, Message, Setting, Words
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_open_interval
-from thali._described import Description, PrintedObject
-from thali._digits import format_percent
+from thali._argument_checks import check_open_interval
 from thali._inference.mbar import estimate_constants
+from thali._number_format import format_percent
+from thali._object_descriptions import Description, PrintedObject
 from thali.errors import Argument, Message, Remedy
 
 from .convergence_check import ConvergenceCheck

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from thali._arguments import check_open_interval
+from thali._argument_checks import check_open_interval
 
 INTERVAL = 0.89
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
-from thali._digits import format_percent
 from thali._labels import format_plural, simplify_number
 from thali._lazy_imports import load_method
+from thali._number_format import format_percent
 from thali.errors import Argument, Clause, DataError, Message, Remedy, Setting
 
 INDEPENDENT, ADJUSTED, INDIVIDUALS = "independent", "adjusted", "individuals"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import format_number
 from thali._inference.numerics.ranks import twice_ranks
+from thali._number_format import format_number
 
 from .posterior_interval import INTERVAL, describe_interval, interval_columns, interval_tails
 
@@ -212,7 +212,7 @@ def build_summary(quantities: dict[str, np.ndarray], ci: float = INTERVAL) -> "p
     1.5
     """
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     draws = np.stack(list(quantities.values())).astype(float)
     frame = Table(_compute_summary_columns(draws, ci), index=list(quantities))

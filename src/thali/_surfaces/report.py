@@ -16,10 +16,10 @@ from thali._model.finding_settings import DEFAULT_SETTINGS, AnswerSettings
 from thali._paired import findings as of_leaderboard
 from thali._paired import leaderboard_report
 from thali._paired.leaderboard_result import Leaderboard
-from thali._printed import PrintedResult
+from thali._printed_result import PrintedResult
 from thali.errors import PYTHON, ArgumentError, DataError, Words
 
-from .figures import Figures
+from .figure_files import Figures
 from .html_report import (
     Cover,
     build_document,
@@ -181,14 +181,16 @@ def slides(model: Any, folder: Any, **settings: Any) -> list[str]:
     ...     slides(model, folder)[:2]
     ['01_attribute_importance.png', '01_attribute_importance.svg']
     """
-    files = draw_slides(slides_of(findings(model, **settings), PYTHON, describe_subject(model)))
-    target = Path(folder)
+    slide_files = draw_slides(
+        slides_of(findings(model, **settings), PYTHON, describe_subject(model))
+    )
+    target_folder = Path(folder)
     try:
-        target.mkdir(parents=True, exist_ok=True)
-        write_together(target, files)
+        target_folder.mkdir(parents=True, exist_ok=True)
+        write_together(target_folder, slide_files)
     except OSError as error:
-        raise DataError(describe_write_error(target, error)) from error
-    return list(files)
+        raise DataError(describe_write_error(target_folder, error)) from error
+    return list(slide_files)
 
 
 def render_report(

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._described import DescribedObject, Description
 from thali._labels import format_plural, index_labels, shorten, suggest
 from thali._lazy_imports import load_method
+from thali._object_descriptions import DescribedObject, Description
 from thali.errors import ArgumentError, DataError
 
 from . import newick

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import is_list
+from thali._argument_checks import is_list
+from thali._input_files import Source, read_source
 from thali._labels import format_label
-from thali._source import Source, read_source
 from thali.errors import Argument, ArgumentError, DataError
 
 from . import newick

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import PAIRS
-from thali._described import Facts
 from thali._inference.markov_chains import Run, build_run, cut_records
 from thali._inference.random_seeds import spawn_generators
 from thali._inference.user_warnings import is_quiet
@@ -23,6 +22,7 @@ from thali._model.fitting_methods import (
 )
 from thali._model.option_scores import ScoreScale, score_draws, tabulate_scores
 from thali._model.simulated_data import PriorSample
+from thali._object_descriptions import Facts
 from thali._people.people_argument import INDEPENDENT, individuals_required_error
 from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence_check import Advice
@@ -362,8 +362,8 @@ def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFra
     import pandas as pd
     from scipy.special import ndtri, stdtrit
 
+    from thali._exportable_table import Table
     from thali._model.covariate_effects import coefficient_name
-    from thali._result_table import Table
 
     problem = estimates.problem
     density, n = problem.density, estimates.data.n_options

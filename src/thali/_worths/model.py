@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_positive, check_share
+from thali._argument_checks import check_allowed, check_positive, check_share
+from thali._data.base_classes import Judged, merge_new_data
 from thali._data.choices import Choices
-from thali._data.groups import GroupedData
-from thali._data.judged import Judged, merge_new_data
+from thali._data.grouped_data import GroupedData
 from thali._data.kinds import PAIRS
 from thali._inference.random_seeds import spawn_generators
 from thali._model.best_worst_probabilities import RULES, choose_default_rule
@@ -57,7 +57,7 @@ from .worth_draws import WorthDraws, tabulate_worths
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.subsets import HeldOutPair
+    from thali._data.pairs.data_subsets import HeldOutPair
     from thali._model.finding_settings import AnswerSettings
     from thali._posterior.convergence_check import Advice
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from thali._arguments import check_positive
+from thali._argument_checks import check_positive
 from thali._data.kinds import CHOICES, PAIRS
 from thali._model.aliases import ALIASES_OF_WORTHS
 from thali._model.command_line_options import (

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_integer
+from thali._argument_checks import check_integer
 from thali._data.choices import Choices
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._inference.index_arithmetic import argsort_descending, iterate_slices, part_bounds
@@ -54,7 +54,7 @@ from thali.errors import ArgumentError
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.subsets import HeldOutPair
+    from thali._data.pairs.data_subsets import HeldOutPair
 
 
 MAX_LOG_ODDS = 700.0  # log odds are clipped here
@@ -324,8 +324,8 @@ def tabulate_worths(draws: WorthDraws, ci: float) -> "pandas.DataFrame":
     """Return a table of worths by option, highest first: log_worth, sd, low, high, share."""
     import pandas as pd
 
+    from thali._exportable_table import Table
     from thali._posterior.posterior_interval import compute_interval
-    from thali._result_table import Table
 
     low, high = compute_interval(draws.log_worths, ci)
     weights = draws.weights

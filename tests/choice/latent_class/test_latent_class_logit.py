@@ -278,7 +278,7 @@ def test_bad_arguments_and_data_are_refused(how, kind, facts):
 @pytest.mark.long
 def test_camera_gives_the_known_likelihood():
     """Values of this code; flexmix 2.3-18 of R finds the same of three classes
-    (benchmarks/latent_class.py)."""
+    (benchmarks/latent_class_logit.py)."""
     model = th.LatentClassLogit(3, linear="price").fit(camera(), random_seed=1, progressbar=False)
     assert model.log_likelihood_ == pytest.approx(-5420.091, abs=0.01)
     assert climb(panel(camera()), start_equal_classes(panel(camera()), np.zeros((1, 13)))).converged

@@ -10,10 +10,10 @@ from helpers.pages import Page
 from helpers.sentences import says
 from test_who_answered import EXPERIMENT
 
-import thali._surfaces.app.child as child
-import thali._surfaces.app.runs as runs
+import thali._surfaces.app.background_runs as runs
+import thali._surfaces.app.child_process as child
 from thali._inference import progress_display
-from thali._surfaces.app.studies import FIT
+from thali._surfaces.app.study_folders import FIT
 from thali.errors import DataError, Setting
 
 pytestmark = pytest.mark.fit  # for their time

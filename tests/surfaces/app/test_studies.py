@@ -13,13 +13,13 @@ from helpers.pages import Page
 from helpers.sentences import said, says
 from starlette.testclient import TestClient
 
+import thali._surfaces.app.background_runs as runs
 import thali._surfaces.app.comparison_candidates as comparisons
-import thali._surfaces.app.runs as runs
 from thali._inference.checksummed_files import lock_file
+from thali._surfaces.app.background_runs import Runs
 from thali._surfaces.app.request_guard import REPORT_POLICY
-from thali._surfaces.app.runs import Runs
 from thali._surfaces.app.server import build_app
-from thali._surfaces.app.studies import EVIDENCE, FIT, READ, Studies
+from thali._surfaces.app.study_folders import EVIDENCE, FIT, READ, Studies
 from thali.errors import DataError
 
 pytestmark = pytest.mark.fit

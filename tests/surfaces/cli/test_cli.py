@@ -24,7 +24,7 @@ from thali._compile import compiled_code_files as kernels
 from thali._data import kinds
 from thali._labels import format_plural
 from thali._posterior import datatree_files
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
@@ -416,7 +416,7 @@ def test_ctrl_c_keeps_what_was_drawn(folder, data, answer, files):
 # again.
 _ANSWERING = """
 import os, signal
-from thali._surfaces.cli.terminal import Terminal
+from thali._surfaces.cli.terminal_messages import Terminal
 def endless(terminal, findings, *more):
     os.kill(os.getpid(), signal.SIGSTOP)
     while True:

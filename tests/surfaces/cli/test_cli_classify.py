@@ -14,7 +14,7 @@ from helpers.short_comparisons import folds_of
 import thali
 from thali._data import kinds
 from thali._posterior import datatree_files
-from thali._reading.recognise import read_data
+from thali._reading.layout_recognition import read_data
 from thali.errors import DataError
 
 MAP = ["--target", "kind", "--method", "map"]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import xarray
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
 
 REPLICATES = 100  # at most, at evenly spaced draws
 LEVEL_SHARE, POSITION_SHARE, HETEROGENEITY = (
@@ -79,7 +79,7 @@ def tabulate_choice_check(
     design: "ChoiceExperiment | ExperimentDesign", replicates: np.ndarray, ci: float
 ) -> "pandas.DataFrame":
     """Tabulate observed statistics of choices against replicates, shape (n_draws, n_tasks)."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     labels, of_rows = _build_indicators(design)
     statistics = [

@@ -155,7 +155,7 @@ def _tabulate_tests(
     """Return a table of tests, with p-values from their bootstrap statistics."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     rows, statistics = [], {}
     for test in tests:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_integers
+from thali._argument_checks import check_integers
 from thali._inference.index_arithmetic import part_bounds, part_indices, sum_parts
 from thali._inference.maximisation import Slope, Target, maximise_newton
 from thali._inference.numerics.ranks import sort_descending

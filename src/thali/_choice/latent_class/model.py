@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_integer
+from thali._argument_checks import check_allowed, check_integer
 from thali._data.experiments import ChoiceExperiment
-from thali._described import Facts
-from thali._digits import format_percent
 from thali._inference.index_arithmetic import space_evenly
 from thali._inference.random_seeds import build_seed_sequence, format_seed_setting
 from thali._labels import format_plural, list_names
 from thali._model.base import Job, Model
+from thali._number_format import format_percent
+from thali._object_descriptions import Facts
 from thali._people.respondent_columns import build_covariates, list_column_names
 from thali.errors import (
     Argument,

@@ -190,8 +190,8 @@ def build_attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionT
     """Build tables of attentive shares, probabilities by respondent, and patterns."""
     import pandas as pd
 
+    from thali._exportable_table import Table
     from thali._posterior.summary_table import build_summary
-    from thali._result_table import Table
 
     tails = interval_tails(ci)
     names = [str(name) for name in posterior["attribute"].values]
@@ -238,8 +238,8 @@ def _tabulate_odds(
     posterior: "xarray.Dataset", tails: tuple[float, float], ci: float
 ) -> "pandas.DataFrame":
     """Return a table of odds ratios of attending, by column about respondents."""
+    from thali._exportable_table import Table
     from thali._posterior.summary_table import build_summary
-    from thali._result_table import Table
 
     effects = attention_effects(posterior)
     rows = build_summary({" ".join(pair): draws for pair, draws in effects.items()})
@@ -272,7 +272,7 @@ def _tabulate_patterns(
     """Return a table of the shares of respondents with each pattern of attention."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     attends = attends[space_evenly(len(attends), _PATTERN_DRAWS)]
     patterns, pattern_index = np.unique(

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_open_interval, check_positive
-from thali._described import Facts
+from thali._argument_checks import check_allowed, check_open_interval, check_positive
 from thali._inference.index_arithmetic import space_evenly
 from thali._inference.markov_chains import Run, build_run
 from thali._inference.user_warnings import is_quiet
@@ -13,6 +12,7 @@ from thali._model.chain_runs import Sampling
 from thali._model.markov_chain_model import MarkovChainModel
 from thali._model.method_requirements import requires
 from thali._model.simulated_data import PriorSample
+from thali._object_descriptions import Facts
 from thali._people.respondent_columns import RespondentCovariates, build_covariates
 from thali._posterior.datatree_files import build_tree
 from thali._posterior.posterior_interval import INTERVAL
@@ -504,7 +504,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
         ConvergenceWarning
             If the chains of the other fit do not agree, or have too few effective draws.
         """
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         shares, first_scale = self.attention(ci).shares, self._prior_scale()
         if scale is None:

@@ -133,7 +133,7 @@ def _build_attributes(
 def estimate_sweep_seconds(
     n_people: int, n_rows: int, n_columns: int, n_ignorable: int = 0
 ) -> float:
-    """Return the expected CPU time of a sweep in seconds; see `benchmarks/forecast.py`."""
+    """Return the expected CPU time of a sweep in seconds; see `benchmarks/run_time_forecast.py`."""
     return (
         n_people * (_PERSON_SECONDS + _PAIR_SECONDS * n_columns**2)
         + (_CELL_SECONDS * n_columns + _ATTENTION_SECONDS * n_ignorable) * n_rows

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from thali._arguments import check_positive
+from thali._argument_checks import check_positive
 from thali._data.kinds import EXPERIMENTS
 from thali._model.command_line_options import (
     ATTENTION,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._data.choice_scores import find_chosen_rows
+from thali._data.prediction_scores import find_chosen_rows
 from thali._inference.index_arithmetic import repeat_indices
 from thali.errors import DataError, Message, Setting
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.experiments.design import ExperimentDesign
+from thali._data.experiments.fitted_design import ExperimentDesign
 from thali._posterior.posterior_tree import PosteriorTree
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._compile.jit import compiled, part, scalar
-from thali._data.experiments.design import build_design
+from thali._data.experiments.fitted_design import build_design
 from thali._inference.numerics.array_parts import part_ends, part_range
 from thali._model.simulated_data import PriorSample, build_predictive_dataset
 

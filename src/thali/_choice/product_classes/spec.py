@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from thali._arguments import check_integer, check_proportion
+from thali._argument_checks import check_integer, check_proportion
 from thali._data.kinds import EXPERIMENTS
 from thali._model.command_line_options import (
     ALPHA,

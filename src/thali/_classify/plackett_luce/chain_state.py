@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar, vectorised
-from thali._data.classifier_rows import TrainingData
+from thali._data.classification_data import TrainingData
 from thali._inference.index_arithmetic import part_bounds, part_positions, repeat_indices
 from thali._inference.numerics.fast_logarithm import fast_log
 from thali.errors import DataError, Setting

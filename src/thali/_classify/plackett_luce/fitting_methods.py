@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.classifier_rows import TrainingData
-from thali._described import Facts
+from thali._data.classification_data import TrainingData
 from thali._inference.numerics.weight_shares import compute_shares
 from thali._model.base import Job
 from thali._model.chain_runs import Sampling, limit_run
 from thali._model.fitting_methods import ChainEngine, Engine
+from thali._object_descriptions import Facts
 from thali._posterior.convergence_check import Advice
 from thali._posterior.posterior_interval import interval_columns, interval_tails
 from thali._posterior.posterior_tree import PosteriorTree, flatten_chains
@@ -39,7 +39,7 @@ ADVICE = Advice(stuck=_STUCK)
 _BLOCK_ROWS = 4096  # rows predicted at a time
 
 
-# CPU seconds of a sweep per entry of W and class, measured by `benchmarks/forecast.py`
+# CPU seconds of a sweep per entry of W and class, measured by `benchmarks/run_time_forecast.py`
 CELL_SECONDS = 3e-9
 
 
@@ -179,7 +179,7 @@ class AscentEngine(Engine):
 
     def summary(self, model: "PlackettLuceRegression", ci: float) -> "pandas.DataFrame":
         """Return a table with one row per positive weight, largest first."""
-        from thali._result_table import Table
+        from thali._exportable_table import Table
 
         weights = np.asarray(model.weights_)
         positive_cells = list_nonzero_cells(weights)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_positive, check_run_length
+from thali._argument_checks import check_positive, check_run_length
 from thali._compile.jit import compiled, scalar, vectorised
 from thali._inference.markov_chains import RowChain
 from thali._inference.numerics.discrete_draws import draw_index

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import check_allowed
-from thali._data.classifier_rows import TrainingData
+from thali._argument_checks import check_allowed
+from thali._data.classification_data import TrainingData
 from thali._inference.markov_chains import Run
 from thali._inference.user_warnings import is_quiet
 from thali._model.base import Job

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._data.classifier_rows import TrainingData
+    from thali._data.classification_data import TrainingData
 
     from .chain_state import WeightPrior
     from .markov_chain import GibbsSettings, WeightChain
@@ -192,7 +192,7 @@ def build_weights_table(
     weights: np.ndarray, classes: np.ndarray, columns: Sequence[str], ci: float
 ) -> "pandas.DataFrame":
     """Return a table of means and intervals of relative weights, largest first."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     low, high = compute_interval(weights, ci)
     p = len(columns)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_allowed, check_positive
+from thali._argument_checks import check_allowed, check_positive
 from thali._inference.user_warnings import warn
 from thali._labels import shorten
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.classifier_rows import TrainingData
+from thali._data.classification_data import TrainingData
 from thali._inference.markov_chains import Run
 from thali._model.base import Job
 from thali._model.chain_runs import run_sampling

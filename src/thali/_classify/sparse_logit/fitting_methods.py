@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._described import Facts
 from thali._inference.markov_chains import Run
 from thali._inference.progress_display import format_duration
 from thali._inference.random_seeds import spawn_generators
@@ -14,6 +13,7 @@ from thali._inference.user_warnings import warn
 from thali._model.base import Job
 from thali._model.chain_runs import Sampling, limit_run
 from thali._model.fitting_methods import ChainEngine, Engine, Forecast, refuse_chain_argument
+from thali._object_descriptions import Facts
 from thali._posterior.convergence_check import Advice
 from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import ConvergenceWarning, LongRunWarning, Setting, ThaliWarning

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._data.classifier_rows import TrainingData, convert_sparse_data
-from thali._described import Facts
+from thali._data.classification_data import TrainingData, convert_sparse_data
 from thali._inference.markov_chains import Run
 from thali._model.base import Job
 from thali._model.fitting_methods import Engine
 from thali._model.method_requirements import require_draws, requires
+from thali._object_descriptions import Facts
 from thali._posterior.posterior_interval import INTERVAL
 
 from ..classifier import Classifier

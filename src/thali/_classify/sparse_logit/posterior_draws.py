@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._data.classifier_rows import TrainingData
+    from thali._data.classification_data import TrainingData
 
     from ..covariates_and_labels import Standardization
     from .gibbs_sweep import CoefficientProblem
@@ -309,7 +309,7 @@ def describe_scale(model: Any) -> str:
 
 def build_coefficient_table(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
     """Return means, intervals and signs of the coefficients as a table."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     if not is_finite_weight(delta):
         raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")

@@ -33,7 +33,7 @@ from .gibbs_sweep import INTERCEPT_VARIANCE
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.classifier_rows import TrainingData
+    from thali._data.classification_data import TrainingData
 
     from ..covariates_and_labels import Standardization
     from .arguments import CoefficientPrior
@@ -348,7 +348,7 @@ def predict_at_maximum(model: "SparseMultinomialLogit", matrix: Any) -> np.ndarr
 
 def build_maximum_summary(model: "SparseMultinomialLogit") -> "pandas.DataFrame":
     """Return a table of nonzero coefficients, largest first."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     coef, column_names = model.scaled_coef_, list_varying_columns(model)
     classes, nonzero_cells = list_non_reference_classes(model), list_nonzero_cells(coef)
@@ -365,7 +365,7 @@ def compute_coefficient_path(
 
     Each maximum is started from the previous one.
     """
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     if eta is None:
         largest_eta = find_largest_eta(observed)

@@ -10,8 +10,9 @@ MAX_COEFFICIENTS = 5_000  # of all classes, for a normal approximation: a matrix
 MAX_DENSE_NUMBERS = 2**27  # in a sparse matrix that "auto" makes dense: 1 GB
 MIN_ROWS_PER_COEFFICIENT = 20  # for a normal approximation
 MAX_SAMPLING_SECONDS = 60.0  # if a normal approximation is accurate
-# CPU seconds, measured by `benchmarks/forecast.py`: per sweep, per row and non-reference class, per
-# number of a product of the covariates, with more rows than columns or more columns than rows
+# CPU seconds, measured by `benchmarks/run_time_forecast.py`: per sweep, per row and non-reference
+# class, per number of a product of the covariates, with more rows than columns or more columns than
+# rows
 SWEEP_SECONDS, ROW_SECONDS, PRODUCT_SECONDS, WIDE_PRODUCT_SECONDS = 1e-5, 3e-7, 2e-10, 1e-10
 TRAJECTORY_CELL_SECONDS = 4e-9  # per cell and class along trajectories
 

@@ -94,7 +94,7 @@ def tabulate_differences(model: Any, ci: float) -> "pandas.DataFrame":
     """Return a table of log-worth differences for every two groups and option."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     names, labels = model._groups, model._view.labels
     worths = flatten_chains(model._view.draws["group_log_worth"].values)

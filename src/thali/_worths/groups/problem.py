@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.groups import GroupedData
+from thali._data.grouped_data import GroupedData
 from thali._data.kinds import GROUPS
 from thali._people.people_argument import COMMON, SIMILAR, Groups
 from thali._posterior.posterior_tree import POPULATION

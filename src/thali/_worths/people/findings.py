@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import format_probability
 from thali._labels import format_plural, list_names
 from thali._model.choice_findings import build_score_finding, check, describe_dependence, format_row
 from thali._model.common_findings import (
@@ -36,6 +35,7 @@ from thali._model.segment_findings import (
     make_segment_makers,
 )
 from thali._model.sentence_templates import phrase
+from thali._number_format import format_probability
 from thali._posterior.posterior_interval import describe_interval
 
 from .. import findings as of_one

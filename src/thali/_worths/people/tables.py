@@ -42,7 +42,7 @@ def pivot_scores(
     scores: "pandas.DataFrame", fit: np.ndarray, labels: list[str]
 ) -> "pandas.DataFrame":
     """Return scores with one row per respondent: fit, and each option's mean score."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     respondents = list(dict.fromkeys(scores.index.get_level_values(0)))
     wide = scores["mean"].unstack("option").loc[respondents, labels]
@@ -175,7 +175,7 @@ def tabulate_respondent_effects(
     """Return a table of effects on log worths, one row per covariate and option."""
     import pandas as pd
 
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     if respondent_draws.covariates is None:
         by = Argument("by")

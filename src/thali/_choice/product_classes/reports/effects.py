@@ -43,7 +43,7 @@ from .predict import add_lapse, count_respondent_choices
 if TYPE_CHECKING:
     import xarray
 
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
 
     from ..particles import Particles
 

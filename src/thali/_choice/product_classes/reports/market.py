@@ -26,7 +26,7 @@ from ...answers.simulator import (
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
 
     from ..particles import Particles
 

@@ -29,7 +29,7 @@ from .choice_kernels import (
 )
 
 if TYPE_CHECKING:
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
     from thali._data.experiments.product_encoding import SchemeCells
 
     from ..particles import Particles

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
     from thali._people.respondent_segments import Preferences
 
     from ...answers.simulator import MarketDraws
@@ -197,7 +197,7 @@ class ProductClassReports(MarketAnswers, ChoiceModelCheck, SampledModel):
         ArgumentError
             If `ci` is not a probability.
         """
-        from thali._arguments import check_integer
+        from thali._argument_checks import check_integer
 
         from ...answers.chooser import append_interval, standard_error
         from .predict import INTERVAL_DRAWS, predict_tasks
