@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 
 from .column_roles import TARGET
-from .spec import DataSpec
+from .data_kind_spec import DataSpec
 
 PAIRS = "paired comparisons"
 CHOICES = "choices from sets"
@@ -23,17 +23,20 @@ ONE, GROUPS, PEOPLE, KINDS = "one", "groups", "people", "kinds"
 INSIDE = "inside"
 INSIDE_LEVELS = ("none", "inside")
 
-_CHOICE_SCORER = "thali._comparison.choices:ChoiceScorer"
+_CHOICE_SCORER = "thali._comparison.choice_holdouts:ChoiceScorer"
 
 # In the order in which a table is tried; where no reading is sure, the first one counts.
 SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         CHOICES,
         "thali._data.choices:Choices",
-        "thali._reading.shapes.choices:SHAPES",
+        "thali._reading.layouts.choices:SHAPES",
         (
-            ("thali._comparison.choices:ChoiceSplitter", _CHOICE_SCORER),
-            ("thali._comparison.choices:ChooserSplitter", "thali._comparison.choices:PeopleScorer"),
+            ("thali._comparison.choice_holdouts:ChoiceSplitter", _CHOICE_SCORER),
+            (
+                "thali._comparison.choice_holdouts:ChooserSplitter",
+                "thali._comparison.choice_holdouts:PeopleScorer",
+            ),
         ),
         example="EliminationByAspects()",
         compared="BTL,inferred aspects=ibp",
@@ -44,10 +47,10 @@ SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         EXPERIMENTS,
         "thali._data.experiments.experiment:ChoiceExperiment",
-        "thali._reading.shapes.experiments:SHAPES",
+        "thali._reading.layouts.experiments:SHAPES",
         (
-            ("thali._comparison.choices:TaskSplitter", _CHOICE_SCORER),
-            ("thali._comparison.choices:RespondentSplitter", _CHOICE_SCORER),
+            ("thali._comparison.choice_holdouts:TaskSplitter", _CHOICE_SCORER),
+            ("thali._comparison.choice_holdouts:RespondentSplitter", _CHOICE_SCORER),
         ),
         example="HierarchicalLogit()",
         compared="multinomial-logit,hierarchical-logit,product-classes",
@@ -56,8 +59,13 @@ SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         PAIRS,
         "thali._data.pairs:PairedComparisons",
-        "thali._reading.shapes.pairs:SHAPES",
-        (("thali._comparison.pairs:PairSplitter", "thali._comparison.pairs:BinomialScorer"),),
+        "thali._reading.layouts.pairs:SHAPES",
+        (
+            (
+                "thali._comparison.pair_holdouts:PairSplitter",
+                "thali._comparison.pair_holdouts:BinomialScorer",
+            ),
+        ),
         matrix="which counts how often the row was chosen over the column",
         example="EliminationByAspects()",
         compared="BTL,inferred aspects=ibp",
@@ -69,8 +77,13 @@ SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         SIMILARITIES,
         "thali._data.similarities:Similarities",
-        "thali._reading.shapes.similarities:SHAPES",
-        (("thali._comparison.pairs:ObjectPairSplitter", "thali._comparison.pairs:GaussianScorer"),),
+        "thali._reading.layouts.similarities:SHAPES",
+        (
+            (
+                "thali._comparison.pair_holdouts:ObjectPairSplitter",
+                "thali._comparison.pair_holdouts:GaussianScorer",
+            ),
+        ),
         matrix="which contains the similarity of the row and column objects",
         example="AdditiveClustering()",
         compared="ibp",
@@ -81,8 +94,13 @@ SPECS: tuple[DataSpec, ...] = (
     DataSpec(
         TRIPLETS,
         "thali._data.triplets:Triplets",
-        "thali._reading.shapes.triplets:SHAPES",
-        (("thali._comparison.choices:QuestionSplitter", "thali._comparison.choices:AnswerScorer"),),
+        "thali._reading.layouts.triplets:SHAPES",
+        (
+            (
+                "thali._comparison.choice_holdouts:QuestionSplitter",
+                "thali._comparison.choice_holdouts:AnswerScorer",
+            ),
+        ),
         example="AdditiveClustering()",
         compared="ibp",
         compared_by_group="common,free,similar",
@@ -91,9 +109,14 @@ SPECS: tuple[DataSpec, ...] = (
     ),
     DataSpec(
         CLASSES,
-        "thali._data.classifier_rows:Observations",
-        "thali._reading.shapes.covariates:SHAPES",
-        (("thali._comparison.rows:RowSplitter", "thali._comparison.rows:ClassScorer"),),
+        "thali._data.classification_data:Observations",
+        "thali._reading.layouts.classification:SHAPES",
+        (
+            (
+                "thali._comparison.classifier_holdouts:RowSplitter",
+                "thali._comparison.classifier_holdouts:ClassScorer",
+            ),
+        ),
         example="PlackettLuceRegression()",
         compared="plackett-luce,sparse-logit",
         by_name=TARGET.name,

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_allowed
+from thali._argument_checks import check_allowed
 from thali._data.pairs import PairedComparisons
-from thali._described import Description
-from thali._digits import format_number, format_percent
 from thali._labels import format_plural, shorten
-from thali._printed import PrintedResult
+from thali._number_format import format_number, format_percent
+from thali._object_descriptions import Description
+from thali._printed_result import PrintedResult
 from thali.errors import ArgumentError, DataError
 
 from .vote_counts import check_complete, list_group_names, prepare_groups

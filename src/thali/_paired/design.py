@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from thali._designs.sets import schedule_rounds
+from thali._designs.set_designs import schedule_rounds
 from thali._labels import check_design_labels, format_plural
-from thali._printed import PrintedResult
+from thali._printed_result import PrintedResult
 
 
 @dataclass(frozen=True, repr=False, eq=False)

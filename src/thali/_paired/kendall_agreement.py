@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from thali._arguments import check_allowed
+from thali._argument_checks import check_allowed
 from thali._data.pairs import PairedComparisons
-from thali._inference.indexing import count_pairs
-from thali._printed import PrintedResult
+from thali._inference.index_arithmetic import count_pairs
+from thali._printed_result import PrintedResult
 from thali.errors import DataError
 
 from .vote_counts import check_integer_counts, prepare_pairs

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.bordered import Bordered, BorderedFactor
-from thali._inference.optimise import Step, Target, maximise_newton
+from thali._inference.maximisation import Step, Target, maximise_newton
+from thali._inference.numerics.bordered_block_matrix import BorderedBlocks, BorderedFactor
 from thali.errors import DataError
 
 from .density import (
@@ -40,14 +40,14 @@ class DensityPoint(NamedTuple):
     point: np.ndarray
     value: float
     gradient: np.ndarray
-    curvature: Bordered
+    curvature: BorderedBlocks
 
 
 class _ClimbSlope(NamedTuple):
     """Gradient and curvature of the log density at a point."""
 
     gradient: np.ndarray
-    curvature: Bordered
+    curvature: BorderedBlocks
     metric: np.ndarray
 
 
@@ -101,7 +101,7 @@ class Mode(NamedTuple):
     evidence: float  # log integral of the density, by Laplace's approximation
 
 
-def _factorise(curvature: Bordered) -> BorderedFactor | None:
+def _factorise(curvature: BorderedBlocks) -> BorderedFactor | None:
     """Return the factor of a negative Hessian; None unless positive definite."""
     try:
         return BorderedFactor(curvature)
@@ -109,7 +109,7 @@ def _factorise(curvature: Bordered) -> BorderedFactor | None:
         return None
 
 
-def _factorise_damped(curvature: Bordered) -> BorderedFactor:
+def _factorise_damped(curvature: BorderedBlocks) -> BorderedFactor:
     """Return the factor of a negative Hessian, damped if rounding requires it."""
     for damping in _DAMPINGS:
         factor = _factorise(curvature.add_diagonal(damping * np.abs(curvature.diagonal)))
@@ -293,7 +293,9 @@ class Marginal:
         def compute_precision(n_repetitions: float) -> np.ndarray:
             """Return the contrasts' precision with n times the data."""
             factor = _factorise_damped(
-                add_bordered(prior, Bordered(*(n_repetitions * matrix for matrix in curvature)))
+                add_bordered(
+                    prior, BorderedBlocks(*(n_repetitions * matrix for matrix in curvature))
+                )
             )
             return np.linalg.pinv(contrasts.T @ factor.solve(contrasts), hermitian=True)
 

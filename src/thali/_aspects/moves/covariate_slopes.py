@@ -15,9 +15,10 @@ import math
 from typing import Any, NamedTuple
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept
-from thali._inference.numerics.slices import draw_on_line, log_density
+from thali._inference.numerics.discrete_draws import accept
+from thali._inference.numerics.slice_sampling import draw_on_line, log_density
 
+from ..chain_state import BETA, COLUMNS, count_groups, replica, scale_all_weights
 from ..group_state import (
     ACCEPTED,
     SLOPE_SD,
@@ -33,7 +34,6 @@ from ..kernel_operations import (
     select_cache,
     sum_scaled_priors,
 )
-from ..state import BETA, COLUMNS, count_groups, replica, scale_all_weights
 from .group_weight_sets import (
     apply_group_weight,
     delta_group_weight,

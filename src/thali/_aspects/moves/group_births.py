@@ -10,8 +10,16 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept
+from thali._inference.numerics.discrete_draws import accept
 
+from ..chain_state import (
+    BETA,
+    count_groups,
+    count_options,
+    min_over_owners,
+    replica,
+    subtract_from_owners,
+)
 from ..group_state import (
     KAPPA,
     append_proposed_column,
@@ -29,16 +37,8 @@ from ..kernel_operations import (
     draw_pattern,
     log_rate,
 )
-from ..state import (
-    BETA,
-    count_groups,
-    count_options,
-    min_over_owners,
-    replica,
-    subtract_from_owners,
-)
-from .births import choose_row, log_birth_ratio
-from .group_weight_priors import draw_gamma, log_gamma, log_owner_ratio
+from .births_and_splits import choose_row, log_birth_ratio
+from .group_weight_density import draw_gamma, log_gamma, log_owner_ratio
 
 CARVED, WEIGHT = range(2)  # positions in State.block
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE
-from thali._inference.indexing import part_bounds, space_evenly
+from thali._inference.index_arithmetic import part_bounds, space_evenly
 
 from .chooser import Chooser, check_probability, estimate_interval, point_estimate
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pandas
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.design import ExperimentDesign
+    from thali._data.experiments.fitted_design import ExperimentDesign
 
 _AT_BOUND = 0.5005  # an end of an interval below this is printed as .500
 
@@ -23,7 +23,7 @@ def tabulate_level_effects(
     chooser: "Chooser", each_person: bool, ci: float, cores: int | None, random_seed: Any
 ) -> "pandas.DataFrame":
     """Tabulate the probability that one level is preferred to another, by attribute."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     ci = check_probability(ci)
     pairs = list_level_pairs(chooser.level_cells(), chooser.directions)
@@ -61,7 +61,7 @@ def build_respondent_table(
 
     The columns are arrays (respondents, names).
     """
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     respondents = chooser.data.respondents
     count = len(names)
@@ -133,7 +133,7 @@ def tabulate_attribute_importance(
 
     "inside", which has no range, is last.
     """
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     ci = check_probability(ci)
     decided, errors = chooser.compute_once(

@@ -20,7 +20,7 @@ _ROUNDING = 1e-12  # largest rounding error of a difference of utilities
 
 def tabulate_utilities(chooser: Chooser, ci: float) -> "pandas.DataFrame":
     """Tabulate the mean utility of each level over respondents."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     ci = check_probability(ci)
     labels, by_respondent, scaled = _level_utilities(chooser)
@@ -44,7 +44,7 @@ def tabulate_utilities(chooser: Chooser, ci: float) -> "pandas.DataFrame":
 
 def tabulate_respondent_utilities(chooser: Chooser, zero_centred: bool) -> "pandas.DataFrame":
     """Tabulate the utility of each level for each respondent, (respondents, levels)."""
-    from thali._result_table import Table
+    from thali._exportable_table import Table
 
     labels, by_respondent, scaled = _level_utilities(chooser)
     if zero_centred:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.shares import compute_shares, scale_to_maximum
+from thali._inference.numerics.weight_shares import compute_shares, scale_to_maximum
 
 
 class ClassSizes(NamedTuple):
