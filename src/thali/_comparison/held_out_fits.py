@@ -189,11 +189,7 @@ def run_comparison(
                 {format_fit_key(held_out_fit): held_out_fit[0] for held_out_fit in fit_keys}, "fits"
             )
         batch = Batch(
-            tasks,
-            lambda held_out_fit: format_fit_key((held_out_fit.name, held_out_fit.part_index)),
-            run,
-            _make_record,
-            folder,
+            tasks, lambda fit: format_fit_key((fit.name, fit.part_index)), run, _make_record, folder
         )
         progress = _build_progress(progressbar, len(tasks))
         is_interrupted = batch.finish(

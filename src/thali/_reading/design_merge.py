@@ -247,8 +247,7 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
     rows_by_version: dict[str, list[int]] = {}
     for row_index, version_name in enumerate(_label_cells(design.frame, design_version_column)):
         rows_by_version.setdefault(version_name, []).append(row_index)
-    answer_names = map_plain_names(column_names(answer_frame))
-    version_column = None
+    answer_names, version_column = map_plain_names(column_names(answer_frame)), None
     if len(rows_by_version) > 1:
         version_column = VERSION.find_column(answer_names)
         if version_column is None:

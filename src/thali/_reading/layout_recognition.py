@@ -294,10 +294,8 @@ def recognise(
         is_known = len(data_kinds) == 1
         if len(data_kinds) > 1:
             is_known = all(find_data_spec(kind).of_objects for kind in data_kinds)
-        shape_options = {
-            "known": is_known,
-            "levels": level_order | (options.get("levels") or {}) or None,
-        }
+        levels = level_order | (options.get("levels") or {}) or None
+        shape_options = {"known": is_known, "levels": levels}
         readings = _match_shapes(selected_shapes or tried_shapes, table, options | shape_options)
         sure_readings = [reading for reading in readings if reading.sure] or readings[:1]
         if design is None and (not sure_readings or data_kinds == (EXPERIMENTS,)):

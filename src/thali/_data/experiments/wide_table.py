@@ -98,8 +98,7 @@ def find_wide_tasks(
     chosen_texts = {format_label(value) for value in frame[chosen_column].dropna().unique()}
     number_by_text = match_codes(_drop_none_words(chosen_texts), _NUMBERS)
     columns_by_attribute: ColumnGroups = {}
-    alternative_names = listed_names
-    is_sure = True
+    alternative_names, is_sure = listed_names, True
     for candidate_groups, is_separated in _list_groupings(
         other_columns, listed_names, chosen_texts | {*number_by_text.values()}
     ):

@@ -442,10 +442,7 @@ def _match_sides(
     extra_columns = list_covariate_columns(covariates, table.names, option_columns)
     if date is not None and date in table.names:
         extra_columns.append(date)
-    countable_columns = (
-        (*option_columns, *side_columns.verdict, *extra_columns, *count_columns),
-        count_columns,
-    )
+    answer_columns = (*option_columns, *side_columns.verdict, *extra_columns, *count_columns)
     roles = ColumnsRead(
         option_columns,
         side_columns.verdict,
@@ -460,7 +457,7 @@ def _match_sides(
         table,
         convert,
         is_sure,
-        countable=countable_columns,
+        countable=(answer_columns, count_columns),
         roles=roles,
         extra_columns=tuple(extra_columns),
     )
