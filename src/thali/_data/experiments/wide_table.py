@@ -162,10 +162,12 @@ def _fit_choices(
     """Return whether a column grouping has the alternatives that were listed or chosen."""
     if listed_names:
         return set(listed_names) <= set(labels)
-    return (
-        _are_alternatives(labels, chosen_texts)
-        or bool(match_codes(_drop_none_words(chosen_texts), labels))
-        or any(simplify_name(name) in AVAILABLE.sure for name in groups)
+    choices = _drop_none_words(chosen_texts)
+    if chosen_labels := choices - find_no_answers(chosen_texts, labels):
+        if chosen_labels <= set(labels) or set(labels) == set(_NUMBERS[: len(labels)]):
+            return True
+    return bool(match_codes(choices, labels)) or any(
+        simplify_name(name) in AVAILABLE.sure for name in groups
     )
 
 
@@ -285,15 +287,6 @@ def _find_none_offer(names: list[str]) -> str | None:
     if alternative_names & set(NO_CHOICE):
         return None
     return none_column
-
-
-def _are_alternatives(alternatives: tuple[str, ...], chosen_texts: set[str]) -> bool:
-    """Return whether all choices are these alternatives, or these are numbered 1, 2, ..."""
-    chosen_labels = _drop_none_words(chosen_texts) - find_no_answers(chosen_texts, alternatives)
-    return bool(chosen_labels) and (
-        chosen_labels <= set(alternatives)
-        or set(alternatives) == set(_NUMBERS[: len(alternatives)])
-    )
 
 
 def add_lacking_word(columns: WideTasks, missing: Any) -> Any:
