@@ -3,6 +3,7 @@
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -51,16 +52,18 @@ class _ClimbSlope(NamedTuple):
     metric: np.ndarray
 
 
+@dataclass
 class _DensityClimb(Target[DensityPoint]):
     """Log density at fixed prior sds as a function to maximise by Newton steps."""
 
-    def __init__(self, density: Density, spreads: Spreads, is_convex: bool = False) -> None:
-        self._density, self._spreads, self._is_convex = density, spreads, is_convex
+    density: Density
+    spreads: Spreads
+    is_convex: bool = False
 
     def evaluate(self, coordinates: np.ndarray) -> DensityPoint:
         """Return log density and derivatives; -inf without a finite gradient."""
-        density, spreads, point = self._density, self._spreads, coordinates[:, None]
-        value, gradient, curvature = density.expand(coordinates, self._is_convex)
+        density, spreads, point = self.density, self.spreads, coordinates[:, None]
+        value, gradient, curvature = density.expand(coordinates, self.is_convex)
         value += float(density.log_priors(point, spreads)[0])
         density.add_prior_slope(gradient, point, spreads)
         if not np.isfinite(gradient).all():

@@ -1,6 +1,7 @@
 """Log-likelihood of the weights of known features, for similarities and triplets."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -231,18 +232,20 @@ class _FeaturePoint(NamedTuple):
     value: float
 
 
+@dataclass
 class _FeaturePosterior(Target[_FeaturePoint]):
     r"""The log posterior density of log weights, :math:`\ell(w) + \sum_k (a \ln w_k - b w_k)`."""
 
-    def __init__(self, pose: FeatureProblem, shape: float, rate: float) -> None:
-        self._problem, self._shape, self._rate = pose, shape, rate
+    problem: FeatureProblem
+    shape: float
+    rate: float
 
     def evaluate(self, logs: np.ndarray) -> _FeaturePoint:
         """Return the log posterior density at these log weights."""
         weights = np.exp(logs)
         return _FeaturePoint(
             logs,
-            self._problem.value(weights) + self._shape * logs.sum() - self._rate * weights.sum(),
+            self.problem.value(weights) + self.shape * logs.sum() - self.rate * weights.sum(),
         )
 
     def move_point(self, point: _FeaturePoint, change: np.ndarray) -> _FeaturePoint:
@@ -252,10 +255,10 @@ class _FeaturePosterior(Target[_FeaturePoint]):
     def slope(self, point: _FeaturePoint) -> Slope:
         """Return gradient and negative Hessian of the log posterior at a point."""
         weights = np.exp(point.logs)
-        derivatives = self._problem.compute_derivatives(weights)
-        curve = -derivatives.hessian * weights * weights[:, None] + np.diag(self._rate * weights)
+        derivatives = self.problem.compute_derivatives(weights)
+        curve = -derivatives.hessian * weights * weights[:, None] + np.diag(self.rate * weights)
         return Slope(
-            derivatives.gradient * weights + self._shape - self._rate * weights,
+            derivatives.gradient * weights + self.shape - self.rate * weights,
             curve,
             np.diag(curve),
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
+from dataclasses import dataclass
 from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -63,6 +64,7 @@ _STEP = 1e-4  # of the delta method, in standard errors
 Population = Callable[[np.ndarray, np.random.Generator], tuple[np.ndarray, np.ndarray]]
 
 
+@dataclass
 class LogitChooser(Chooser):
     r"""Respondents of a logit with K classes or individuals, tastes given in D draws.
 
@@ -74,42 +76,25 @@ class LogitChooser(Chooser):
 
     coding: "Coding"
     data: "ChoiceExperiment"
-    tastes: np.ndarray
-    chain: np.ndarray
-    membership: np.ndarray | None
-    population: Population | None
-    covariance: np.ndarray | None
-    directions: np.ndarray
-    is_estimate: bool
-    has_individuals: bool
+    tastes: np.ndarray  # (D, K, p)
+    chain: np.ndarray  # (D,) chain of each draw; draws of a chain are contiguous
+    # (respondents, K), rows sum to 1; None: each respondent is a class
+    membership: np.ndarray | None = None
+    population: Population | None = None  # None: new respondents equal those of the data
+    # (K p, K p) of the estimate, the first draw; None: draws of a posterior
+    covariance: np.ndarray | None = None
+    # (D, respondents) class in each draw but the first, of an estimate; None: membership
+    respondent_classes: np.ndarray | None = None
+    # (attributes,) declared order of the levels of each attribute
+    directions: Any = None
 
-    def __init__(
-        self,
-        coding: "Coding",
-        data: "ChoiceExperiment",
-        tastes: np.ndarray,  # (D, K, p)
-        chain: np.ndarray,  # (D,) chain of each draw; draws of a chain are contiguous
-        # (respondents, K), rows sum to 1; None: each respondent is a class
-        membership: np.ndarray | None = None,
-        population: Population | None = None,  # None: new respondents equal those of the data
-        # (K p, K p) of the estimate, the first draw; None: draws of a posterior
-        covariance: np.ndarray | None = None,
-        # (D, respondents) class in each draw but the first, of an estimate; None: membership
-        respondent_classes: np.ndarray | None = None,
-        # (attributes,) declared order of the levels of each attribute
-        directions: np.ndarray | None = None,
-    ) -> None:
-        """Store tastes (D, K, p), and who has them, for the products of the data."""
-        self.coding, self.data, self.tastes, self.chain = coding, data, tastes, chain
-        self.membership, self.population, self.covariance = membership, population, covariance
-        self.respondent_classes = respondent_classes
-        self.is_estimate = covariance is not None
-        self.people: pandas.DataFrame | None = data.people
-        self.directions = np.zeros(len(data.attributes), np.int64)
-        if directions is not None:
-            self.directions = directions
-        self.has_individuals = membership is None or membership.shape[1] > 1
-        self._draws = np.arange(len(tastes))  # indices among all draws of the model
+    def __post_init__(self) -> None:
+        self.is_estimate = self.covariance is not None
+        self.people: pandas.DataFrame | None = self.data.people
+        if self.directions is None:
+            self.directions = np.zeros(len(self.data.attributes), np.int64)
+        self.has_individuals = self.membership is None or self.membership.shape[1] > 1
+        self._draws = np.arange(len(self.tastes))  # indices among all draws of the model
 
     def cells(self, table: "pandas.DataFrame") -> np.ndarray:
         """Return the products of a table as numbers, shape (rows, attributes)."""

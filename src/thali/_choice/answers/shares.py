@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product as combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -327,17 +328,13 @@ def _tabulate_lines(
     return Table(rows, columns=["line", *space.names, *figures])
 
 
+@dataclass
 class LineSearch:
     """Search for the best product lines that remembers the value of each tried line."""
 
     space: ProductSpace
     evaluate: Callable[[Sequence[ProductLine]], np.ndarray]
-
-    def __init__(
-        self, space: ProductSpace, evaluate: Callable[[Sequence[ProductLine]], np.ndarray]
-    ) -> None:
-        self.space, self.evaluate = space, evaluate
-        self.value_by_line: dict[ProductLine, float] = {}
+    value_by_line: dict[ProductLine, float] = field(default_factory=dict)
 
     def run(self, n: int, rng: np.random.Generator) -> None:
         """Add the best products one by one, then exchange products while that improves."""

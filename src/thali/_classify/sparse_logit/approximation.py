@@ -11,6 +11,7 @@ E|beta_j| has the slope 2 Phi(m_j / s_j) - 1, and it adds 2 E[sqrt eta] phi(m_j 
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from typing import ClassVar, NamedTuple
 
@@ -433,12 +434,17 @@ class _VariationalPoint(NamedTuple):
     change: float  # by the step, in standard deviations
 
 
+@dataclass
 class _LowerBound:
     """Lower bound of the log evidence by the posterior's precision P and P m."""
 
-    def __init__(self, problem: CoefficientProblem, eta: float | None, expand: Expand) -> None:
-        self.problem, self.eta, self.expand = problem, eta, expand
-        self.is_intercept, self.n_evaluations = build_intercept_mask(problem), 0
+    problem: CoefficientProblem
+    eta: float | None
+    expand: Expand
+    n_evaluations: int = 0
+
+    def __post_init__(self) -> None:
+        self.is_intercept = build_intercept_mask(self.problem)
 
     def evaluate(self, precision: np.ndarray, pull: np.ndarray) -> _VariationalPoint | None:
         """Return the bound and next step at P and P m; None if P is not positive."""
