@@ -1,7 +1,6 @@
 """Methods that fit the sparse logit: Gibbs sampling, normal approximations and the mode."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -172,14 +171,16 @@ class CoefficientSamplingEngine(ChainEngine):
         )
 
 
-@dataclass
 class NormalApproximationEngine(CoefficientSamplingEngine):
     """Methods "laplace" and "variational": draws from a normal approximation."""
 
     takes_sparse = True
     advice = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"), "."))
     approximation: str
-    has_bound: bool  # `lower_bound_`
+    has_bound: bool
+
+    def __init__(self, approximation: str, has_bound: bool) -> None:
+        self.approximation, self.has_bound = approximation, has_bound  # `lower_bound_`
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         """Return the prepared draws from the normal approximation.
