@@ -207,7 +207,7 @@ def scratch_index(b: Any) -> Any:
 def is_crowded(b: Any) -> Any:
     """Return whether a sweep could run out of rows for new features."""
     needed = b.whole[COLUMNS] + b.whole[FULL]
-    for i in range(b.singles.shape[0]):
+    for i in range(b.singles.size):
         needed += b.singles[i]
     return 2 * needed + MIN_FREE_ROWS > capacity(b)
 
@@ -253,7 +253,7 @@ def sum_weights(b: Any) -> Any:
     total = 0.0
     for k in range(b.whole[COLUMNS]):
         total += b.w[k]
-    for i in range(b.s.shape[0]):
+    for i in range(b.s.size):
         total += b.s[i]
     return total
 
@@ -275,9 +275,15 @@ def flipped_weight(b: Any, k: Any, i: Any) -> Any:
 
 
 @scalar
+def toggle_owner(b: Any, k: Any, i: Any) -> None:
+    """Make option i an owner of feature k, or no longer one; counts stay as they are."""
+    b.Z[k, i] = 1.0 - b.Z[k, i]
+
+
+@scalar
 def change_owner(b: Any, k: Any, i: Any, m: Any, rate: Any) -> None:
     """Toggle whether option i owns feature k, which then has m owners and this log rate."""
-    b.Z[k, i] = 1.0 - b.Z[k, i]
+    toggle_owner(b, k, i)
     b.m[k] = m
     b.log_rate[k] = rate
 

@@ -432,7 +432,7 @@ def draw_parameters_by_slice(likelihood: Any, rng: np.random.Generator, c: Any, 
 
     It adapts to any scale.
     """
-    for p in range(c.parameters.shape[0]):
+    for p in range(c.parameters.size):
         position = position_on_line(likelihood, p, c.parameters[p])
         code, width = likelihood.kind[p], 1.0
         if code == REAL or code == LOG_NORMAL:
@@ -462,5 +462,5 @@ def draw_parameters_by_slice(likelihood: Any, rng: np.random.Generator, c: Any, 
 
 def record_values(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     """Write the values of all parameters into row `draw` of the record."""
-    for p in range(c.parameters.shape[0]):
+    for p in range(c.parameters.size):
         extra[draw, p] = c.parameters[p]

@@ -145,7 +145,7 @@ def _fill_probabilities(
             b.w[k] = weights[column]
             for t in part_range(first_owner, column):
                 b.Z[k, owners[t]] = 1.0
-        for v in range(sets.start.shape[0] - 1):
+        for v in range(sets.start.size - 1):
             compute_set_shares(sets, c, b, v)
             size = part_size(sets.start, v)
             for x in range(size):

@@ -52,7 +52,7 @@ def draw_slopes(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> No
             draw_slope(rng, model, caches, states, base, column_weights, k, j)
         if model.unique:
             unique_weights = select_unique_weights(states, base)
-            for i in range(base.unique.shape[0]):
+            for i in range(base.unique.size):
                 draw_slope(rng, model, caches, states, base, unique_weights, i, j)
         draw_slope_shift(rng, model, caches, states, base, j)
 
@@ -128,7 +128,7 @@ def propose_slope_and_weights(
 @scalar
 def draw_slope_shift(rng: Any, model: Any, caches: Any, states: Any, base: Any, j: Any) -> None:
     """Draw a common shift of slope j of all weights, if only ratios of weights matter."""
-    n_columns, n_options = replica(states, 0).whole[COLUMNS], base.unique.shape[0]
+    n_columns, n_options = replica(states, 0).whole[COLUMNS], base.unique.size
     n_slopes = n_columns
     if model.unique:
         n_slopes += n_options

@@ -58,7 +58,7 @@ CHANGE = 0  # position in State.block
 def log_base_unique_ratio(model: Any, b: Any, base: Any, k: Any, dv: Any) -> Any:
     """Return log prod p(u - dv) / p(u) over owners of feature k, u base unique weights."""
     total = 0.0
-    for i in range(base.unique.shape[0]):
+    for i in range(base.unique.size):
         if owns(b, i, k):
             total += log_gamma_ratio(model.shape, model.shape / model.rate, base.unique[i], -dv)
     return total
@@ -71,7 +71,7 @@ def log_group_unique_ratio(b: Any, base: Any, g: Any, k: Any, d: Any, dv: Any) -
     Return -inf if a unique weight is at most d.
     """
     total = 0.0
-    for i in range(base.unique.shape[0]):
+    for i in range(base.unique.size):
         if owns(b, i, k):
             if b.s[i] <= d:
                 return -np.inf

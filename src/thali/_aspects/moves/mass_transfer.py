@@ -36,6 +36,7 @@ from ..state import (
     flipped_weight,
     min_over_owners,
     scratch_index,
+    toggle_owner,
 )
 from ..weight_priors import log_density_ratio
 from .tuning import COMPENSATED_WEIGHT
@@ -143,7 +144,7 @@ def find_lowest_bit(number: Any) -> Any:
 def flip_owner(prior: Any, b: Any, k: Any, i: Any) -> None:
     """Flip whether option i owns feature k; recompute the feature's log rate."""
     b.m[k] = count_after_flip(b, k, i)
-    b.Z[k, i] = 1.0 - b.Z[k, i]
+    toggle_owner(b, k, i)
     b.log_rate[k] = log_rate(prior, b, k, b.m[k])
 
 

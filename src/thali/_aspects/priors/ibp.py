@@ -175,7 +175,7 @@ def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
 @kernel_operations.rate_single.register(Buffet)
 def _rate_single(prior: Any, i: Any) -> Any:
     """Return the rate of features with one given owner, 1 / n, per alpha."""
-    return 1.0 / (prior.harmonic.shape[0] - 1)
+    return 1.0 / (prior.harmonic.size - 1)
 
 
 @kernel_operations.draw_pattern.register(Buffet)
@@ -234,7 +234,7 @@ register_answers(
 def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
     """Store alpha in the state; no rate depends on it."""
     b.real[ALPHA] = alpha
-    for m in range(b.by_size.shape[0]):
+    for m in range(b.by_size.size):
         b.by_size[m] = prior.log_rate[m]
 
 

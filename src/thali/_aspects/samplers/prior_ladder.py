@@ -44,14 +44,14 @@ def update_energies(
     rng: Any, model: Any, caches: Any, states: Any, ladder: Any, energy: Any
 ) -> None:
     """Write the log-likelihood at every temperature to `energy`, after a new prior draw."""
-    prior_replica = ladder.at[ladder.beta.shape[0] - 1]
+    prior_replica = ladder.at[-1]
     prepare_state(model, replica(states, prior_replica))
     rebuild_cache(
         model.likelihood,
         select_cache(model.likelihood, caches, prior_replica),
         replica(states, prior_replica),
     )
-    for t in range(ladder.beta.shape[0]):
+    for t in range(ladder.beta.size):
         level_replica = ladder.at[t]
         energy[t] = log_likelihood(
             model.likelihood,

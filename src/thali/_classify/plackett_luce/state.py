@@ -167,7 +167,7 @@ def compute_block_scores(
 def compute_scores(rows: Any, weights: Any, totals: Any, T: Any, S: Any) -> Any:
     """Compute T and S of all rows; return the log-likelihood, sum of ln(T / S)."""
     log_likelihood = 0.0
-    for b in range(rows.sizes.shape[0]):
+    for b in range(rows.sizes.size):
         k, size = rows.class_of_block[b], rows.sizes[b]
         compute_block_scores(rows.W, weights, totals, b, k, size, T, S)
         log_likelihood += sum_block_log_likelihood(T, S, b, size)
@@ -303,7 +303,7 @@ def normalise_weights(state: Any) -> Any:
 def record_if_due(state: Any, record: Any, tune: int, thin: Any) -> None:
     """Record the state if its sweep is due: every `thin`-th after tuning."""
     sweeps, draw_index = state.counters[SWEEPS], state.counters[RECORDED]
-    if sweeps <= tune or (sweeps - tune) % thin != 0 or draw_index == record.a.shape[0]:
+    if sweeps <= tune or (sweeps - tune) % thin != 0 or draw_index == record.a.size:
         return
     record.a[draw_index] = math.exp(state.real[LOG_A])
     record.log_likelihood[draw_index] = state.real[LOG_LIKELIHOOD]

@@ -238,7 +238,7 @@ def count_choices_without_attributes(
         begin, n, sign, log_theta = read_owned_classes(draws, d, person)
         shape = transient_shape(draws, d)
         fill_membership(draws, d, begin, n, common, width, inside)
-        for t in range(first_row.shape[0] - 1):
+        for t in range(first_row.size - 1):
             start, stop = part_ends(first_row, t)
             for _ in range(repeats):
                 draw_occasion_values(rng, log_theta, shape, all_classes, n, log_value)
