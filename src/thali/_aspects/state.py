@@ -14,7 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import shuffle
+from thali._inference.numerics.decisions import (
+    accept,
+    shuffle,
+)
 
 ALPHA, BETA = range(2)  # positions in FeatureState.real
 COLUMNS, FULL, SWEEPS = range(3)  # positions in FeatureState.whole
@@ -232,6 +235,15 @@ def copy_row(b: Any, source: Any, target: Any) -> None:
     """Copy the owners of row `source` to row `target`."""
     for i in range(b.Z.shape[1]):
         b.Z[target, i] = b.Z[source, i]
+
+
+@scalar
+def accept_move(rng: Any, b: Any, ratio: Any, gain: Any) -> Any:
+    """Return whether a move is accepted, given log prior and proposal ratio and likelihood gain.
+
+    The gain in log-likelihood counts by the inverse temperature of the state.
+    """
+    return accept(rng, ratio + b.real[BETA] * gain)
 
 
 @scalar

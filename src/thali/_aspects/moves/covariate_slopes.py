@@ -15,7 +15,6 @@ import math
 from typing import Any, NamedTuple
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from ..group_state import (
@@ -33,7 +32,13 @@ from ..kernel_operations import (
     select_cache,
     sum_scaled_priors,
 )
-from ..state import BETA, COLUMNS, count_groups, replica, scale_all_weights
+from ..state import (
+    COLUMNS,
+    accept_move,
+    count_groups,
+    replica,
+    scale_all_weights,
+)
 from .group_weight_sets import (
     apply_group_weight,
     delta_group_weight,
@@ -114,7 +119,7 @@ def propose_slope_and_weights(
         )
     base.real[TRIED] += 1.0
     ratio = 0.5 * (weights.slope[k, j] ** 2 - new_slope**2) / SLOPE_SD**2
-    if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
+    if accept_move(rng, replica(states, 0), ratio, gain):
         base.real[ACCEPTED] += 1.0
         weights.slope[k, j] = new_slope
         fill_weight_factors(model.known, weights.slope, weights.covariate_factor, k)

@@ -14,7 +14,6 @@ import math
 from typing import Any, NamedTuple
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from ..group_state import (
@@ -36,7 +35,14 @@ from ..kernel_operations import (
     rebuild_cache,
     sum_scaled_priors,
 )
-from ..state import BETA, COLUMNS, count_groups, replica, scale_all_weights
+from ..state import (
+    BETA,
+    COLUMNS,
+    accept_move,
+    count_groups,
+    replica,
+    scale_all_weights,
+)
 from .group_weight_priors import log_gamma_moments
 from .group_weight_sets import (
     apply_group_weight,
@@ -250,7 +256,7 @@ def propose_base_scale(
             weights, likelihood, c, b, k, relative_change * weights.weight[g, k]
         )
     base.real[TRIED] += 1.0
-    if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
+    if accept_move(rng, replica(states, 0), ratio, gain):
         base.real[ACCEPTED] += 1.0
         weights.center[k] *= 1.0 + relative_change
         for g in range(count_groups(states)):
