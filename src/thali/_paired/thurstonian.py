@@ -9,7 +9,10 @@ from thali._aspects.maximum_likelihood.estimates import saturated_log_likelihood
 from thali._aspects.maximum_likelihood.fit_tests import run_fit_test
 from thali._data.checks import are_integers
 from thali._data.connectivity import check_finite
-from thali._inference.numerics.log_densities import log_binomial_coefficient
+from thali._inference.numerics.log_densities import (
+    LOG_2PI,
+    log_binomial_coefficient,
+)
 from thali._inference.optimise import Concave, maximise_concave
 from thali._printed import PrintedResult
 
@@ -139,7 +142,7 @@ def _build_log_likelihood(design: np.ndarray, wins: np.ndarray, losses: np.ndarr
         eta = design @ scale
         low = log_ndtr(-eta)
         high = log_ndtr(eta)
-        density = -0.5 * eta**2 - 0.5 * np.log(2 * np.pi)
+        density = -0.5 * eta**2 - 0.5 * LOG_2PI
         hazard_high = np.exp(density - high)
         hazard_low = np.exp(density - low)
         gradient = wins * hazard_high - losses * hazard_low

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from thali._inference.numerics.bordered import Bordered, BorderedFactor
+from thali._inference.numerics.log_densities import LOG_2PI
 from thali._inference.optimise import Step, Target, maximise_newton
 from thali.errors import DataError
 
@@ -180,7 +181,7 @@ def _build_mode(
     return Mode(
         point,
         factor,
-        log_density + 0.5 * (n_free * math.log(2.0 * math.pi) - factor.log_determinant),
+        log_density + 0.5 * (n_free * LOG_2PI - factor.log_determinant),
     )
 
 
@@ -408,11 +409,7 @@ class Marginal:
         ends = [centre + sign * distance * unit for unit in np.diag(step) for sign in (-1.0, 1.0)]
         weights = np.full(2 * K + 1, 0.5 / max(3.0, K))
         weights[0] = 1.0 - 2 * K * weights[1]
-        self.evidence = (
-            self._log_marginal(centre)
-            + float(np.log(step).sum())
-            + 0.5 * K * math.log(2.0 * math.pi)
-        )
+        self.evidence = self._log_marginal(centre) + float(np.log(step).sum()) + 0.5 * K * LOG_2PI
         self._store_points([centre, *ends], weights.clip(0.0), np.zeros(K))
 
     def _store_points(self, logs: list[np.ndarray], weights: np.ndarray, cell: np.ndarray) -> None:

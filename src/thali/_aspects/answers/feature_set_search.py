@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from thali._inference.indexing import BLOCK, argsort_descending, part_positions, repeat_indices
+from thali._inference.numerics.log_densities import LOG_2PI
 
 from ..draws.feature_columns import FeatureColumns
 
@@ -55,7 +56,7 @@ def _log_integral_shape_1(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
     from scipy.special import erfcx, log_ndtr
 
     low_value = np.log(np.sqrt(np.pi / 2) * erfcx(-np.minimum(z, 5.0) / np.sqrt(2)))
-    return np.where(z < 5, low_value, 0.5 * z**2 + log_ndtr(z) + 0.5 * np.log(2 * np.pi))
+    return np.where(z < 5, low_value, 0.5 * z**2 + log_ndtr(z) + 0.5 * LOG_2PI)
 
 
 def _log_integral_shape_2(z: np.ndarray, _shape: np.ndarray) -> np.ndarray:
@@ -337,7 +338,7 @@ def _laplace_integral(
     joint_integral = (
         _quadratic_form(terms.gram, terms.sums, mode) / sigma2
         + prior.sum(axis=1)
-        + 0.5 * d * np.log(2 * np.pi)
+        + 0.5 * d * LOG_2PI
     )
     joint_integral -= 0.5 * np.linalg.slogdet(curvature + np.eye(d) * shapes[:, None, :])[1]
     n_judgements = np.einsum("skk->sk", terms.gram)

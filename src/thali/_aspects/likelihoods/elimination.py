@@ -1,6 +1,5 @@
 """Elimination by aspects on paired comparisons and choices."""
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -8,6 +7,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
+from thali._inference.numerics.log_densities import LOG_2PI
 from thali._labels import shorten
 from thali._model.covariates import coefficient_name
 from thali.errors import Argument, ArgumentError, DataError, ModelName, Setting
@@ -251,9 +251,7 @@ class Elimination:
             densities["tie"] = -draws["tie"]
         if self.covariates:
             squares = (stack_coefficients(draws, self.covariates) ** 2).sum(axis=-1)
-            densities["covariate"] = -0.5 * (
-                squares + len(self.covariates) * math.log(2.0 * math.pi)
-            )
+            densities["covariate"] = -0.5 * (squares + len(self.covariates) * LOG_2PI)
         return densities
 
     def simulate_data(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.chains import cut_records
+from thali._inference.numerics.log_densities import LOG_2PI
 from thali._inference.seeds import build_seed_sequence
 from thali._posterior.store import BITS, build_draws
 from thali._posterior.view import PosteriorTree, flatten_chains
@@ -306,7 +307,7 @@ def build_tree(
     if attention.people is not None:
         rate, effect = draws["rate"], draws["effect"]
         densities[_TYPICAL] = np.log(rate * (1.0 - rate)).sum(axis=2)
-        densities[EFFECT] = -0.5 * (effect**2 + np.log(2.0 * np.pi)).sum(axis=(2, 3))
+        densities[EFFECT] = -0.5 * (effect**2 + LOG_2PI).sum(axis=(2, 3))
     add_log_prior(groups, densities, {name: _NOTES[name] for name in densities})
     return build_tree(groups, {**describe_origin(), **attrs})
 
@@ -358,8 +359,7 @@ def _log_prior(
         "mean": mean_density[..., 0],
         "covariance": constant
         - 0.5 * ((df + p + 1.0) * log_det + scale * (inverse**2).sum(axis=(2, 3))),
-        "beta": -0.5
-        * (beta.shape[2] * (p * np.log(2.0 * np.pi) + log_det) + distance.sum(axis=(2, 3))),
+        "beta": -0.5 * (beta.shape[2] * (p * LOG_2PI + log_det) + distance.sum(axis=(2, 3))),
     }
     if mean.shape[2] > 1:
         densities["covariate_effect"] = mean_density[..., 1:].sum(axis=2)

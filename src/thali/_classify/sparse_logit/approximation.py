@@ -18,6 +18,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from thali._inference.chains import BLOCK, IndependentDraws
+from thali._inference.numerics.log_densities import LOG_2PI
 from thali._inference.numerics.shares import scale_to_maximum
 from thali._inference.warn import warn
 from thali.errors import DataError, DataWarning, Setting
@@ -623,11 +624,7 @@ def _compute_prior_and_entropy(
     prior -= n_penalised * math.log(2.0)
     prior -= 0.5 * float((intercepts**2 + intercept_sd**2).sum()) / INTERCEPT_VARIANCE
     prior -= 0.5 * len(intercepts) * math.log(2.0 * math.pi * INTERCEPT_VARIANCE)
-    return (
-        prior
-        + 0.5 * len(factor) * (1.0 + math.log(2.0 * math.pi))
-        - float(np.log(np.diag(factor)).sum())
-    )
+    return prior + 0.5 * len(factor) * (1.0 + LOG_2PI) - float(np.log(np.diag(factor)).sum())
 
 
 # The normal approximation of a fit, and chains of its draws

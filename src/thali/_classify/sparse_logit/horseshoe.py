@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
+from thali._inference.numerics.log_densities import LOG_2PI
 from thali._inference.numerics.slices import draw_within_steps, log_density
 
 TAU_SQUARE, SLAB_SQUARE = 4, 5  # indices in `CoefficientState.real`
@@ -194,7 +195,5 @@ def _log_integral(log_r: float, log_c: float) -> float:
     )
     maximum = logs.max()
     return float(
-        maximum
-        + np.log(np.exp(logs - maximum).sum() * 0.25 * 2.0 / np.pi)
-        - 0.5 * np.log(2.0 * np.pi)
+        maximum + np.log(np.exp(logs - maximum).sum() * 0.25 * 2.0 / np.pi) - 0.5 * LOG_2PI
     )
