@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.numerics.shares import divide_positive
+
 BLOCK = 2**21  # entries of an array
 
 
@@ -42,9 +44,7 @@ class AnswersByRespondent(NamedTuple):
             counts = self.tally[first : first + step].toarray()
             totals = np.repeat(np.add.reduceat(counts, starts, axis=1), problem.sizes, axis=1)
             differences = counts - totals * p
-            yield np.divide(
-                differences, np.sqrt(expected), out=np.zeros_like(differences), where=expected > 0.0
-            )
+            yield divide_positive(differences, np.sqrt(expected))
 
 
 class DesignEffect(NamedTuple):

@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._arguments import is_list
 from thali._inference.indexing import argsort_descending, part_bounds, part_slice, space_evenly
+from thali._inference.numerics.shares import divide_positive
 from thali._labels import format_label, suggest
 from thali.errors import ArgumentError
 
@@ -144,9 +145,8 @@ def _mixture_entropies(outcomes: QuestionOutcomes, weights: np.ndarray) -> np.nd
     mean = weights @ p
     squared = weights**2
     variance = squared @ p**2 - 2.0 * mean * (squared @ p) + mean**2 * squared.sum(axis=1)[:, None]
-    is_positive = mean > 0.0
-    log = np.log(mean, out=np.zeros_like(mean), where=is_positive)
-    correction = np.divide(0.5 * variance, mean, out=np.zeros_like(mean), where=is_positive)
+    log = np.log(mean, out=np.zeros_like(mean), where=mean > 0.0)
+    correction = divide_positive(0.5 * variance, mean)
     return np.add.reduceat(correction - mean * log, outcomes.start[:-1], axis=1)
 
 

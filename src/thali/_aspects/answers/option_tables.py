@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._inference.indexing import BLOCK, repeat_indices
 from thali._inference.numerics.ranks import average_ranks
+from thali._inference.numerics.shares import divide_positive
 from thali._posterior.interval import compute_interval
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
@@ -63,12 +64,7 @@ def unique_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     )
     total_weights = weights.sum(1, keepdims=True)
     low, high = compute_interval(weights, ci)
-    shares = np.divide(
-        weights,
-        total_weights,
-        out=np.full_like(weights, 1.0 / weights.shape[1]),
-        where=total_weights > 0,
-    )
+    shares = divide_positive(weights, total_weights, 1.0 / weights.shape[1])
     labels = pd.Index(posterior.labels, name="option")
     table_columns = {
         "weight": weights.mean(0),
@@ -113,9 +109,7 @@ def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
         shared = (ownership * weights[:, :, None]).transpose(0, 2, 1) @ ownership
         worth = np.diagonal(shared, axis1=1, axis2=2) + columns.unique_weights[start:stop]
         mean_worth = 0.5 * (worth[:, :, None] + worth[:, None, :])
-        summed_similarity += np.divide(
-            shared, mean_worth, out=np.zeros_like(shared), where=mean_worth > 0.0
-        ).sum(axis=0)
+        summed_similarity += divide_positive(shared, mean_worth).sum(axis=0)
     similarity = summed_similarity / columns.n_draws
     np.fill_diagonal(similarity, 1.0)
     return Table(similarity, index=labels, columns=labels)

@@ -5,7 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from thali._inference.indexing import iterate_slices
-from thali._inference.numerics.shares import mix_with_guess
+from thali._inference.numerics.shares import (
+    divide_positive,
+    mix_with_guess,
+)
 
 from .covariate_offsets import CovariateOffsets, multiply_first_advantage
 from .feature_columns import FeatureColumns
@@ -59,9 +62,7 @@ def compute_choice_probability(ij: np.ndarray, ji: np.ndarray, lapse: float) -> 
 
     p̃ = (1 - ε) A_ij / (A_ij + A_ji) + ε/2, the fraction being 1/2 where both are 0
     """
-    total = ij + ji
-    fraction = np.divide(ij, total, out=np.full(np.shape(total), 0.5), where=total > 0)
-    return mix_with_guess(fraction, lapse)
+    return mix_with_guess(divide_positive(ij, ij + ji, 0.5), lapse)
 
 
 def iterate_advantages(

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._data.kinds import TRIPLETS
 from thali._inference.indexing import BLOCK
+from thali._inference.numerics.shares import divide_positive
 from thali._model.stored_choices import MAX_PAIRS, all_pair_coordinates
 from thali._posterior.store import is_pointwise
 from thali._posterior.view import Posterior
@@ -156,9 +157,7 @@ def compute_triplet_probabilities(
         )
     total = np.repeat(np.add.reduceat(weights, start[:-1], axis=1), sizes, axis=1)
     uniform = np.repeat(1.0 / sizes, sizes)
-    share = np.divide(
-        weights, total, out=np.broadcast_to(uniform, weights.shape).copy(), where=total > 0.0
-    )
+    share = divide_positive(weights, total, uniform)
     return (1.0 - lapse) * share + lapse * uniform
 
 

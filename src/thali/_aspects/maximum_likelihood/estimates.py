@@ -9,7 +9,10 @@ import numpy as np
 from thali._arguments import check_open_interval
 from thali._data.checks import are_integers
 from thali._data.pairs import PairedComparisons
-from thali._inference.numerics.shares import mix_with_guess
+from thali._inference.numerics.shares import (
+    divide_positive,
+    mix_with_guess,
+)
 from thali._model.answers_by_respondent import (
     AnswersByRespondent,
     DesignEffect,
@@ -546,8 +549,7 @@ class Estimates:
 
 def _divide_by_spread(difference: np.ndarray, variance: np.ndarray) -> np.ndarray:
     """Return differences over their standard deviations; 0 if these are 0."""
-    spread = np.sqrt(variance)
-    return np.divide(difference, spread, out=np.zeros_like(difference), where=spread > 0.0)
+    return divide_positive(difference, np.sqrt(variance))
 
 
 def compute_covariate_sizes(data: Any) -> np.ndarray:

@@ -9,7 +9,11 @@ from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.questions import Questions
 from thali._inference.numerics.davidson import compute_win_tie_loss
-from thali._inference.numerics.shares import mix_with_guess, replace_zeros
+from thali._inference.numerics.shares import (
+    divide_positive,
+    mix_with_guess,
+    replace_zeros,
+)
 from thali._model.respondent_scores import LogWeightDerivatives
 
 from ..draws.covariate_offsets import MAX_OFFSET, multiply_first_advantage
@@ -310,8 +314,8 @@ def differentiate_by_logit(
     """Return d ln p, -d ln(1 - p), then both second derivatives, by logit q; p is q with lapses."""
     p, complement = add_lapses(q, q_complement, lapse)
     speed = (1.0 - lapse) * q * q_complement
-    first_slope = np.where(p > 0.0, speed / replace_zeros(p), 1.0)
-    second_slope = np.where(complement > 0.0, speed / replace_zeros(complement), 1.0)
+    first_slope = divide_positive(speed, p, 1.0)
+    second_slope = divide_positive(speed, complement, 1.0)
     asymmetry = q_complement - q
     return (
         first_slope,

@@ -7,7 +7,9 @@ import numpy as np
 
 from thali._data.questions import Questions
 from thali._inference.indexing import repeat_indices, sum_parts
-from thali._inference.numerics.shares import replace_zeros
+from thali._inference.numerics.shares import (
+    divide_positive,
+)
 from thali._model.respondent_scores import LogWeightDerivatives, expect_answers
 
 
@@ -75,13 +77,13 @@ class LuceProblem(QuestionProblem):
         """Return the choice probability of each member of each set, without and with the lapse."""
         total = np.repeat(self.sum_weights(weights, beta), self.sizes)
         size = np.repeat(self.sizes, self.sizes)
-        q = np.where(total > 0.0, weights[self.members] / replace_zeros(total), 1.0 / size)
+        q = divide_positive(weights[self.members], total, 1.0 / size)
         return q, (1.0 - self.lapse) * q + self.lapse / size
 
     def _lapse_slopes(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return d ln p / d ln q of every set member; 0 in sets without weights."""
         q, p = self._member_probabilities(weights, beta)
-        r = np.where(p > 0.0, (1.0 - self.lapse) * q / replace_zeros(p), 1.0)
+        r = divide_positive((1.0 - self.lapse) * q, p, 1.0)
         return r * np.repeat(self.sum_weights(weights, beta) > 0.0, self.sizes)
 
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.indexing import part_bounds, space_evenly
+from thali._inference.numerics.shares import divide_positive
 
 from .chooser import Chooser, check_probability, estimate_interval, point_estimate
 
@@ -187,7 +188,7 @@ def compute_range_shares(chooser: "Chooser") -> np.ndarray:
         for i, levels in variants.slices.items():
             ranges[:, :, i] = np.ptp(u[:, :, levels], axis=2).mean(axis=2)
         total = np.nansum(ranges, axis=2, keepdims=True)
-        blocks.append(np.divide(ranges, total, out=np.full_like(ranges, np.nan), where=total > 0))
+        blocks.append(divide_positive(ranges, total, np.nan))
     return np.concatenate(blocks)
 
 
@@ -224,13 +225,8 @@ def build_level_variants(chooser: "Chooser") -> LevelVariants:
 def mean_over_respondents(figures: np.ndarray) -> np.ndarray:
     """Return the mean over respondents (second axis), ignoring NaN."""
     is_present = ~np.isnan(figures)
-    count = is_present.sum(axis=1)
-    return np.divide(
-        np.where(is_present, figures, 0.0).sum(axis=1),
-        count,
-        out=np.full(count.shape, np.nan),
-        where=count > 0,
-    )
+    sums = np.where(is_present, figures, 0.0).sum(axis=1)
+    return divide_positive(sums, is_present.sum(axis=1), np.nan)
 
 
 def _mean_over_draws(chooser: "Chooser", figures: np.ndarray) -> np.ndarray:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE, INSIDE_LEVELS
+from thali._inference.numerics.shares import divide_positive
 
 from .chooser import Chooser, check_probability, estimate_interval, point_estimate
 from .effects import MAX_DRAWS, LevelVariants, build_level_variants
@@ -120,4 +121,4 @@ def _zero_centring_factors(by_respondent: np.ndarray, variants: LevelVariants) -
     # 0 for an indifferent respondent.
     total = sum(np.ptp(by_respondent[:, levels], axis=1) for levels in variants.slices.values())
     total_range = MEAN_RANGE * len(variants.slices)
-    return np.divide(total_range, total, out=np.zeros(len(by_respondent)), where=total > 0)
+    return divide_positive(total_range, total)
