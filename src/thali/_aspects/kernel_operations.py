@@ -13,14 +13,7 @@ import numpy as np
 
 from thali._compile.jit import generic, register_answers, scalar
 
-from .state import (
-    ALPHA,
-    COLUMNS,
-    count_options,
-    owns,
-    scratch_index,
-    toggle_owner,
-)
+from .state import ALPHA, COLUMNS, count_options, owns, scratch_index, toggle_owner
 
 # --------------------------------------------------------------------------------------------------
 # priors

@@ -14,10 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import (
-    accept,
-    shuffle,
-)
+from thali._inference.numerics.decisions import accept, shuffle
 
 ALPHA, BETA = range(2)  # positions in FeatureState.real
 COLUMNS, FULL, SWEEPS = range(3)  # positions in FeatureState.whole

@@ -1,7 +1,6 @@
 """Circular triads of a judge (a over b, b over c, c over a) and consistency tests."""
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from math import comb
@@ -14,7 +13,7 @@ from thali._data.pairs import PairedComparisons
 from thali._described import Description
 from thali._digits import format_number, format_percent
 from thali._labels import format_plural, shorten
-from thali._printed import PrintedResult
+from thali._printed import PrintedResult, printed_dataclass
 from thali.errors import ArgumentError, DataError
 
 from .vote_counts import check_complete, list_group_names, prepare_groups
@@ -28,7 +27,7 @@ _MAX_JUDGES = 10  # maximum of judges in a printed table
 _LEVEL = 0.05  # significance level
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class CircularTriads(PrintedResult):
     """Circular triads and consistency by judge; numbers for one, Series for several."""
 

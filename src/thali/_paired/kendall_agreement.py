@@ -1,6 +1,5 @@
 """Kendall's coefficient of agreement u between judges, and its test."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy as np
 from thali._arguments import check_allowed
 from thali._data.pairs import PairedComparisons
 from thali._inference.indexing import count_pairs
-from thali._printed import PrintedResult
+from thali._printed import PrintedResult, printed_dataclass
 from thali.errors import DataError
 
 from .vote_counts import check_integer_counts, prepare_pairs
@@ -16,7 +15,7 @@ from .vote_counts import check_integer_counts, prepare_pairs
 _MAX_EXACT = 200_000  # maximum number of pairs of judges
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class AgreementTest(PrintedResult):
     """Agreement of judges: `u`, its minimum `u_min`, and a test against chance."""
 

@@ -1,7 +1,7 @@
 """`Leaderboard`, the result that users see: tables, uncertainty, saving and updating."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from thali._posterior.certain_signs import select_certain_signs
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.interval import INTERVAL
 from thali._posterior.repeated_answers import Dependence
-from thali._printed import PrintedResult
+from thali._printed import PrintedResult, printed_dataclass
 from thali.errors import DataError, Message
 
 from .vote_counts import Judgements
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .leaderboard import LeaderboardRecipe
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class Leaderboard(PrintedResult):
     """A leaderboard; it prints as `table` with a sentence.
 

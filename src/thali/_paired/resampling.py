@@ -1,6 +1,5 @@
 """Bootstrap of aspect weights, by respondents or by simulated choices."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from thali._data.checks import are_integers
 from thali._inference.seeds import build_generator
 from thali._labels import format_plural
 from thali._posterior.interval import INTERVAL, compute_interval, format_level
-from thali._printed import PrintedResult
+from thali._printed import PrintedResult, printed_dataclass
 from thali.errors import DataError
 
 from .vote_counts import find_pair_indices, pool_groups, prepare_groups
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class Bootstrap(PrintedResult):
     """Bootstrap estimates of aspect weights; `at_infinity` counts failed samples."""
 

@@ -1,6 +1,5 @@
 """Thurstone's law of comparative judgement, Case V."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,12 +8,9 @@ from thali._aspects.maximum_likelihood.estimates import saturated_log_likelihood
 from thali._aspects.maximum_likelihood.fit_tests import run_fit_test
 from thali._data.checks import are_integers
 from thali._data.connectivity import check_finite
-from thali._inference.numerics.log_densities import (
-    LOG_2PI,
-    log_binomial_coefficient,
-)
+from thali._inference.numerics.log_densities import LOG_2PI, log_binomial_coefficient
 from thali._inference.optimise import Concave, maximise_concave
-from thali._printed import PrintedResult
+from thali._printed import PrintedResult, printed_dataclass
 
 from .vote_counts import prepare_pairs
 
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
 _ROUGH = 1e-8  # gain of a step that ends a maximisation; the maximum may be at infinity
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class Thurstone(PrintedResult):
     """Fit of Thurstone's Case V: scale values and test of fit."""
 

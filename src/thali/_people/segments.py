@@ -1,7 +1,6 @@
 """Segments (clusters) of respondents by preference: k-means, stability, names."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from thali._inference.indexing import argsort_descending, count_pairs, space_eve
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
 from thali._posterior.interval import INTERVAL, compute_interval, interval_tails
+from thali._printed import printed_dataclass
 from thali.errors import Argument, DataError
 
 from .class_order import share_by_class
@@ -103,7 +103,7 @@ class SegmentResults:
         return build_segments(self._preferences(), k, random_seed, ci)
 
 
-@dataclass(frozen=True, repr=False, eq=False)
+@printed_dataclass
 class Segments(PrintedObject):
     """Clusters of respondents by preference, with sizes, profiles and stability.
 

@@ -5,10 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from thali._inference.indexing import iterate_slices
-from thali._inference.numerics.shares import (
-    divide_positive,
-    mix_with_guess,
-)
+from thali._inference.numerics.shares import divide_positive, mix_with_guess
 
 from .covariate_offsets import CovariateOffsets, multiply_first_advantage
 from .feature_columns import FeatureColumns

@@ -16,11 +16,7 @@ from thali._labels import shorten
 from thali.errors import Argument, DataError, Message, Setting
 
 from .. import kernel_operations
-from ..state import (
-    COLUMNS,
-    scratch_index,
-    toggle_owner,
-)
+from ..state import COLUMNS, scratch_index, toggle_owner
 from .elimination_kernels import (
     ALL,
     COMPENSATED,

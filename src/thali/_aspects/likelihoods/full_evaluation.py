@@ -12,12 +12,7 @@ import numpy as np
 from thali._compile.jit import scalar
 
 from .. import kernel_operations
-from ..state import (
-    COLUMNS,
-    copy_row,
-    scratch_index,
-    toggle_owner,
-)
+from ..state import COLUMNS, copy_row, scratch_index, toggle_owner
 from .custom_terms import (
     COMMON_OPERATIONS,
     insert_parameters,

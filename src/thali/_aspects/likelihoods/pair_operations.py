@@ -16,13 +16,7 @@ from thali._inference.numerics.slices import draw_on_line, log_density
 
 from .. import kernel_operations
 from ..kernel_operations import select_remaining_row
-from ..state import (
-    BETA,
-    count_born_columns,
-    count_options,
-    owns,
-    sum_weights,
-)
+from ..state import BETA, count_born_columns, count_options, owns, sum_weights
 from .pair_blocks import (
     LOGLIK,
     LOSSES,

@@ -9,10 +9,7 @@ import numpy as np
 from thali._arguments import check_open_interval
 from thali._data.checks import are_integers
 from thali._data.pairs import PairedComparisons
-from thali._inference.numerics.shares import (
-    divide_positive,
-    mix_with_guess,
-)
+from thali._inference.numerics.shares import divide_positive, mix_with_guess
 from thali._model.answers_by_respondent import (
     AnswersByRespondent,
     DesignEffect,

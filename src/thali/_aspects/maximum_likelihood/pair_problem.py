@@ -9,11 +9,7 @@ from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.questions import Questions
 from thali._inference.numerics.davidson import compute_win_tie_loss
-from thali._inference.numerics.shares import (
-    divide_positive,
-    mix_with_guess,
-    replace_zeros,
-)
+from thali._inference.numerics.shares import divide_positive, mix_with_guess, replace_zeros
 from thali._model.respondent_scores import LogWeightDerivatives
 
 from ..draws.covariate_offsets import MAX_OFFSET, multiply_first_advantage

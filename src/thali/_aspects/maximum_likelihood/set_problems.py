@@ -7,9 +7,7 @@ import numpy as np
 
 from thali._data.questions import Questions
 from thali._inference.indexing import repeat_indices, sum_parts
-from thali._inference.numerics.shares import (
-    divide_positive,
-)
+from thali._inference.numerics.shares import divide_positive
 from thali._model.respondent_scores import LogWeightDerivatives, expect_answers
 
 

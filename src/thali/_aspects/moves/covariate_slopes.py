@@ -26,19 +26,8 @@ from ..group_state import (
     select_group,
     select_group_likelihood,
 )
-from ..kernel_operations import (
-    apply_scale,
-    is_group_scale_free,
-    select_cache,
-    sum_scaled_priors,
-)
-from ..state import (
-    COLUMNS,
-    accept_move,
-    count_groups,
-    replica,
-    scale_all_weights,
-)
+from ..kernel_operations import apply_scale, is_group_scale_free, select_cache, sum_scaled_priors
+from ..state import COLUMNS, accept_move, count_groups, replica, scale_all_weights
 from .group_weight_sets import (
     apply_group_weight,
     delta_group_weight,

@@ -35,14 +35,7 @@ from ..kernel_operations import (
     rebuild_cache,
     sum_scaled_priors,
 )
-from ..state import (
-    BETA,
-    COLUMNS,
-    accept_move,
-    count_groups,
-    replica,
-    scale_all_weights,
-)
+from ..state import BETA, COLUMNS, accept_move, count_groups, replica, scale_all_weights
 from .group_weight_priors import log_gamma_moments
 from .group_weight_sets import (
     apply_group_weight,

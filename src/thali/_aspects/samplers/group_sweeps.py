@@ -60,15 +60,7 @@ from ..moves.tuning import (
     select_tuning,
 )
 from ..state import ALPHA, BETA, COLUMNS, SWEEPS, count_groups, count_options, is_crowded, replica
-from .draw_record import (
-    DRAW,
-    FEATURE,
-    ChainRecord,
-    add_owners,
-    empty_record,
-    has_room,
-    is_due,
-)
+from .draw_record import DRAW, FEATURE, ChainRecord, add_owners, empty_record, has_room, is_due
 from .sweep_rounds import CONTINUE, CROWDED, DONE, REBUILD_INTERVAL, RECORD_FULL
 from .tempering import propose_swap
 

@@ -16,13 +16,7 @@ from thali._inference.numerics.shares import compute_shares
 from thali._labels import choose_number, format_label, has_repeats, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
-from .chooser import (
-    Chooser,
-    check_probability,
-    drop_estimate,
-    estimate_interval,
-    point_estimate,
-)
+from .chooser import Chooser, check_probability, drop_estimate, estimate_interval, point_estimate
 from .english import ENGLISH
 from .market import (
     SCENARIO,

@@ -9,13 +9,7 @@ import numpy as np
 from thali._inference.threads import NoProgress, SlicedWork, run_in_threads
 
 from ..likelihood import write_hits
-from ..state import (
-    ClassProblem,
-    ClassWorkspace,
-    PosteriorTarget,
-    build_workspace,
-    copy_state,
-)
+from ..state import ClassProblem, ClassWorkspace, PosteriorTarget, build_workspace, copy_state
 from ..sweep import draw_state, sweep_state
 
 CHUNK = 8  # particles that a thread takes at a time
