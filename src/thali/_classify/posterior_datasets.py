@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.classifier_rows import TrainingData
+from thali._inference.indexing import iterate_slices
 from thali._posterior.store import is_pointwise
 
 if TYPE_CHECKING:
     import xarray
 
-_BLOCK = 2**21  # numbers of a block of rows
 LABEL = "position of the class of a row in constant_data['classes']"
 
 
@@ -74,9 +74,8 @@ def add_log_likelihood(
     if not is_pointwise(rows, draws):
         return
     log_p = np.empty((*shape, rows))
-    step = max(1, _BLOCK // (draws * groups["constant_data"].sizes["class_number"]))
-    for start in range(0, rows, step):
-        block = slice(start, min(start + step, rows))
+    row_size = draws * groups["constant_data"].sizes["class_number"]
+    for block in iterate_slices(rows, row_size):
         log_p[..., block] = compute_log_p(data.row[block])
     sampled = {name: posterior[name] for name in ("chain", "draw")}
     groups["log_likelihood"] = xr.Dataset(

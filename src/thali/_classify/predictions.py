@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_integer
+from thali._inference.indexing import iterate_slices
 from thali._inference.seeds import spawn_generators
 from thali._inference.warn import warn
 from thali._labels import index_labels, shorten
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 
 REPLICATES = 1000  # for a fit without draws
-_BLOCK = 2**21  # numbers in a block of rows
 
 
 def _count_replicated_labels(
@@ -64,9 +64,7 @@ def _repeat_probabilities(predicted: np.ndarray) -> Iterator[tuple[slice, np.nda
     """Yield blocks of rows with probabilities repeated, (rows, replicates, K)."""
     # All replicates have the same probabilities.
     n, K = predicted.shape
-    step = max(1, _BLOCK // (REPLICATES * K))
-    for start in range(0, n, step):
-        block = slice(start, start + step)
+    for block in iterate_slices(n, REPLICATES * K):
         yield block, np.broadcast_to(predicted[block, None], (len(predicted[block]), REPLICATES, K))
 
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .indexing import iterate_slices
 from .numerics.shares import scale_to_maximum
 from .optimise import Concave, maximise_concave
 
@@ -82,11 +83,11 @@ def _iterate_log_weights(
 ) -> Iterator[tuple[tuple[np.ndarray, ...], np.ndarray]]:
     """Yield, for blocks of draws, their indices and log weights at all temperatures."""
     flat = energies.ravel()
-    for start in range(0, len(flat), CHUNK):
+    for draws in iterate_slices(len(flat), 1, CHUNK):
         with np.errstate(invalid="ignore"):
-            tempered = np.where(beta == 0.0, 0.0, beta * flat[start : start + CHUNK, None])
+            tempered = np.where(beta == 0.0, 0.0, beta * flat[draws, None])
         yield (
-            np.unravel_index(np.arange(start, start + len(tempered)), energies.shape),
+            np.unravel_index(np.arange(draws.start, draws.stop), energies.shape),
             a + tempered,
         )
 

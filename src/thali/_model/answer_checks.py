@@ -9,19 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.questions import AnswerProbabilities, Questions, draw_answers
-from thali._inference.indexing import argsort_descending, part_bounds, sum_parts
+from thali._inference.indexing import argsort_descending, iterate_slices, part_bounds, sum_parts
 from thali._inference.seeds import build_generator
 from thali._labels import shorten
 from thali._posterior.interval import compute_interval
 from thali.errors import DataError
 
-from .predictive_check import (
-    CHECKED,
-    build_check_table,
-    compute_check_rows,
-    compute_discrepancy,
-    split_blocks,
-)
+from .predictive_check import CHECKED, build_check_table, compute_check_rows, compute_discrepancy
 
 if TYPE_CHECKING:
     import pandas
@@ -100,7 +94,7 @@ def _split_groups(
     group_start = questions.rows.group
     row_start = questions.rows.group_row
     size = int(np.diff(questions.start[group_start]).max())
-    for part in split_blocks(groups.stop - groups.start, numbers_per_answer * size):
+    for part in iterate_slices(groups.stop - groups.start, numbers_per_answer * size):
         first_group = groups.start + part.start
         end_group = groups.start + part.stop
         first_row, end_row = row_start[[first_group, end_group]].tolist()
@@ -182,7 +176,7 @@ def _sum_answers(
     # Replicates are 0 without `rng`.
     expected, replicates = np.zeros((2, len(rows), draws))
     size = int(np.diff(questions.start[question_slice.start : question_slice.stop + 1]).max())
-    for part in split_blocks(
+    for part in iterate_slices(
         question_slice.stop - question_slice.start, draws * len(respondents) * size
     ):
         block = slice(question_slice.start + part.start, question_slice.start + part.stop)

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.shares import divide_positive
-
-BLOCK = 2**21  # entries of an array
 
 
 class AnswersByRespondent(NamedTuple):
@@ -39,9 +38,8 @@ class AnswersByRespondent(NamedTuple):
         """
         starts = np.cumsum(problem.sizes) - problem.sizes
         expected = np.repeat(problem.totals, problem.sizes) * p
-        step = max(1, BLOCK // len(p))
-        for first in range(0, self.n_respondents, step):
-            counts = self.tally[first : first + step].toarray()
+        for respondents in iterate_slices(self.n_respondents, len(p)):
+            counts = self.tally[respondents].toarray()
             totals = np.repeat(np.add.reduceat(counts, starts, axis=1), problem.sizes, axis=1)
             differences = counts - totals * p
             yield divide_positive(differences, np.sqrt(expected))

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import is_list
-from thali._inference.indexing import argsort_descending, part_bounds, part_slice, space_evenly
+from thali._inference.indexing import (
+    argsort_descending,
+    iterate_slices,
+    part_bounds,
+    part_slice,
+    space_evenly,
+)
 from thali._inference.numerics.shares import divide_positive
 from thali._labels import format_label, suggest
 from thali.errors import ArgumentError
@@ -124,10 +130,10 @@ def expected_information(
     if target.values is None:
         return prior - (p_answers @ weights) @ outcomes.compute_entropies()
     within = np.zeros(len(outcomes.start) - 1)
-    step = max(1, BLOCK // (len(outcomes.probabilities) + outcomes.probabilities.shape[1]))
+    row_size = sum(outcomes.probabilities.shape)
     for answer, p_answer in zip(weights, p_answers, strict=True):
-        for first_row in range(0, target.rows, step):
-            joint = answer * target.values[first_row : first_row + step]
+        for rows in iterate_slices(target.rows, row_size, BLOCK):
+            joint = answer * target.values[rows]
             share = joint.sum(axis=1)
             has_share = share > 0.0
             within += (

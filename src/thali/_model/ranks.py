@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.ranks import rank_bounds
 from thali._posterior.interval import compute_discrete_interval
 
@@ -12,8 +13,6 @@ from .table_columns import HEADINGS
 
 if TYPE_CHECKING:
     import pandas
-
-BLOCK = 2**21  # numbers in memory
 
 
 def tabulate_ranks(
@@ -31,11 +30,10 @@ def tabulate_ranks(
     rank = np.empty_like(utility)
     share = np.zeros((n, n + 1))  # differences along the ranks
     options = np.broadcast_to(np.arange(n), (1, n))
-    step = max(1, BLOCK // n)
-    for start in range(0, len(utility), step):
-        block = -utility[start : start + step]
+    for draws in iterate_slices(len(utility), n):
+        block = -utility[draws]
         best_rank, worst_rank = rank_bounds(block)
-        rank[start : start + step] = (best_rank + worst_rank) / 2.0 + 1.0
+        rank[draws] = (best_rank + worst_rank) / 2.0 + 1.0
         probability_per_rank = 1.0 / (worst_rank - best_rank + 1)
         option_index = np.broadcast_to(options, block.shape)
         np.add.at(share, (option_index, best_rank), probability_per_rank)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.checksummed_files import atomic_write, compute_seal, is_intact
+from thali._inference.indexing import iterate_slices
 from thali.errors import ArgumentError, DataError, InPython
 
 if TYPE_CHECKING:
@@ -110,9 +111,9 @@ def _count_characters(member: "h5py.Group | h5py.Dataset", path: Path, name: str
             texts: Any = member.attrs[attribute]
             n_characters += sum(map(len, np.atleast_1d(texts)))
     if isinstance(member, h5py.Dataset) and member.dtype.kind == "O" and member.shape:
-        step = max(1, _TEXT_BLOCK // max(1, size * math.prod(member.shape[1:])))
-        for first_row in range(0, len(member), step):
-            n_characters += sum(map(len, member[first_row : first_row + step].ravel()))
+        row_size = size * math.prod(member.shape[1:])
+        for rows in iterate_slices(len(member), row_size, _TEXT_BLOCK):
+            n_characters += sum(map(len, member[rows].ravel()))
             if n_characters > size:
                 break
     return n_characters

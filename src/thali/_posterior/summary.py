@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._digits import format_number
+from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.ranks import twice_ranks
 
 from .interval import INTERVAL, describe_interval, interval_columns, interval_tails
@@ -81,11 +82,10 @@ def _apply_in_blocks(
     diagnostics = np.full((rows, len(draws)), np.nan)
     if draws.size and draws.shape[2] >= MIN_DRAWS:
         defined = np.flatnonzero(~np.isnan(draws).any(axis=(1, 2)))
-        step = max(1, _BLOCK // draws[0].size)
         # constant chains and infinite draws
         with np.errstate(invalid="ignore", divide="ignore"):
-            for start in range(0, len(defined), step):
-                block = defined[start : start + step]
+            for part in iterate_slices(len(defined), draws[0].size, _BLOCK):
+                block = defined[part]
                 diagnostics[:, block] = function(draws[block])
     return diagnostics
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.bordered import Bordered, BorderedFactor
 from thali._inference.numerics.log_densities import LOG_2PI
 from thali._inference.optimise import Step, Target, maximise_newton
@@ -515,11 +516,8 @@ class Marginal:
         self, mode: Mode, deviations: np.ndarray, spreads: Spreads
     ) -> list[np.ndarray]:
         """Return log densities at mode plus and mode minus each deviation."""
-        block_size = max(1, _BLOCK_TERMS // self.density.n_rows)
-        blocks = [
-            deviations[:, begin : begin + block_size]
-            for begin in range(0, deviations.shape[1], block_size)
-        ]
+        slices = iterate_slices(deviations.shape[1], self.density.n_rows, _BLOCK_TERMS)
+        blocks = [deviations[:, block] for block in slices]
         log_densities = []
         with np.errstate(over="ignore", invalid="ignore"):
             for sign in (1.0, -1.0):

@@ -6,7 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from thali._inference.indexing import BLOCK, argsort_descending, part_positions, repeat_indices
+from thali._inference.indexing import (
+    argsort_descending,
+    iterate_slices,
+    part_positions,
+    repeat_indices,
+)
 from thali._inference.numerics.log_densities import LOG_2PI
 
 from ..draws.feature_columns import FeatureColumns
@@ -81,8 +86,7 @@ def _log_integral(z: np.ndarray, shape: np.ndarray) -> np.ndarray:
     t = np.where(z > 0, 0.5 * (z + root), 2 * shape / (root - np.minimum(z, 0.0)))
     log_peak = shape * (np.log(t) - 1.0) + 0.5 * t**2
     log_sum = np.empty(z.shape)
-    for start in range(0, z.size, _GRID_BLOCK):
-        block = slice(start, start + _GRID_BLOCK)
+    for block in iterate_slices(z.size, 1, _GRID_BLOCK):
         steps, width = build_log_weight_grid(shape[block], t[block])
         # z t = t^2 - shape at the mode
         growth = np.expm1(steps)
@@ -487,9 +491,7 @@ def _score_draws(sets: FeatureSets, problem: FeatureSearchProblem) -> np.ndarray
     observed[problem.first, problem.second] = problem.values
     root_judgements[problem.first, problem.second] = np.sqrt(problem.judgements)
     squares = np.empty(n_draws)
-    step = max(1, BLOCK // (n * (n + 2 * max_features)))
-    for start in range(0, n_draws, step):
-        block = slice(start, start + step)
+    for block in iterate_slices(n_draws, n * (n + 2 * max_features)):
         rows = owners[draw_patterns[block]]
         residuals = (rows * weights[block, :, None]).swapaxes(1, 2) @ rows
         residuals += problem.constant[block, None, None] - observed

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._inference.indexing import BLOCK, repeat_indices
+from thali._inference.indexing import iterate_slices, repeat_indices
 from thali._inference.numerics.ranks import average_ranks
 from thali._inference.numerics.shares import divide_positive
 from thali._posterior.interval import compute_interval
@@ -100,14 +100,12 @@ def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
     columns = read_columns(posterior)
     is_counted = ~find_ignored_columns(columns, posterior.sees_single)
     summed_similarity = np.zeros((n, n))
-    n_draws_per_block = max(1, BLOCK // max(1, n * n))
     counted_columns = replace(columns, weights=np.where(is_counted, columns.weights, 0.0))
-    for start in range(0, columns.n_draws, n_draws_per_block):
-        stop = min(start + n_draws_per_block, columns.n_draws)
-        features, weights = counted_columns.to_dense(start, stop)
+    for draws in iterate_slices(columns.n_draws, n * n):
+        features, weights = counted_columns.to_dense(draws.start, draws.stop)
         ownership = features.astype(float)
         shared = (ownership * weights[:, :, None]).transpose(0, 2, 1) @ ownership
-        worth = np.diagonal(shared, axis1=1, axis2=2) + columns.unique_weights[start:stop]
+        worth = np.diagonal(shared, axis1=1, axis2=2) + columns.unique_weights[draws]
         mean_worth = 0.5 * (worth[:, :, None] + worth[:, None, :])
         summed_similarity += divide_positive(shared, mean_worth).sum(axis=0)
     similarity = summed_similarity / columns.n_draws

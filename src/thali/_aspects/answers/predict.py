@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.pairs.subsets import HeldOutPair
 from thali._data.respondent_answers import find_first_answers
-from thali._inference.indexing import part_bounds
+from thali._inference.indexing import iterate_slices, part_bounds
 from thali._inference.numerics.davidson import compute_win_tie_loss
 from thali._inference.numerics.shares import stack_outcomes
 from thali._model.covariates import predictor_matrix
@@ -144,15 +144,13 @@ def compute_prediction_errors(
 
     option_indices, paired = set_indices(sets, labels)
     errors, sizes = [], []
-    for start in range(0, len(option_indices), _SETS_PER_BLOCK):
-        block = option_indices[start : start + _SETS_PER_BLOCK]
+    for block_slice in iterate_slices(len(option_indices), 1, _SETS_PER_BLOCK):
+        block = option_indices[block_slice]
         if paired:
             first_option, second_option = split_pairs(block)
             block_offsets = None
             if offsets is not None:
-                block_offsets = CovariateOffsets(
-                    offsets.beta, offsets.x[start : start + _SETS_PER_BLOCK]
-                )
+                block_offsets = CovariateOffsets(offsets.beta, offsets.x[block_slice])
             draws = compute_probability_draws(
                 columns, first_option, second_option, lapse, block_offsets
             )

@@ -9,8 +9,9 @@ import numpy as np
 
 from thali._data.kinds import SIMILARITIES
 from thali._data.similarities import Similarities
+from thali._inference.indexing import iterate_slices
 from thali._inference.seeds import spawn_generators
-from thali._model.predictive_check import ROWS, SIMILARITY, select_draws, split_blocks
+from thali._model.predictive_check import ROWS, SIMILARITY, select_draws
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import compute_interval
 from thali._posterior.view import Posterior
@@ -126,7 +127,7 @@ class SimilarityResults(ObjectResults):
         constant, sigma = posterior.constant[draws], posterior.sigma[draws]
 
         rows, squares = [], np.zeros(len(draws))
-        for pairs in split_blocks(len(observed), len(draws)):
+        for pairs in iterate_slices(len(observed), len(draws)):
             mu = compute_similarities(
                 columns, constant, first_objects[pairs], second_objects[pairs]
             )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import SIMILARITIES
-from thali._inference.indexing import BLOCK
+from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.log_densities import log_normal_density
 from thali._model.stored_choices import all_pair_coordinates, pair_coordinates, pair_index
 from thali._posterior.view import Posterior
@@ -82,13 +82,12 @@ def compute_similarities(
     i, j = np.split(positions, 2)
     similarity = np.empty((columns.n_draws, len(i)))
     m = len(options)
-    step = max(1, BLOCK // max(1, 2 * int(columns.n_features.max(initial=0)) * m + m * m + len(i)))
-    for start in range(0, columns.n_draws, step):
-        stop = min(start + step, columns.n_draws)
-        features, weights = columns.to_dense(start, stop, options)
+    draw_size = 2 * int(columns.n_features.max(initial=0)) * m + m * m + len(i)
+    for draws in iterate_slices(columns.n_draws, draw_size):
+        features, weights = columns.to_dense(draws.start, draws.stop, options)
         owned = features.astype(float)
         all_similarities = (owned * weights[:, :, None]).transpose(0, 2, 1) @ owned
-        similarity[start:stop] = all_similarities[:, i, j]
+        similarity[draws] = all_similarities[:, i, j]
     return similarity + np.reshape(w_0, (-1, 1))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import TRIPLETS
-from thali._inference.indexing import BLOCK
+from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.shares import divide_positive
 from thali._model.stored_choices import MAX_PAIRS, all_pair_coordinates
 from thali._posterior.store import is_pointwise
@@ -172,11 +172,10 @@ def iterate_triplet_sets(
         posterior.lapse,
     )
     sizes = np.diff(start)
-    step = max(1, BLOCK // max(1, columns.n_draws * int(sizes.max(initial=1))))
-    for first_set in range(0, len(sizes), step):
-        last_set = min(first_set + step, len(sizes))
-        block = slice(int(start[first_set]), int(start[last_set]))
-        block_start = start[first_set : last_set + 1] - start[first_set]
+    set_size = columns.n_draws * int(sizes.max(initial=1))
+    for sets in iterate_slices(len(sizes), set_size):
+        block = slice(int(start[sets.start]), int(start[sets.stop]))
+        block_start = start[sets.start : sets.stop + 1] - start[sets.start]
         yield (
             block,
             compute_triplet_probabilities(

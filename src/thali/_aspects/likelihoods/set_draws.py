@@ -63,10 +63,9 @@ def compute_luce_probabilities(
     sizes = np.diff(start)
     chance, set_of = np.repeat(1.0 / sizes, sizes), repeat_indices(sizes)
     shares = np.empty((len(weights), len(members)))
-    step = max(1, CACHE_NUMBERS // max(1, len(members)))
-    for start_draw in range(0, len(weights), step):
-        share = shares[start_draw : start_draw + step]
-        np.take(weights[start_draw : start_draw + step], members, axis=1, out=share)
+    for draws in iterate_slices(len(weights), len(members), CACHE_NUMBERS):
+        share = shares[draws]
+        np.take(weights[draws], members, axis=1, out=share)
         total = np.add.reduceat(share, start[:-1], axis=1)
         if not total.all():  # in a set without weights, options are equally probable
             is_empty = (total == 0.0)[:, set_of]

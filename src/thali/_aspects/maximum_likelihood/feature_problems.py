@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.similarities import Similarities
-from thali._inference.indexing import sum_parts
+from thali._inference.indexing import iterate_slices, sum_parts
 from thali._inference.optimise import Slope, Target, maximise_newton
 from thali._model.respondent_scores import LogWeightDerivatives, expect_answers
 
 from ..likelihoods.most_similar_pair import RATIO
 
-BLOCK = 2**21  # entries of an array
 # smallest expected gain of the log density, and largest change of a logarithm, in a step
 _GAIN, _LONGEST = 1e-8, 2.0
 NO_COEFFICIENTS = np.zeros(0)
@@ -49,13 +48,12 @@ class MostSimilarProblem(NamedTuple):
     ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Yield blocks of sets: pair entries, probabilities, gradients of log probabilities."""
         sizes, value = np.diff(self.start), self.shared @ weights
-        step = max(1, BLOCK // (int(sizes.max()) * max(self.n_aspects, 1)))
-        for begin in range(0, len(sizes), step):
-            ends = self.start[begin : begin + step + 1]
+        for sets in iterate_slices(len(sizes), int(sizes.max()) * max(self.n_aspects, 1)):
+            ends = self.start[sets.start : sets.stop + 1]
             block, offsets, block_sizes = (
                 slice(int(ends[0]), int(ends[-1])),
                 ends[:-1] - ends[0],
-                sizes[begin : begin + step],
+                sizes[sets],
             )
             v, change = value[self.pair[block]], self.shared[self.pair[block]]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.chains import cut_records
+from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.log_densities import LOG_2PI
 from thali._inference.seeds import build_seed_sequence
 from thali._posterior.store import BITS, build_draws
@@ -581,11 +582,9 @@ def _iterate_probabilities(
         else:
             tastes = posterior["beta"].values[:, :, person].reshape(-1, matrix.shape[1])
         tasks, task_index = np.unique(task_of_row[person_rows], return_inverse=True)
-        step = max(
-            1, _BLOCK_UTILITIES // (len(tastes) * max(1, int(np.bincount(task_index).max())))
-        )
-        for first_task in range(0, len(tasks), step):
-            rows = np.flatnonzero((task_index >= first_task) & (task_index < first_task + step))
+        task_size = len(tastes) * int(np.bincount(task_index).max())
+        for block in iterate_slices(len(tasks), task_size, _BLOCK_UTILITIES):
+            rows = np.flatnonzero((task_index >= block.start) & (task_index < block.stop))
             yield (
                 person_rows[rows],
                 choice_probabilities(matrix[person_rows[rows]] @ tastes.T, task_index[rows]),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._inference.chains import cut_records
+from thali._inference.indexing import iterate_slices
 from thali._inference.warn import is_quiet, warn
 from thali._posterior.interval import compute_interval
 from thali._posterior.view import PosteriorTree
@@ -204,9 +205,7 @@ def iterate_weight_probabilities(
     """Yield blocks of rows with class probabilities (rows, draws, K)."""
     n_draws, n_classes, p = weights.shape
     flat = weights.reshape(-1, p)
-    step = max(1, _BLOCK_SCORES // len(flat))
-    for start in range(0, len(matrix), step):
-        block = slice(start, start + step)
+    for block in iterate_slices(len(matrix), len(flat), _BLOCK_SCORES):
         scores = (design.apply(matrix[block]) @ flat.T).reshape(-1, n_draws, n_classes)
         totals = scores.sum(axis=2, keepdims=True)
         has_underflow = totals[..., 0] < MIN_SCORE

@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._data.classifier_rows import TrainingData
 from thali._described import Facts
+from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.shares import compute_shares
 from thali._model.base import Job
 from thali._model.engine import ChainEngine, Engine
@@ -252,14 +253,14 @@ class WeightMaximumEngine(AscentEngine):
 
         weights = np.asarray(model.weights_)
         probabilities = np.empty((len(matrix), len(model.classes_)))
-        for start in range(0, len(matrix), _BLOCK_ROWS):
-            rows = matrix[start : start + _BLOCK_ROWS]
+        for block in iterate_slices(len(matrix), 1, _BLOCK_ROWS):
+            rows = matrix[block]
             scores = model._design_.apply(rows) @ weights.T
             has_underflow = scores.sum(axis=1) < MIN_SCORE
             if has_underflow.any():
                 logs = model._design_.compute_logs(rows[has_underflow])
                 scores[has_underflow] = compute_scores_from_logs(logs, weights, model._class_count_)
-            probabilities[start : start + _BLOCK_ROWS] = compute_shares(scores)
+            probabilities[block] = compute_shares(scores)
         return probabilities
 
 
@@ -343,13 +344,12 @@ class VariationalEngine(AscentEngine):
         from .variational import compute_expected_probabilities
 
         shapes = np.asarray(model.shapes_, float)
-        blocks = (slice(start, start + _BLOCK_ROWS) for start in range(0, len(matrix), _BLOCK_ROWS))
         return np.concatenate(
             [
                 compute_expected_probabilities(
                     model._design_.compute_logs(matrix[rows]), shapes, model.rates_
                 )
-                for rows in blocks
+                for rows in iterate_slices(len(matrix), 1, _BLOCK_ROWS)
             ]
         )
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import allocating, compiled, vectorised
+from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.fast_logarithm import fast_log
 
 from ..dask_blocks import add_fields
@@ -180,7 +181,7 @@ class CovariateRows:
         self.n, self.n_rows = float(self.counts.sum()), rows
         self.threads = threads or os.cpu_count() or 1
         size = max(BLOCK_ROWS, -(-rows // MAX_BLOCKS))
-        self.spans = [(start, min(start + size, rows)) for start in range(0, rows, size)]
+        self.spans = [(block.start, block.stop) for block in iterate_slices(rows, 1, size)]
         self._pool: ThreadPoolExecutor | None = None
 
     def compute_statistics(self, A: Any, m: Any) -> Statistics:

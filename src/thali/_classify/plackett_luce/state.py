@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._compile.jit import scalar, vectorised
 from thali._data.classifier_rows import TrainingData
-from thali._inference.indexing import part_bounds, part_positions, repeat_indices
+from thali._inference.indexing import iterate_slices, part_bounds, part_positions, repeat_indices
 from thali._inference.numerics.fast_logarithm import fast_log
 from thali.errors import DataError, Setting
 
@@ -99,9 +99,7 @@ def find_opposite_columns(W: np.ndarray) -> np.ndarray:
     """
     p = W.shape[1]
     opposite = np.full(p, -1)
-    if not all(
-        (W[start : start + _BLOCK_ROWS] > 0.0).all() for start in range(0, len(W), _BLOCK_ROWS)
-    ):
+    if not all((W[rows] > 0.0).all() for rows in iterate_slices(len(W), 1, _BLOCK_ROWS)):
         return opposite
     rng, key = np.random.default_rng(0), np.zeros(p)
     for logs in _iterate_centred_logs(W):
@@ -130,8 +128,8 @@ def find_opposite_columns(W: np.ndarray) -> np.ndarray:
 
 def _iterate_centred_logs(W: np.ndarray) -> Any:
     """Yield ln W by blocks of rows, centred over columns."""
-    for start in range(0, len(W), _BLOCK_ROWS):
-        logs = np.log(W[start : start + _BLOCK_ROWS])
+    for rows in iterate_slices(len(W), 1, _BLOCK_ROWS):
+        logs = np.log(W[rows])
         yield logs - logs.mean(axis=1, keepdims=True)
 
 

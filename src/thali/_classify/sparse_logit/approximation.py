@@ -18,6 +18,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from thali._inference.chains import BLOCK, IndependentDraws
+from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.log_densities import LOG_2PI
 from thali._inference.numerics.shares import scale_to_maximum
 from thali._inference.warn import warn
@@ -135,8 +136,7 @@ def _iterate_row_blocks(
     step = BLOCK_ROWS
     if not is_dense:
         step = max(1, min(BLOCK_ROWS, _BLOCK_CELLS // m))
-    for start in range(0, n, step):
-        block = slice(start, start + step)
+    for block in iterate_slices(n, 1, step):
         if is_dense:
             yield block, _DenseRows(covariates[:, block])
         else:

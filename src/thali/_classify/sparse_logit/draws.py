@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.chains import cut_records
-from thali._inference.indexing import argsort_descending
+from thali._inference.indexing import argsort_descending, iterate_slices
 from thali._posterior.interval import compute_interval
 from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
@@ -19,11 +19,7 @@ from .chain import SLAB_DF, SLAB_SCALE, CoefficientPrior
 from .covariate_columns import SparseColumns
 from .gibbs_sweep import HORSESHOE, INTERCEPT_VARIANCE
 from .horseshoe import log_coefficient_density
-from .maximum import (
-    build_observed_rows,
-    compute_coefficient_path,
-    convert_to_original_units,
-)
+from .maximum import build_observed_rows, compute_coefficient_path, convert_to_original_units
 
 if TYPE_CHECKING:
     import pandas
@@ -252,11 +248,9 @@ def iterate_logit_probabilities(
         intercepts = posterior_draws["intercept"].values.reshape(draws, n_free_classes)
     if is_sparse(matrix):
         matrix = matrix.tocsr()
-    step = max(1, _BLOCK_PREDICTORS // (draws * (n_free_classes + 1)))
-    for start in range(0, matrix.shape[0], step):
-        rows = np.clip(
-            standard.varying(matrix[start : start + step]), -_MAX_STANDARDISED, _MAX_STANDARDISED
-        )
+    row_size = draws * (n_free_classes + 1)
+    for block in iterate_slices(matrix.shape[0], row_size, _BLOCK_PREDICTORS):
+        rows = np.clip(standard.varying(matrix[block]), -_MAX_STANDARDISED, _MAX_STANDARDISED)
         linear = np.zeros((draws, n_free_classes + 1, len(rows)))
         free = np.arange(n_free_classes + 1) != reference
         linear[:, free] = (coefs.reshape(-1, d) @ rows.T).reshape(draws, n_free_classes, -1)
@@ -264,7 +258,7 @@ def iterate_logit_probabilities(
         linear -= linear.max(axis=1, keepdims=True)
         np.exp(linear, out=linear)
         linear /= linear.sum(axis=1, keepdims=True)
-        yield slice(start, start + step), linear.transpose(2, 0, 1)
+        yield block, linear.transpose(2, 0, 1)
 
 
 def compute_posterior_means(
