@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.indexing import part_indices
+from thali._inference.numerics.shares import compute_shares
 from thali._inference.warn import is_quiet, warn
 from thali.errors import DataError, DataWarning
 
@@ -375,7 +376,7 @@ def compute_standardization(
     compute_moments = _compute_dense_moments
     if is_sparse(matrix):
         compute_moments = _compute_sparse_moments
-    mean, variance = compute_moments(matrix, unit, counts / counts.sum())
+    mean, variance = compute_moments(matrix, unit, compute_shares(counts))
     sd = np.sqrt(variance)
     return Standardization(unit, np.where(constant, 0.0, mean), np.where(constant, np.inf, sd))
 

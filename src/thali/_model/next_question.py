@@ -14,7 +14,7 @@ from thali._inference.indexing import (
     part_slice,
     space_evenly,
 )
-from thali._inference.numerics.shares import divide_positive
+from thali._inference.numerics.shares import compute_shares, divide_positive
 from thali._labels import format_label, suggest
 from thali.errors import ArgumentError
 
@@ -175,11 +175,11 @@ def _extend_answers(
     total = total[total > 0.0]
     max_answers = min(max(MIN_ANSWERS, ROWS // rows), MAX_ANSWERS)
     if len(total) > max_answers:
-        sampled_rows = rng.choice(len(total), max_answers, p=total / total.sum())
+        sampled_rows = rng.choice(len(total), max_answers, p=compute_shares(total))
         joint = joint[sampled_rows]
         share = np.full(max_answers, 1.0 / max_answers)
     else:
-        share = total / total.sum()
+        share = compute_shares(total)
     return joint / joint.sum(axis=1)[:, None], share
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.bordered import Bordered, BorderedFactor
 from thali._inference.numerics.log_densities import LOG_2PI
+from thali._inference.numerics.shares import compute_shares
 from thali._inference.optimise import Step, Target, maximise_newton
 from thali.errors import DataError
 
@@ -393,7 +394,7 @@ class Marginal:
         weights = np.exp(np.array([log_weights[index] for index in heavy]) - top)
         self.evidence = top + math.log(weights.sum()) + float(np.log(step).sum())
         logs = [centre + np.array(index) * step for index in heavy]
-        self._store_points(logs, weights / weights.sum(), step)
+        self._store_points(logs, compute_shares(weights), step)
 
     def _estimate_widths(self, centre: np.ndarray, step: np.ndarray) -> np.ndarray:
         """Return the marginal's sd along each axis, from its fall after one step."""

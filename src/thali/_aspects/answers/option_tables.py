@@ -29,11 +29,6 @@ def compute_utilities(columns: FeatureColumns) -> np.ndarray:
     return utility
 
 
-def compute_shares(utility: np.ndarray) -> np.ndarray:
-    """Return utilities divided by their sum over the options (last axis)."""
-    return utility / utility.sum(axis=-1, keepdims=True)
-
-
 def compute_ranks(posterior: Posterior) -> np.ndarray:
     """Return each option's rank by utility, 1 the highest, shape (n_draws, n_options).
 

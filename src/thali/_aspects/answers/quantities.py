@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._inference.numerics.ranks import average_ranks
+from thali._inference.numerics.shares import compute_shares
 from thali._model.covariates import coefficient_name
 from thali._model.stored_choices import pair_index
 from thali._posterior.convergence import Advice
@@ -15,7 +16,7 @@ from thali.errors import Setting
 from ..draws.feature_columns import read_columns
 from ..draws.probabilities import compute_probability_draws
 from .features import features_table, find_presence
-from .option_tables import compute_shares, compute_utilities
+from .option_tables import compute_utilities
 from .population import population_quantities
 
 # With more options than this the choice probabilities are not rows of the summary.

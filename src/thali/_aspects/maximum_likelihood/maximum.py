@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.shares import scale_to_maximum
+from thali._inference.numerics.shares import compute_shares, scale_to_maximum
 from thali._inference.optimise import Slope, Target, maximise_newton
 
 from .pair_problem import PairProblem, WeightProblem
@@ -85,7 +85,7 @@ def _climb_from_start(problem: PairProblem, logs: np.ndarray) -> Maximum:
         weights, vanishing = _find_boundary(problem, np.exp(logs), beta)
     value = float(problem.terms(weights, beta).sum())
     reported = np.where(vanishing, 0.0, weights)
-    return Maximum(reported / reported.sum(), weights, beta, value, vanishing)
+    return Maximum(compute_shares(reported), weights, beta, value, vanishing)
 
 
 def _find_boundary(
@@ -242,7 +242,7 @@ class _LogPosteriorTarget(_LogWeightTarget):
         """Return gradient and negative Hessian of the log posterior at a point."""
         slope, k, m = super().slope(point), len(point.logs), len(self._sizes)
         share = scale_to_maximum(point.logs)
-        share = share / share.sum()
+        share = compute_shares(share)
         gradient, curvature = slope.gradient.copy(), slope.curvature.copy()
         gradient[:k] += 1.0 - k * share
         curvature[:k, :k] += k * (np.diag(share) - np.outer(share, share))

@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._compile.jit import register_answers, scalar
 from thali._inference.numerics.decisions import draw_index
+from thali._inference.numerics.shares import compute_shares
 
 from .. import kernel_operations
 from ..state import ALPHA, count_options
@@ -71,7 +72,7 @@ class IndianBuffet:
         """
         columns, probability = [], 1.0 / np.arange(1, n + 1)
         for _ in range(rng.poisson(alpha * probability.sum())):
-            size = 1 + rng.choice(n, p=probability / probability.sum())
+            size = 1 + rng.choice(n, p=compute_shares(probability))
             column = np.zeros(n, bool)
             column[rng.choice(n, size, replace=False)] = True
             columns.append(column)

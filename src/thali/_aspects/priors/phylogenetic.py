@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thali._inference.indexing import part_slice
-from thali._inference.numerics.shares import scale_to_maximum
+from thali._inference.numerics.shares import compute_shares, scale_to_maximum
 from thali._trees.tree import Tree
 from thali.errors import DataError
 
@@ -330,7 +330,7 @@ class PhylogeneticBuffet:
         for column in self._owners(matrix):
             logs = tree_rates.base + tree_rates.sum_gains(column, self.tree.parents)
             probabilities = scale_to_maximum(logs)
-            gammas.append(rng.choice(tree_rates.gamma, p=probabilities / probabilities.sum()))
+            gammas.append(rng.choice(tree_rates.gamma, p=compute_shares(probabilities)))
         return -np.expm1(-np.array(gammas))
 
 
@@ -344,7 +344,7 @@ def draw_feature_gamma(total: float, rng: np.random.Generator) -> float:
     ceiling = math.ceil(total)
     weights = 1.0 / np.arange(1, ceiling + 1)
     while True:
-        gamma = rng.standard_exponential() / (1 + rng.choice(ceiling, p=weights / weights.sum()))
+        gamma = rng.standard_exponential() / (1 + rng.choice(ceiling, p=compute_shares(weights)))
         if rng.random() * math.expm1(-gamma * ceiling) >= math.expm1(-gamma * total):
             return gamma
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.indexing import part_bounds, space_evenly
-from thali._inference.numerics.shares import divide_positive
+from thali._inference.numerics.shares import compute_shares, divide_positive
 
 from .chooser import Chooser, check_probability, estimate_interval, point_estimate
 
@@ -160,7 +160,7 @@ def tabulate_attribute_importance(
             "range_share_low": low,
             "range_share_high": high,
             "range_share_se": np.where(np.isnan(low), np.nan, fewer.errors(by_draw, fewer.chain)),
-            "importance": capped_task_counts / capped_task_counts.sum() @ decided,
+            "importance": compute_shares(capped_task_counts) @ decided,
             "std_error": errors,
             **chooser.respondent_interval(decided, ci),
         }

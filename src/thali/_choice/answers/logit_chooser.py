@@ -351,7 +351,8 @@ class LogitChooser(Chooser):
             if not self.is_estimate:
                 p = np.stack([p[fewer.chain == c].mean(axis=0) for c in chains])
             by_group.append(choice_change(p, first_row))
-        by_group_mean = np.tensordot(tasks / tasks.sum(), by_group, axes=1)  # (groups, attributes)
+        # (groups, attributes)
+        by_group_mean = np.tensordot(compute_shares(tasks), by_group, axes=1)
         if self.is_estimate:
             return np.array(pooled), by_group_mean[1:].std(axis=0, ddof=1)
         return np.array(pooled), standard_error(by_group_mean.T)
@@ -401,7 +402,7 @@ class LogitChooser(Chooser):
             levels = np.quantile(cells[~missing], (np.arange(_MAX_EXAMPLES) + 0.5) / _MAX_EXAMPLES)
             counts = np.ones(_MAX_EXAMPLES)
         equalised = []
-        for level, share in zip(levels, counts / counts.sum(), strict=True):
+        for level, share in zip(levels, compute_shares(counts), strict=True):
             changed = observed.copy()
             changed[~np.isnan(observed[:, attribute]), attribute] = level
             equalised.append((changed, float(share)))
@@ -450,7 +451,7 @@ def iterate_level_differences(
         weight = np.bincount(group.ravel(), counts[has_attribute])
         if len(rows) > _MAX_DIFFERENCES:
             rows, weight = merge_neighbours(rows, weight, _MAX_DIFFERENCES)
-        yield rows, weight / weight.sum()
+        yield rows, compute_shares(weight)
 
 
 def merge_neighbours(

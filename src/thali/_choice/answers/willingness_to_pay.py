@@ -10,6 +10,7 @@ import numpy as np
 from thali._data.column_roles import simplify_name
 from thali._data.experiments.levels import parse_number
 from thali._data.experiments.product_encoding import INSIDE, Scheme
+from thali._inference.numerics.shares import compute_shares
 from thali._inference.warn import warn
 from thali._labels import shorten, suggest
 from thali._posterior.interval import interval_tails
@@ -526,7 +527,7 @@ def _describe_price_effect(
             by_respondent = dear_utility.mean(axis=-1) - cheap_utility.mean(axis=-1)
             share = np.ones(1)
             if u.shape[1] == len(weights):
-                share = weights / weights.sum()
+                share = compute_shares(weights)
             blocks.append(by_respondent @ share)
         return np.concatenate(blocks)[:, None]
 

@@ -35,7 +35,7 @@ class ClassSizes(NamedTuple):
     def move_point(self, change: np.ndarray) -> "ClassSizes":
         """Return class probabilities after adding `change` to the log odds."""
         odds = self.sizes * np.exp(np.concatenate([[0.0], change]))
-        return ClassSizes(odds / odds.sum())
+        return ClassSizes(compute_shares(odds))
 
     def reorder(self, order: np.ndarray) -> "ClassSizes":
         """Return the same probabilities with classes in another order."""

@@ -20,7 +20,7 @@ import numpy as np
 from thali._inference.chains import BLOCK, IndependentDraws
 from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.log_densities import LOG_2PI
-from thali._inference.numerics.shares import scale_to_maximum
+from thali._inference.numerics.shares import compute_shares, scale_to_maximum
 from thali._inference.warn import warn
 from thali.errors import DataError, DataWarning, Setting
 
@@ -164,9 +164,7 @@ def build_quadrature_rule(q: int, radii: int) -> QuadratureRule:
     rotations = [np.linalg.qr(rng.normal(size=(q, q)))[0] for _ in range(n_rotations)]
     axes = np.concatenate([sign * rotation for rotation in rotations for sign in (1.0, -1.0)])
     points = np.concatenate([math.sqrt(2.0 * half) * axes for half in half_squares])
-    return QuadratureRule(
-        points, np.repeat(radius_weights / radius_weights.sum() / len(axes), len(axes))
-    )
+    return QuadratureRule(points, np.repeat(compute_shares(radius_weights) / len(axes), len(axes)))
 
 
 class _RowExpansion(NamedTuple):

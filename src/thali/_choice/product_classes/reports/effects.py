@@ -9,6 +9,7 @@ import numpy as np
 from thali._compile.jit import allocating, scalar
 from thali._inference.indexing import part_indices
 from thali._inference.numerics.bounds import part_ends, part_range, part_size
+from thali._inference.numerics.shares import compute_shares
 from thali._inference.seeds import spawn_generators
 from thali._inference.threads import call_in_threads
 from thali._people.segments import Preferences, select_segment_draws
@@ -309,7 +310,7 @@ def estimate_attribute_importance(
 
     call_in_threads(simulate_person, n_people, cores)
     felt = 1.0 - draws.lapse
-    errors = standard_error(np.tensordot(tasks / tasks.sum(), by_group, axes=1))
+    errors = standard_error(np.tensordot(compute_shares(tasks), by_group, axes=1))
     return felt * pooled, felt * errors
 
 
