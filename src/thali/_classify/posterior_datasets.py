@@ -84,6 +84,15 @@ def add_log_likelihood(
     )
 
 
+def select_class_entries(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the entry of each row's class, shape (chains, draws, rows).
+
+    `scores` has shape (chains, draws, K, rows), and `codes` (rows,) or (draws, rows).
+    """
+    indices = np.broadcast_to(codes[..., None, :], scores[:, :, :1].shape)
+    return np.take_along_axis(scores, indices, axis=2)[:, :, 0]
+
+
 def sample_class_codes(probabilities: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Sample a class for each row and draw, shape (rows, draws).
 

@@ -14,6 +14,13 @@ from thali._posterior.interval import compute_interval
 from thali._posterior.view import PosteriorTree
 from thali.errors import DataWarning
 
+from ..posterior_datasets import (
+    add_log_likelihood,
+    build_observed_row_groups,
+    convert_class_labels,
+    sample_prior_codes,
+    select_class_entries,
+)
 from .design import PlackettLuceDesign
 from .state import WeightPrior
 
@@ -54,8 +61,6 @@ def build_weight_tree(
     import xarray as xr
 
     from thali._posterior.store import add_log_prior, build_tree, describe_origin
-
-    from ..posterior_datasets import add_log_likelihood, build_observed_row_groups
 
     recorded_chains, parts = cut_records(chains)
     draws = {name: np.stack([record[name] for record in parts]) for name in parts[0]}
@@ -109,8 +114,6 @@ def build_weight_group(
     """
     from thali._posterior.store import build_draws
 
-    from ..posterior_datasets import convert_class_labels
-
     by_draw = ("chain", "draw")
     variables = {
         "a": (by_draw, a),
@@ -146,12 +149,7 @@ def _log_prior(
 def _log_class_probability(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """Return ln P of each row's class, shape (chains, draws, rows)."""
     scores = np.tensordot(weights, W, axes=(3, 1))
-    class_scores = np.take_along_axis(
-        scores, np.broadcast_to(codes, scores[:, :, :1].shape), axis=2
-    )[:, :, 0]
-    return np.log(np.maximum(class_scores, MIN_SCORE)) - np.log(
-        np.maximum(scores.sum(axis=2), MIN_SCORE)
-    )
+    return _compute_log_ratio(select_class_entries(scores, codes), scores.sum(axis=2))
 
 
 def compute_logits(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarray:
@@ -160,13 +158,15 @@ def compute_logits(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.
     `codes` has shape (rows,) or (draws, rows).
     """
     scores = np.tensordot(weights, W, axes=(3, 1))  # chain, draw, class, row
-    class_scores = np.take_along_axis(
-        scores, np.expand_dims(np.broadcast_to(codes, scores[:, :, 0].shape), 2), axis=2
-    )[:, :, 0]
     other_scores = np.where(
         np.arange(weights.shape[2])[:, None] == codes[..., None, :], 0.0, scores
     ).sum(axis=2)
-    return np.log(np.maximum(class_scores, MIN_SCORE)) - np.log(np.maximum(other_scores, MIN_SCORE))
+    return _compute_log_ratio(select_class_entries(scores, codes), other_scores)
+
+
+def _compute_log_ratio(scores: np.ndarray, other_scores: np.ndarray) -> np.ndarray:
+    """Return ln(scores / other_scores), with scores below MIN_SCORE replaced by it."""
+    return np.log(np.maximum(scores, MIN_SCORE)) - np.log(np.maximum(other_scores, MIN_SCORE))
 
 
 def collect_weight_summary(posterior: PosteriorTree) -> dict[str, np.ndarray]:
@@ -283,8 +283,6 @@ def sample_prior_weights(
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
     """Sample shape a, weights and labels from the prior, once per generator."""
-    from ..posterior_datasets import sample_prior_codes
-
     with np.errstate(divide="ignore"):
         logs = np.log(W)
     a_draws, weights, codes, likelihoods = [], [], [], []

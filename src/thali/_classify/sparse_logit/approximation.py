@@ -28,6 +28,7 @@ from ..dask_blocks import add_fields
 from .cost_model import MAX_COEFFICIENTS, MIN_ROWS_PER_COEFFICIENT, has_few_rows
 from .covariate_columns import SparseColumns
 from .gibbs_sweep import INTERCEPT_VARIANCE, CoefficientDraws, CoefficientProblem
+from .maximum import compute_class_probabilities
 
 # The log-likelihood of the multinomial logit to second order, at given coefficients, or its mean
 # over a normal distribution of them
@@ -175,21 +176,9 @@ class _RowExpansion(NamedTuple):
     curvature: np.ndarray  # (q, q, n)
 
 
-def _compute_class_probabilities(
-    linear: np.ndarray, is_class: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return log-likelihoods (J, n) and class probabilities (J, q, n)."""
-    # `linear` contains J linear predictors of each row, shape (J, q, n).
-    maximum = np.maximum(linear.max(axis=1), 0.0)
-    probabilities = np.exp(linear - maximum[:, None])
-    sums = probabilities.sum(axis=1) + np.exp(-maximum)
-    probabilities /= sums[:, None]
-    return (linear * is_class).sum(axis=1) - maximum - np.log(sums), probabilities
-
-
 def _expand_at_predictors(linear: np.ndarray, is_class: np.ndarray) -> _RowExpansion:
     """Return each row's log-likelihood to second order at predictors (q, n)."""
-    log_p, (probabilities,) = _compute_class_probabilities(linear[None], is_class)
+    log_p, (probabilities,) = compute_class_probabilities(linear[None], is_class)
     curvature = -probabilities[:, None] * probabilities
     np.einsum("kki->ki", curvature)[:] += probabilities
     return _RowExpansion(log_p[0], is_class - probabilities, curvature)
@@ -220,7 +209,7 @@ def _expand_mean(
     root = np.linalg.cholesky(predictor_covariance)
     points, weights = build_quadrature_rule(q, radii)
     deviations = points @ np.ascontiguousarray(root.transpose(2, 1, 0)).reshape(q, q * n)
-    log_p, probabilities = _compute_class_probabilities(
+    log_p, probabilities = compute_class_probabilities(
         linear + deviations.reshape(-1, q, n), is_class
     )
     residual = weights[:, None, None] * (is_class - probabilities)

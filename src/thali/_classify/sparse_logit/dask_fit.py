@@ -35,7 +35,7 @@ from .cost_model import NORMAL_METHODS
 from .covariate_columns import BlockColumns, DenseColumns
 from .engines import check_normal_run
 from .gibbs_sweep import CoefficientProblem
-from .maximum import ObservedRows, build_maximum_job
+from .maximum import build_maximum_job, observe_classes
 
 if TYPE_CHECKING:
     from .model import SparseMultinomialLogit
@@ -83,12 +83,9 @@ def _build_dask_maximum_job(model: "SparseMultinomialLogit", scan: BlockScan, pr
     blocks = persist(
         *(delayed(_build_block_columns)(x, standard, prior.intercept) for x, _ in scan.pairs)
     )
-    codes, penalised = _encode_dask_labels(scan), int(standard.varies.sum())
-    columns = BlockColumns(blocks, scan.rows, penalised + prior.intercept)
-    free_classes = np.flatnonzero(np.arange(len(scan.classes)) != model._reference_index())
-    observed = ObservedRows(
-        columns, (codes[:, None] == free_classes).astype(float), np.ones(len(codes)), penalised
-    )
+    codes = _encode_dask_labels(scan)
+    columns = BlockColumns(blocks, scan.rows, int(standard.varies.sum()) + prior.intercept)
+    observed = observe_classes(model, columns, codes, np.ones(len(codes)))
     return build_maximum_job(model, observed, prior.eta, model._describe_size(len(codes)))
 
 

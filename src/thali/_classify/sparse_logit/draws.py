@@ -13,6 +13,13 @@ from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
 from ..input import is_sparse, list_non_reference_classes, list_varying_columns
+from ..posterior_datasets import (
+    add_log_likelihood,
+    build_observed_row_groups,
+    convert_class_labels,
+    sample_prior_codes,
+    select_class_entries,
+)
 from ..row_weights import is_finite_weight
 from .arguments import choose_standardization, find_reference_class, read_prior
 from .chain import SLAB_DF, SLAB_SCALE, CoefficientPrior
@@ -67,12 +74,6 @@ def build_posterior_tree(
 
     from thali._posterior.store import add_log_prior, build_tree, describe_origin
 
-    from ..posterior_datasets import (
-        add_log_likelihood,
-        build_observed_row_groups,
-        convert_class_labels,
-    )
-
     recorded_chains, parts = cut_records(chains)
     problem = recorded_chains[0].problem
     labels = convert_class_labels(classes)
@@ -119,10 +120,8 @@ def _log_class_probability(
         linear = np.moveaxis(products.reshape(-1, *coefs.shape[:-1]), 0, -1)
     else:
         linear = coefs @ problem.columns[:, rows]
-    class_predictor = np.take_along_axis(
-        linear, np.broadcast_to(problem.codes[rows], linear[:, :, :1].shape), axis=2
-    )[:, :, 0]
     maximum = linear.max(axis=2)
+    class_predictor = select_class_entries(linear, problem.codes[rows])
     return class_predictor - maximum - np.log(np.exp(linear - maximum[:, :, None]).sum(axis=2))
 
 
@@ -355,8 +354,6 @@ def sample_prior_predictive(
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
     """Sample coefficients and labels from the prior, once per generator."""
-    from ..posterior_datasets import convert_class_labels, sample_prior_codes
-
     d = matrix.shape[1]
     is_free = np.arange(len(classes)) != reference
     sample_coefficients = _sample_laplace_coefficients

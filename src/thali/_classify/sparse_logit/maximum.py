@@ -97,6 +97,20 @@ def maximise_posterior(
     )
 
 
+def compute_class_probabilities(
+    linear: np.ndarray, is_class: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return log probabilities of the observed classes and probabilities of all but the reference.
+
+    Axis 1 of `linear`, the linear predictors, is that of the classes other than the reference.
+    """
+    maximum = np.maximum(linear.max(axis=1), 0.0)
+    probabilities = np.exp(linear - maximum[:, None])
+    sums = probabilities.sum(axis=1) + np.exp(-maximum)
+    probabilities /= sums[:, None]
+    return (linear * is_class).sum(axis=1) - maximum - np.log(sums), probabilities
+
+
 class _PenalisedLikelihood(Target[CoefficientPoint]):
     """Penalised log-likelihood F of the coefficients, to maximise."""
 
@@ -119,11 +133,8 @@ class _PenalisedLikelihood(Target[CoefficientPoint]):
     def _evaluate_predictors(self, coef: np.ndarray, linear: np.ndarray) -> CoefficientPoint:
         """Return F and its derivatives, given known linear predictors."""
         columns, is_class, counts, penalised = self._observed
-        maximum = np.maximum(linear.max(axis=1), 0.0)
-        probabilities = np.exp(linear - maximum[:, None])
-        sums = probabilities.sum(axis=1) + np.exp(-maximum)
-        probabilities /= sums[:, None]
-        log_likelihood = float(counts @ ((linear * is_class).sum(axis=1) - maximum - np.log(sums)))
+        log_p, probabilities = compute_class_probabilities(linear, is_class)
+        log_likelihood = float(counts @ log_p)
         intercepts = coef[:, penalised:]
         prior = float(
             (np.abs(coef) @ self._penalty).sum() + 0.5 * (intercepts**2).sum() / INTERCEPT_VARIANCE
@@ -275,13 +286,16 @@ def build_observed_rows(
         columns: Any = build_sparse_columns(data.matrix, standard, prior.intercept)
     else:
         columns = DenseColumns(standard.varying(data.matrix), prior.intercept)
+    return observe_classes(model, columns, data.codes, data.counts)
+
+
+def observe_classes(
+    model: "SparseMultinomialLogit", columns: Any, codes: np.ndarray, counts: np.ndarray
+) -> "ObservedRows":
+    """Return rows with the given columns and class codes, for a fit at the mode."""
     free_classes = np.flatnonzero(np.arange(len(model.classes_)) != model._reference_index())
-    return ObservedRows(
-        columns,
-        (data.codes[:, None] == free_classes).astype(float),
-        data.counts,
-        int(standard.varies.sum()),
-    )
+    is_class = (codes[:, None] == free_classes).astype(float)
+    return ObservedRows(columns, is_class, counts, int(model._standard_.varies.sum()))
 
 
 def build_maximum_job(
