@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import check_allowed
+from thali._aspects.maximum_likelihood.fit_tests import chi_square_tail
 from thali._data.pairs import PairedComparisons
 from thali._described import Description
 from thali._digits import format_number, format_percent
@@ -201,11 +202,9 @@ def _analyse_judge(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
             sum(count for t, count in counts.items() if t <= circular + 1e-9) / 2 ** comb(n, 2)
         )
     else:
-        from scipy.special import chdtrc
-
         df = n * (n - 1) * (n - 2) / (n - 4) ** 2
         statistic = 8 / (n - 4) * (comb(n, 3) / 4 - circular + 0.5) + df
-        p_value = float(chdtrc(df, max(statistic, 0.0)))
+        p_value = chi_square_tail(statistic, df)
     return circular, max_triads, 1 - circular / max_triads, statistic, df, p_value
 
 

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import check_allowed
+from thali._aspects.maximum_likelihood.fit_tests import chi_square_tail
 from thali._data.pairs import PairedComparisons
 from thali._inference.indexing import count_pairs
 from thali._printed import PrintedResult, printed_dataclass
@@ -95,12 +96,10 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
         third_cumulant = float((count_pairs(judges) * np.maximum(judges - 2, 0)).sum()) / 4
         if third_cumulant == 0.0:
             raise DataError("The asymptotic test requires at least three judges; use test='exact'.")
-        from scipy.special import chdtrc
-
         scale = third_cumulant / (4 * variance)
         df = 8 * variance**3 / third_cumulant**2
         statistic = (agreeing - correct - mean) / scale + df
-        p_value = float(chdtrc(df, max(statistic, 0.0)))
+        p_value = chi_square_tail(statistic, df)
     table = pd.DataFrame(
         {"u": [u], "u_min": u_min, "statistic": statistic, "df": df, "p_value": p_value},
         index=["agreement"],

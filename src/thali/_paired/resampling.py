@@ -4,14 +4,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import check_integer, check_open_interval
+from thali._arguments import check_integer
 from thali._aspects.maximum_likelihood.engine import require_choice_estimates
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
 from thali._data.checks import are_integers
 from thali._inference.seeds import build_generator
 from thali._labels import format_plural
-from thali._posterior.interval import INTERVAL, compute_interval, format_level
+from thali._posterior.interval import INTERVAL, check_interval, compute_interval, format_level
 from thali._printed import PrintedResult, printed_dataclass
 from thali.errors import DataError
 
@@ -74,7 +74,7 @@ def bootstrap(
     ['estimate', 'mean', 'std_error', 'low', 'high']
     """
     samples = check_integer("samples", samples, 2)
-    ci = check_open_interval("ci", ci, "the probability of an interval")
+    ci = check_interval(ci)
     data_sets = prepare_groups(respondents, "respondents")
     if len(data_sets) < 2:
         raise DataError(
@@ -141,7 +141,7 @@ def parametric_bootstrap(
     True
     """
     samples = check_integer("samples", samples, 2)
-    ci = check_open_interval("ci", ci, "the probability of an interval")
+    ci = check_interval(ci)
     fit = require_choice_estimates(model, "parametric_bootstrap")
     totals = fit.problem.totals
     if not are_integers(totals):

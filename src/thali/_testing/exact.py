@@ -25,7 +25,7 @@ from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.sweep_rounds import prepare_state
 from thali._aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, make_empty_state
 from thali._inference.numerics.decisions import draw_index
-from thali._inference.numerics.shares import scale_to_maximum
+from thali._inference.numerics.shares import softmax
 
 __all__ = ["BranchingRandom", "invariance_error", "outcomes", "transition_matrix"]
 
@@ -277,8 +277,7 @@ def invariance_error(
             "The step never left its first state; start from a state that it can change."
         )
     logs = np.array([log_target(state) for state in states])
-    target = scale_to_maximum(logs)
-    target /= target.sum()
+    target = softmax(logs)
     return float(np.abs(target @ matrix - target).max())
 
 

@@ -145,15 +145,17 @@ def _check_connected(data: PairedComparisons) -> None:
         )
 
 
+def draw_weights(n_aspects: int) -> np.ndarray:
+    """Draw weights at which dependence of columns is not a coincidence, always the same."""
+    return np.exp(np.random.default_rng(20061972).normal(0.0, 0.5, n_aspects))
+
+
 def _find_unidentified(
     given_aspects: KnownAspects, first: np.ndarray, second: np.ndarray
 ) -> list[str]:
     """Return names of aspects whose weights these pairs do not identify."""
     patterns = compute_exclusive_aspects(given_aspects.owners, first, second)
-    # Random weights, to avoid coincidental dependence.
-    weights = np.exp(
-        np.random.default_rng(20061972).normal(0.0, 0.5, given_aspects.owners.shape[1])
-    )
+    weights = draw_weights(given_aspects.owners.shape[1])
     ij, ji = (pattern @ weights for pattern in patterns)
     # A side without any aspect always loses, so its pair carries no information about weights.
     is_informative = (ij > 0.0) & (ji > 0.0)

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import check_open_interval
 from thali._data.checks import are_integers
 from thali._data.pairs import PairedComparisons
-from thali._inference.numerics.shares import divide_positive, mix_with_guess
+from thali._inference.numerics.shares import compute_shares, divide_positive, mix_with_guess
 from thali._model.answers_by_respondent import (
     AnswersByRespondent,
     DesignEffect,
@@ -28,7 +27,7 @@ from ..likelihoods.set_draws import compute_luce_probabilities
 from .aspects import KnownAspects
 from .fit_tests import FitTest, run_fit_test
 from .maximum import Maximum, estimate_maximum, maximise
-from .pair_problem import PairProblem, compute_exclusive_aspects, compute_shares
+from .pair_problem import PairProblem, compute_exclusive_aspects, compute_pair_shares
 
 if TYPE_CHECKING:
     import pandas
@@ -230,14 +229,13 @@ class Estimates:
     @property
     def utility(self) -> np.ndarray:
         """Utility scale: `raw_utility` divided by its sum over options."""
-        raw = self.raw_utility
-        return raw / raw.sum()
+        return compute_shares(self.raw_utility)
 
     @property
     def utility_covariance(self) -> np.ndarray:
         """Covariance of the utility scale, by the delta method."""
         raw = self.raw_utility
-        jacobian = (np.eye(len(raw)) - np.outer(raw / raw.sum(), np.ones(len(raw)))) / raw.sum()
+        jacobian = (np.eye(len(raw)) - self.utility[:, None]) / raw.sum()
         return jacobian @ self.raw_utility_covariance() @ jacobian.T
 
     @property
@@ -310,12 +308,7 @@ class Estimates:
         """Return the half-width of a `ci` interval, in standard errors."""
         from scipy.special import stdtrit
 
-        return float(
-            stdtrit(
-                self.error_df,
-                interval_tails(check_open_interval("ci", ci, "the probability of an interval"))[1],
-            )
-        )
+        return float(stdtrit(self.error_df, interval_tails(ci)[1]))
 
     @cached_property
     def error_df(self) -> float:
@@ -481,7 +474,7 @@ class Estimates:
         )
         if x is not None:
             ij, ji = multiply_first_advantage(ij, ji, x @ self.covariate_coefficients)
-        return mix_with_guess(compute_shares(ij, ji)[0], self.lapse)
+        return mix_with_guess(compute_pair_shares(ij, ji)[0], self.lapse)
 
     def set_probabilities(self, members: np.ndarray) -> np.ndarray:
         """Return the probability that each of these options is chosen from all of them."""

@@ -15,7 +15,7 @@ from thali.errors import DataError, EstimateWarning, Setting
 
 from ..likelihoods.elimination import Elimination, convert_to_pairs, require_pairs
 from ..priors.given import Given
-from .aspects import KnownAspects, build_known_aspects, check_identified
+from .aspects import KnownAspects, build_known_aspects, check_identified, draw_weights
 from .estimates import Estimates, compute_covariate_sizes
 from .maximum import Maximum, choose_starting_points, maximise
 from .pair_problem import (
@@ -156,8 +156,7 @@ MAX_STD_ERROR = 5.0  # standard error of the largest log odds of a finite coeffi
 def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
     """Raise DataError if the covariates' effects are not identified."""
     cells, names = data.cells, data.covariate_names
-    # random weights, to avoid coincidental dependence
-    weights = np.exp(np.random.default_rng(20061972).normal(0.0, 0.5, owners.shape[1]))
+    weights = draw_weights(owners.shape[1])
     first_patterns, second_patterns = compute_exclusive_aspects(owners, cells.first, cells.second)
     change = scale_pattern(first_patterns, weights, first_patterns @ weights) - scale_pattern(
         second_patterns, weights, second_patterns @ weights

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.shares import compute_shares, scale_to_maximum
+from thali._inference.numerics.shares import compute_shares, softmax
 from thali._inference.optimise import Slope, Target, maximise_newton
 
 from .pair_problem import PairProblem, WeightProblem
@@ -241,8 +241,7 @@ class _LogPosteriorTarget(_LogWeightTarget):
     def slope(self, point: LogWeightPoint) -> Slope:
         """Return gradient and negative Hessian of the log posterior at a point."""
         slope, k, m = super().slope(point), len(point.logs), len(self._sizes)
-        share = scale_to_maximum(point.logs)
-        share = compute_shares(share)
+        share = softmax(point.logs)
         gradient, curvature = slope.gradient.copy(), slope.curvature.copy()
         gradient[:k] += 1.0 - k * share
         curvature[:k, :k] += k * (np.diag(share) - np.outer(share, share))

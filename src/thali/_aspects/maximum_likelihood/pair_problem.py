@@ -115,7 +115,7 @@ class PairProblem(QuestionProblem):
         self, weights: np.ndarray, beta: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Compute p and 1 - p of each pair, both to full precision."""
-        return add_lapses(*compute_shares(*self.compute_advantages(weights, beta)), self.lapse)
+        return add_lapses(*compute_pair_shares(*self.compute_advantages(weights, beta)), self.lapse)
 
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Return the probabilities of all outcomes, in the order of `counts`."""
@@ -142,7 +142,7 @@ class PairProblem(QuestionProblem):
         has the gradient s - t and the Hessian diag(s) - ss' - diag(t) + tt'.
         """
         ij, ji = self.compute_advantages(weights, beta)
-        q, complement = compute_shares(ij, ji)
+        q, complement = compute_pair_shares(ij, ji)
         slope, bend, expected, tie_derivatives = self._differentiate_pairs(q, complement, beta)
         s = scale_pattern(self.first, weights, self.first @ weights)
         t = scale_pattern(self.second, weights, ji)
@@ -171,7 +171,7 @@ class PairProblem(QuestionProblem):
         from scipy.sparse import csr_array
 
         ij, ji = self.compute_advantages(weights, beta)
-        q, complement = compute_shares(ij, ji)
+        q, complement = compute_pair_shares(ij, ji)
         first_slope, second_slope = differentiate_by_logit(q, complement, self.lapse)[:2]
         by_logit_q = np.column_stack([first_slope, -second_slope])
         tie = None
@@ -227,7 +227,7 @@ class PairProblem(QuestionProblem):
     def compute_boundary_slopes(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Compute derivatives by the weights themselves, which are <= 0 at a maximum with w = 0."""
         ij, ji = self.compute_advantages(weights, beta)
-        q, q_complement = compute_shares(ij, ji)
+        q, q_complement = compute_pair_shares(ij, ji)
         scale = 1.0 - self.lapse
         p, complement = add_lapses(q, q_complement, self.lapse)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -289,7 +289,7 @@ def compute_exclusive_aspects(
     return exclusive
 
 
-def compute_shares(ij: np.ndarray, ji: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def compute_pair_shares(ij: np.ndarray, ji: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return q and 1 - q, shares of two advantages, in full precision; 0.5 if both are 0."""
     total = ij + ji
     are_zero = total == 0.0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from thali._inference.indexing import part_slice
-from thali._inference.numerics.shares import compute_shares, scale_to_maximum
+from thali._inference.numerics.shares import compute_shares, softmax
 from thali._trees.tree import Tree
 from thali.errors import DataError
 
@@ -329,8 +329,7 @@ class PhylogeneticBuffet:
         gammas = []
         for column in self._owners(matrix):
             logs = tree_rates.base + tree_rates.sum_gains(column, self.tree.parents)
-            probabilities = scale_to_maximum(logs)
-            gammas.append(rng.choice(tree_rates.gamma, p=compute_shares(probabilities)))
+            gammas.append(rng.choice(tree_rates.gamma, p=softmax(logs)))
         return -np.expm1(-np.array(gammas))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from thali._compile.jit import kernel
 from thali._inference.mbar import estimate_constants
-from thali._inference.numerics.shares import scale_to_maximum
+from thali._inference.numerics.shares import softmax
 from thali._inference.seeds import spawn_generators
 
 from ..kernel_operations import log_likelihood, rebuild_cache, select_cache
@@ -175,9 +175,7 @@ def place_levels(beta: np.ndarray, energies: np.ndarray) -> np.ndarray:
     grid = np.append(0.0, np.geomspace(0.01 * beta[-2], 1.0, GRID_POINTS))
     sd = np.empty(grid.size)
     for point, beta_g in enumerate(grid):
-        weights = beta_g * log_likelihoods - mixture
-        weights = scale_to_maximum(weights)
-        weights /= weights.sum()
+        weights = softmax(beta_g * log_likelihoods - mixture)
         sd[point] = math.sqrt(float(weights @ (log_likelihoods - weights @ log_likelihoods) ** 2))
     distance = np.append(0.0, np.cumsum(0.5 * (sd[1:] + sd[:-1]) * np.diff(grid)))
     n_gaps = int(min(max(1, math.ceil(distance[-1] / LEVEL_SPACING)), MAX_LEVELS - 1))

@@ -8,8 +8,9 @@ import numpy as np
 from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.indexing import part_bounds, space_evenly
 from thali._inference.numerics.shares import compute_shares, divide_positive
+from thali._posterior.interval import check_interval
 
-from .chooser import Chooser, check_probability, estimate_interval, point_estimate
+from .chooser import Chooser, estimate_interval, point_estimate
 
 if TYPE_CHECKING:
     import pandas
@@ -26,7 +27,7 @@ def tabulate_level_effects(
     """Tabulate the probability that one level is preferred to another, by attribute."""
     from thali._result_table import Table
 
-    ci = check_probability(ci)
+    ci = check_interval(ci)
     pairs = list_level_pairs(chooser.level_cells(), chooser.directions)
     effects = chooser.compute_once(
         ("effects", random_seed), lambda: chooser.effects(pairs, cores, random_seed)
@@ -136,7 +137,7 @@ def tabulate_attribute_importance(
     """
     from thali._result_table import Table
 
-    ci = check_probability(ci)
+    ci = check_interval(ci)
     decided, errors = chooser.compute_once(
         ("importance", random_seed), lambda: chooser.importance(cores, random_seed)
     )

@@ -11,7 +11,7 @@ import numpy as np
 from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.array_encoding import encode_base64, shrink_integers
 from thali._inference.indexing import iterate_slices
-from thali._inference.numerics.shares import compute_shares, replace_zeros
+from thali._inference.numerics.shares import compute_shares, replace_zeros, softmax
 from thali._inference.seeds import spawn_generators
 from thali._labels import format_plural
 from thali._model.engine import PreparedFit
@@ -28,7 +28,6 @@ from .chooser import (
     LevelEffects,
     point_estimate,
     select_draws,
-    softmax,
     standard_error,
 )
 from .effects import choice_change, select_products, select_tasks

@@ -14,9 +14,10 @@ from thali._data.experiments.product_encoding import INSIDE
 from thali._inference.indexing import argsort_descending
 from thali._inference.numerics.shares import compute_shares
 from thali._labels import choose_number, format_label, has_repeats, shorten, suggest
+from thali._posterior.interval import check_interval
 from thali.errors import Argument, ArgumentError
 
-from .chooser import Chooser, check_probability, drop_estimate, estimate_interval, point_estimate
+from .chooser import Chooser, drop_estimate, estimate_interval, point_estimate
 from .english import ENGLISH
 from .market import (
     SCENARIO,
@@ -53,7 +54,7 @@ def tabulate_market_shares(
 
     from thali._result_table import Table
 
-    ci = check_probability(ci)
+    ci = check_interval(ci)
     markets = parse_markets(chooser.data.scheme, products)
     changed_markets = []
     if change is not None:
@@ -123,7 +124,7 @@ def tabulate_demand(
     """Tabulate share (and profit) of a product at each value of an attribute."""
     from thali._result_table import Table
 
-    ci = check_probability(ci)
+    ci = check_interval(ci)
     market = parse_single_market(chooser.data.scheme, products)
     settings = settings.validate([market])
     index = find_product(format_label(product), market.labels, "product")
@@ -267,7 +268,7 @@ def tabulate_best_products(
     random_seed: Any,
 ) -> "pandas.DataFrame":
     """Tabulate the best lines of n products, one row per product."""
-    ci, n, top = check_probability(ci), check_integer("n", n, 1), check_integer("top", top, 1)
+    ci, n, top = check_interval(ci), check_integer("n", n, 1), check_integer("top", top, 1)
     space = build_product_space(chooser, attributes, costs, price)
     if n > space.size:
         raise ArgumentError(

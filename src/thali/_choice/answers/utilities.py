@@ -6,8 +6,9 @@ import numpy as np
 
 from thali._data.experiments.product_encoding import INSIDE, INSIDE_LEVELS
 from thali._inference.numerics.shares import divide_positive
+from thali._posterior.interval import check_interval
 
-from .chooser import Chooser, check_probability, estimate_interval, point_estimate
+from .chooser import Chooser, estimate_interval, point_estimate
 from .effects import MAX_DRAWS, LevelVariants, build_level_variants
 from .simulator import build_no_choice_product
 
@@ -23,7 +24,7 @@ def tabulate_utilities(chooser: Chooser, ci: float) -> "pandas.DataFrame":
     """Tabulate the mean utility of each level over respondents."""
     from thali._result_table import Table
 
-    ci = check_probability(ci)
+    ci = check_interval(ci)
     labels, by_respondent, scaled = _level_utilities(chooser)
     fewer = chooser.thin(MAX_DRAWS)
     _, by_draw = utility_draws(fewer)

@@ -13,10 +13,10 @@ from thali._data.experiments.product_encoding import INSIDE, Scheme
 from thali._inference.numerics.shares import compute_shares
 from thali._inference.warn import warn
 from thali._labels import shorten, suggest
-from thali._posterior.interval import interval_tails
+from thali._posterior.interval import check_interval, interval_tails
 from thali.errors import Argument, ArgumentError, DataError, EstimateWarning
 
-from .chooser import Chooser, between_chain_error, check_probability
+from .chooser import Chooser, between_chain_error
 from .effects import build_respondent_table
 from .market import compute_weights
 
@@ -73,7 +73,7 @@ def tabulate_willingness_to_pay(
     """
     from thali._result_table import Table
 
-    ci = check_probability(ci)
+    ci = check_interval(ci)
     weights = _select_payers(chooser, people, respondent_weights)
     prices, changes = read_tested_prices(chooser, price), list_level_changes(chooser, price)
     names = chooser.data.scheme.names

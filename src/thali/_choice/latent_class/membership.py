@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thali._inference.numerics.shares import compute_shares, scale_to_maximum
+from thali._inference.numerics.shares import compute_shares, softmax
 
 
 class ClassSizes(NamedTuple):
@@ -83,8 +83,7 @@ class ClassesByColumns(NamedTuple):
     def probabilities(self) -> np.ndarray:
         """Prior probability of each class by respondent, shape (people, K)."""
         logs = self.people @ self.odds.T
-        weights = scale_to_maximum(logs)
-        return compute_shares(weights)
+        return softmax(logs)
 
     @property
     def sizes(self) -> np.ndarray:

@@ -11,11 +11,11 @@ from thali._inference.chains import cut_records
 from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.log_densities import LOG_2PI
 from thali._inference.seeds import build_seed_sequence
+from thali._posterior.interval import compute_interval
 from thali._posterior.store import BITS, build_draws
 from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
-from ..answers.chooser import interval_ends
 from ..answers.logit_chooser import LogitChooser, iterate_level_differences
 from ..answers.predictive_check import (
     build_level_indicators,
@@ -556,7 +556,7 @@ def predict_probabilities(
             draw_means = p.reshape(len(rows), -1, shape[1] * shape[2]).mean(axis=1)
             errors[rows] = compute_mean_errors(draw_means.reshape(shape))
         if ci is not None:
-            low[rows], high[rows] = interval_ends(p.T, ci)
+            low[rows], high[rows] = compute_interval(p.T, ci)
     results = [means]
     if return_se:
         results.append(errors)

@@ -20,7 +20,7 @@ import numpy as np
 from thali._inference.chains import BLOCK, IndependentDraws
 from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.log_densities import LOG_2PI
-from thali._inference.numerics.shares import compute_shares, scale_to_maximum
+from thali._inference.numerics.shares import compute_shares, scale_to_maximum, softmax
 from thali._inference.warn import warn
 from thali.errors import DataError, DataWarning, Setting
 
@@ -280,8 +280,7 @@ def compute_eta_distribution(
     """
     log_v, log_density = evaluate_root_log_density(shape, absolute_sum, rate)
     v = np.exp(log_v)
-    probabilities = scale_to_maximum(log_density)
-    return v * v, probabilities / probabilities.sum()
+    return v * v, softmax(log_density)
 
 
 def evaluate_root_log_density(

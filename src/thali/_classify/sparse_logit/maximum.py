@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import compiled
-from thali._inference.numerics.shares import compute_shares
+from thali._inference.numerics.shares import softmax
 from thali._inference.optimise import Step, Target, maximise_newton
 from thali._model.base import Job
 from thali.errors import DataError
@@ -343,9 +343,7 @@ def predict_at_maximum(model: "SparseMultinomialLogit", matrix: Any) -> np.ndarr
     else:
         linear = model._standard_.varying(matrix) @ model.scaled_coef_.T + model.scaled_intercept_
     linear = np.insert(linear, model._reference_index(), 0.0, axis=1)
-    linear -= linear.max(axis=1, keepdims=True)
-    scores = np.exp(linear)
-    return compute_shares(scores)
+    return softmax(linear)
 
 
 def build_maximum_summary(model: "SparseMultinomialLogit") -> "pandas.DataFrame":

@@ -27,6 +27,19 @@ def scale_to_maximum(logs: np.ndarray) -> np.ndarray:
     return np.exp(logs - logs.max(axis=-1, keepdims=True))
 
 
+def softmax(logs: np.ndarray, axis: int = -1) -> np.ndarray:
+    """Return exp(logs), divided by its sum along an axis.
+
+    Examples
+    --------
+    >>> softmax(np.array([1000.0, 1000.0])).tolist()
+    [0.5, 0.5]
+    """
+    odds = np.exp(logs - logs.max(axis=axis, keepdims=True))
+    odds /= odds.sum(axis=axis, keepdims=True)
+    return odds
+
+
 def stack_outcomes(p: np.ndarray) -> np.ndarray:
     """Return the probabilities p and 1 - p of two outcomes along a new last axis.
 
