@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.classifier_rows import TrainingData
 from thali._inference.indexing import iterate_slices
-from thali._posterior.store import is_pointwise
+from thali._posterior.store import get_draw_coordinates, is_pointwise
 
 if TYPE_CHECKING:
     import xarray
@@ -77,7 +77,7 @@ def add_log_likelihood(
     row_size = draws * groups["constant_data"].sizes["class_number"]
     for block in iterate_slices(rows, row_size):
         log_p[..., block] = compute_log_p(data.row[block])
-    sampled = {name: posterior[name] for name in ("chain", "draw")}
+    sampled = get_draw_coordinates(posterior)
     groups["log_likelihood"] = xr.Dataset(
         {"label": (("chain", "draw", "row"), log_p)},
         sampled | {"row": groups["observed_data"]["row"]},

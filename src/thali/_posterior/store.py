@@ -463,6 +463,11 @@ def check_predictive_size(observations: int, draws: int) -> None:
         )
 
 
+def get_draw_coordinates(posterior: "xarray.Dataset") -> "dict[str, xarray.DataArray]":
+    """Return the coordinates chain and draw of a dataset of draws."""
+    return {name: posterior[name] for name in ("chain", "draw")}
+
+
 def add_log_prior(
     groups: "dict[str, xarray.Dataset]",
     log_prior: Mapping[str, np.ndarray],
@@ -476,7 +481,7 @@ def add_log_prior(
     import xarray as xr
 
     posterior = groups["posterior"]
-    sampled = {name: posterior[name] for name in ("chain", "draw")}
+    sampled = get_draw_coordinates(posterior)
     variables = {
         name: (("chain", "draw"), log_densities, {"description": _OF + notes.get(name, name)})
         for name, log_densities in log_prior.items()

@@ -22,6 +22,7 @@ from thali._model.stored_choices import (
     store_sets,
 )
 from thali._people.populations import ADJUSTED
+from thali._posterior.store import get_draw_coordinates
 from thali._posterior.view import COVARIATE, LATENT, split_draws
 
 from .chains import Sampler
@@ -294,7 +295,7 @@ def build_datasets(
     constants = {"kind": stored.kind, **stored.constants}
     return {
         "posterior": posterior,
-        "sample_stats": xr.Dataset({}, {name: posterior[name] for name in ("chain", "draw")}),
+        "sample_stats": xr.Dataset({}, get_draw_coordinates(posterior)),
         "observed_data": xr.Dataset(stored.observed, stored.coordinates),
         "constant_data": xr.Dataset(
             constants, {**stored.coordinates, "option": posterior["option"].values}

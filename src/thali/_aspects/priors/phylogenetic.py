@@ -188,13 +188,11 @@ class PhylogeneticBuffet:
         ndarray of bool, shape (n, K)
             Options by features, features in random order, none without an owner.
         """
-        from scipy.special import digamma
-
         self._check_leaves(n)
         tree = self.tree
         total = tree.lengths.sum()
         columns = []
-        for _ in range(rng.poisson(alpha * (digamma(1.0 + total) - digamma(1.0)))):
+        for _ in range(rng.poisson(alpha * self._total_rate)):
             has_feature = _draw_gaining_edges(tree.lengths, draw_feature_gamma(total, rng), rng)
             for v in range(len(has_feature) - 2, -1, -1):  # parents before children
                 has_feature[v] |= has_feature[tree.parents[v]]
@@ -217,8 +215,6 @@ class PhylogeneticBuffet:
         -------
         float
         """
-        from scipy.special import digamma
-
         owners = self._owners(matrix)
         tree_rates = self._tree_rates
         gains = np.array([tree_rates.sum_gains(column, self.tree.parents) for column in owners])
@@ -227,8 +223,7 @@ class PhylogeneticBuffet:
         log_rates[is_single] = np.log(
             owners[is_single] @ self._single_rates()
         )  # exact, as in the samplers
-        total_rate = digamma(1.0 + tree_rates.total) - digamma(1.0)
-        return float(np.sum(np.log(alpha) + log_rates) - alpha * total_rate)
+        return float(np.sum(np.log(alpha) + log_rates) - alpha * self._total_rate)
 
     def log_prob_of_draws(self, columns: Any, alpha: np.ndarray) -> np.ndarray:
         """Return the log density of each draw's ownership, shape (n_draws,).
@@ -243,8 +238,6 @@ class PhylogeneticBuffet:
         -------
         array (draws,)
         """
-        from scipy.special import digamma
-
         log_single_rates, offsets = np.log(self._single_rates()), columns.owner_offsets
         log_rates = np.empty(len(columns.sizes))
         for k in range(len(log_rates)):
@@ -255,8 +248,8 @@ class PhylogeneticBuffet:
                 column = np.zeros(columns.n_options, bool)
                 column[owners] = True
                 log_rates[k] = self._log_shared_rate(column)
-        total = digamma(1.0 + self.tree.lengths.sum()) - digamma(1.0)
-        return columns.sum_by_draw(np.log(alpha)[columns.draw] + log_rates) - alpha * total
+        log_priors = columns.sum_by_draw(np.log(alpha)[columns.draw] + log_rates)
+        return log_priors - alpha * self._total_rate
 
     def log_prob_shared(self, matrix: Any, alpha: float) -> float:
         """Return the log probability of the features with several owners, unordered.
@@ -305,11 +298,14 @@ class PhylogeneticBuffet:
     @cached_property
     def _shared_total(self) -> float:
         """Total rate of features with at least two owners, per alpha."""
+        return float(self._total_rate - self._single_rates().sum())
+
+    @property
+    def _total_rate(self) -> float:
+        """Total rate of features with an owner, per alpha: ψ(1 + T) - ψ(1)."""
         from scipy.special import digamma
 
-        return float(
-            digamma(1.0 + self.tree.lengths.sum()) - digamma(1.0) - self._single_rates().sum()
-        )
+        return digamma(1.0 + self.tree.lengths.sum()) - digamma(1.0)
 
     def draw_probabilities(self, matrix: Any, rng: np.random.Generator) -> np.ndarray:
         """Draw the probability pi of each feature given its owners, shape (K,).

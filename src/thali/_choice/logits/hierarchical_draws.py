@@ -12,7 +12,7 @@ from thali._inference.indexing import iterate_slices
 from thali._inference.numerics.log_densities import LOG_2PI
 from thali._inference.seeds import build_seed_sequence
 from thali._posterior.interval import compute_interval
-from thali._posterior.store import BITS, build_draws
+from thali._posterior.store import BITS, build_draws, get_draw_coordinates
 from thali._posterior.view import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
@@ -297,7 +297,7 @@ def build_tree(
         "sample_stats": rates,
     }
     if is_pointwise(len(chosen), draws["log_likelihood"].size):
-        sampled = {name: posterior[name] for name in ("chain", "draw")}
+        sampled = get_draw_coordinates(posterior)
         heeded = np.where(attention.is_heeded(draws["attends"]), draws["beta"], 0.0)
         pointwise = ("chain", "draw", "task"), _choice_log_probabilities(problem, heeded)
         groups["log_likelihood"] = xr.Dataset({"chosen": pointwise}, sampled)
